@@ -1,0 +1,48 @@
+# The two commands of the README are `make play` and `make test`; `make` alone lists all.
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help play test test-slow bench pictures clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+play: .venv/installed ## Play a game in the terminal
+	@$(BIN)/awello play othello
+
+test: .venv/developer ## Run every check: style, types, rooms, tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2 -q
+
+test-slow: .venv/developer ## Run the proofs that take minutes
+	$(BIN)/pytest -q -m slow
+
+bench: .venv/installed ## Measure, print a table and write benchmarks/results.json
+	$(BIN)/python benchmarks/run.py
+
+pictures: .venv/installed ## Draw the pictures of the docs again
+	$(BIN)/python docs/draw.py
+
+clean: ## Remove the environment and what tools left behind
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Awello needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python cannot make environments here: apt install python3-venv"; exit 1; }
+
+.venv/installed: pyproject.toml | .venv/bin/python
+	@echo "Installing into .venv ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/awello warmup
+	@touch $@
+
+.venv/developer: pyproject.toml | .venv/bin/python
+	@echo "Installing into .venv, with the development tools ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e .[dev]
+	@$(BIN)/awello warmup
+	@touch $@ .venv/installed

@@ -1,0 +1,50 @@
+"""Awello: a game-AI laboratory and a champion for Othello and Awalé.
+
+The names most people need can be taken from here; they load on first use, because they bring the compiler.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from awello.arena.match import Match, play_match
+    from awello.formats.transcript import format_transcript, parse_transcript
+    from awello.players.player import Choice, Player, make_player, register
+    from awello.position import Position, format_position, parse_position
+    from awello.record import Record
+    from awello.rules.game import PASS, Game, find_game
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "awello.arena.match": ("Match", "play_match"),
+    "awello.formats.transcript": ("format_transcript", "parse_transcript"),
+    "awello.players.player": ("Choice", "Player", "make_player", "register"),
+    "awello.position": ("Position", "format_position", "parse_position"),
+    "awello.record": ("Record",),
+    "awello.rules.game": ("PASS", "Game", "find_game"),
+}
+__all__ = [
+    "PASS",
+    "Choice",
+    "Game",
+    "Match",
+    "Player",
+    "Position",
+    "Record",
+    "find_game",
+    "format_position",
+    "format_transcript",
+    "make_player",
+    "parse_position",
+    "parse_transcript",
+    "play_match",
+    "register",
+]
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'awello' has no attribute {name!r}")

@@ -1,0 +1,140 @@
+"""The one decorator: plain functions become machine code.
+
+A *kernel* is a function compiled by Numba for one signature; an *instruction* is a function whose body is
+replaced by machine code written with LLVM's builder.  Both remain plain Python: with `NUMBA_DISABLE_JIT=1`
+every body runs as it stands, on `np.uint64`, which is how tests compare the two and how a reader steps
+through a search in a debugger.
+
+Numba's disk cache does not notice a change in a function of *another* file.  So kernels are cached in a
+folder named after a hash of all kernel sources and of the versions of everything that compiles them.
+"""
+
+import hashlib
+import inspect
+import os
+import platform
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite
+import numba
+import numpy as np
+from numba import config
+from numba.core import sigutils
+from numba.extending import intrinsic
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+U = np.uint64
+COMPILED = not config.DISABLE_JIT
+PACKAGE = Path(__file__).parent
+
+if not COMPILED:
+    np.seterr(over="ignore")  # words wrap round, as they do in the machine
+
+
+def kernel_sources() -> list[Path]:
+    """The files that hold kernels or instructions, and this one, which makes them."""
+    files = sorted(PACKAGE.rglob("*.py"))
+    marked = re.compile(r"^@(kernel|instruction)\(", re.M)
+    return [file for file in files if file == Path(__file__) or marked.search(file.read_text("utf-8"))]
+
+
+def user_cache() -> Path:
+    """The folder for what can be made again: `AWELLO_CACHE`, or the system's usual place."""
+    if chosen := os.environ.get("AWELLO_CACHE"):
+        return Path(chosen)
+    usual = {"Darwin": "~/Library/Caches", "Windows": os.environ.get("LOCALAPPDATA", "~/AppData/Local")}
+    base = usual.get(platform.system()) or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "awello"
+
+
+def _cache_folder(sources: list[Path]) -> Path:
+    """The folder of the kernels as they are now; a temporary one where the usual place cannot be written."""
+    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    folder = user_cache() / f"kernels-{digest.hexdigest()[:16]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="awello-"))
+    return folder
+
+
+class Notice:
+    """The line on stderr that says that kernels are being compiled, and how far it is."""
+
+    def __init__(self, total: int) -> None:
+        self.done, self.total = 0, total
+
+    def __call__(self, name: str) -> None:
+        """Say that this kernel is about to be compiled."""
+        self.done += 1
+        if sys.stderr.isatty():
+            line = f"compiling kernels, once on this machine: {self.done}/{self.total} {name}"
+            sys.stderr.write(f"\r{line:<78}")
+        elif self.done == 1:
+            sys.stderr.write("awello: compiling kernels, once on this machine\n")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away once everything needed is compiled."""
+        if self.done and sys.stderr.isatty():
+            sys.stderr.write(f"\r{'':<78}\r")
+
+
+SOURCES = kernel_sources()
+FOLDER = _cache_folder(SOURCES) if COMPILED else Path()
+notice = Notice(sum(len(re.findall(r"^@kernel\(", source.read_text("utf-8"), re.M)) for source in SOURCES))
+
+
+CACHED = {file.name.rpartition("-")[0] for file in FOLDER.rglob("*.nbi")} if COMPILED else set()
+
+
+def kernel(signature: str) -> Callable[[Function], Function]:
+    """Compile a function for exactly this signature: cached on disk, free of the GIL, without Python's checks."""
+
+    def compile_now(function: Function) -> Function:
+        if not COMPILED:
+            return function
+        name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}"
+        if name not in CACHED:
+            notice(name)
+        elsewhere, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
+        try:
+            return numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)  # type: ignore
+        finally:
+            config.CACHE_DIR = elsewhere
+
+    return compile_now
+
+
+def instruction(signature: str, emit: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Replace a function's body by the machine code that `emit(builder, *arguments)` writes.
+
+    The body says in plain Python what the machine code does; it runs when nothing is compiled.
+    """
+    arguments, result = sigutils.normalize_signature(signature)
+
+    def replace(twin: Function) -> Function:
+        if not COMPILED:
+            return twin
+
+        def define(typing: Any, *_: Any) -> Any:
+            return result(*arguments), lambda context, builder, signature, values: emit(builder, *values)
+
+        place = inspect.Parameter("typing", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        names = inspect.signature(twin).parameters.values()
+        define.__signature__ = inspect.Signature([place, *names])  # type: ignore[attr-defined]
+        define.__name__, define.__doc__ = twin.__name__, twin.__doc__
+        made = intrinsic(define)
+        made.twin = twin
+        return made  # type: ignore[no-any-return]
+
+    return replace
