@@ -1,0 +1,1 @@
+"""The rules: Othello, Awalé, and the questions that every search asks of both."""

@@ -1,0 +1,184 @@
+"""Awalé on two words: the mover's row and the opponent's row, one byte a pit, byte 6 the seeds taken.
+
+Sowing is one addition a row from a table.  A capture is found without a loop: every pit of 2 or 3 seeds
+becomes a zero flag, and the run of zeros that ends at the last pit sown is counted by one instruction.
+The variants differ in the capture of everything, in feeding, in repetition and in when the game stops:
+
+| variant    | takes all   | opponent without seeds             | repetition: seeds left | stops at          |
+|------------|-------------|------------------------------------|------------------------|-------------------|
+| abapa      | takes none  | must be fed if possible            | each keeps their row   | 25 seeds          |
+| tournament | takes none  | must be fed if possible            | nobody's               | 25, or 6 in play  |
+| romein     | takes them  | not allowed unless every move does | split evenly           | the end           |
+"""
+
+import numpy as np
+
+from awello.bits import bit, index_of, leading_zeros, rest_of
+from awello.errors import NotationError
+from awello.kernel import U, kernel
+
+ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the games' numbers, as `rules.game` lists them
+SEEDS, MAJORITY, FEW = 48, 25, 6
+
+ROW = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the seeds taken
+ONES = U(0x010101010101)
+FLAGS = U(0x808080808080)  # the top bit of each pit, free because a pit holds at most 48
+ANY = U(0x7F7F7F7F7F7F)  # added to a row it raises the flag of every pit with a seed,
+FEED = U(0x7F7E7D7C7B7A)  # or of every pit that reaches the other row
+GATHER = U(0x0000040810204080)  # a product with it brings the six flags together, at bit 49
+TWOS = U(0x02020202020202)  # for captures a row has a seventh pit, never 2 or 3: a sowing that ends at home
+EVEN = U(0x00FEFEFEFEFEFE)
+ANY7 = U(0x7F7F7F7F7F7F7F)
+FLAGS7 = U(0x80808080808080)
+BYTE = U(0xFF)
+FULL = U(0xFFFFFFFFFFFFFFFF)
+WON = U(MAJORITY << 48)
+START = 0x040404040404
+
+
+# ---- rules: the kernels ---------------------------------------------------------------------------------------------
+def _sowing() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each pit and number of seeds, at [64 * pit + seeds]: what each row gains, where a capture starts."""
+    own, opp, last = (np.zeros(6 * 64, np.uint64) for _ in range(3))
+    for pit in range(6):
+        for seeds in range(64):
+            gains = [0] * 12
+            path = [(pit + step) % 12 for step in range(1, 12)]  # the origin is skipped
+            for seed in range(seeds):
+                gains[path[seed % 11]] += 1
+            end = path[(seeds - 1) % 11]
+            own[64 * pit + seeds] = sum(gain << 8 * i for i, gain in enumerate(gains[:6]))
+            opp[64 * pit + seeds] = sum(gain << 8 * i for i, gain in enumerate(gains[6:]))
+            last[64 * pit + seeds] = 56 - 8 * (end - 6 if seeds and end >= 6 else 6)
+    return own, opp, last
+
+
+SOW_OWN, SOW_OPP, LAST = _sowing()
+
+
+@kernel("int64(uint64)")
+def seeds_in(row: U) -> int:
+    """The seeds in the six pits of a row."""
+    return int(np.int64((row * ONES) >> U(40) & BYTE))
+
+
+@kernel("uint64(uint64, uint64, boolean)")
+def captured(row: U, last: U, everything: bool) -> U:
+    """The pits of the opponent's row that the capture empties, as they stand after sowing.
+
+    `last` is the left shift that brings the last pit sown to the top byte; `everything` says whether a
+    capture of all that the opponent has is allowed.
+    """
+    safe = (((row & EVEN) ^ TWOS) + ANY7) & FLAGS7  # a flag where a pit holds neither 2 nor 3
+    run = leading_zeros(safe << last | U(1) << (last - U(1)))  # eight times the pits of the run
+    prize = row & (~(FULL >> run) >> last)
+    return U(0) if prize == row & ROW and not everything else prize
+
+
+@kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
+def play(game: int, own: U, opp: U, pit: int) -> tuple[U, U]:
+    """The position after a legal move, seen by the next mover."""
+    shift = U(pit << 3)
+    entry = (own >> shift & BYTE) + (shift << U(3))
+    row = opp + SOW_OPP[entry]
+    prize = captured(row, LAST[entry], game == ROMEIN)
+    return row ^ prize, (own & ~(BYTE << shift)) + SOW_OWN[entry] + (U(seeds_in(prize)) << U(48))
+
+
+@kernel("boolean(int64, uint64, uint64)")
+def is_stopped(game: int, own: U, opp: U) -> bool:
+    """Whether the game stops here although seeds could be sown: a majority is taken, or few are left."""
+    if game == ROMEIN:
+        return False
+    if own >= WON or opp >= WON:
+        return True
+    return bool(game == TOURNAMENT and seeds_in(own) + seeds_in(opp) <= FEW)
+
+
+@kernel("uint64(uint64, uint64, uint64)")
+def sparing(own: U, opp: U, pits: U) -> U:
+    """Those of the pits that leave the opponent a seed, or all of them if none does (romein)."""
+    moves, rest = U(0), pits
+    while rest != U(0):
+        pit = index_of(rest)
+        row, _ = play(ROMEIN, own, opp, pit)
+        if row & ROW != U(0):
+            moves |= bit(pit)
+        rest = rest_of(rest)
+    return pits if moves == U(0) else moves
+
+
+@kernel("uint64(int64, uint64, uint64)")
+def legal_moves(game: int, own: U, opp: U) -> U:
+    """The legal moves, bit `pit` of each; none if the game is over."""
+    if is_stopped(game, own, opp):
+        return U(0)
+    reach = FEED if opp & ROW == U(0) and game != ROMEIN else ANY
+    pits = (((own + reach) & FLAGS) * GATHER) >> U(49) & U(63)
+    return sparing(own, opp, pits) if game == ROMEIN else pits
+
+
+@kernel("int64(int64, uint64, uint64)")
+def score(game: int, own: U, opp: U) -> int:
+    """The final score for the mover of a game that is over, other than by repetition."""
+    taken = int(np.int64(own >> U(48)) - np.int64(opp >> U(48)))
+    return taken if is_stopped(game, own, opp) else taken + seeds_in(own) - seeds_in(opp)
+
+
+def share_out(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
+    """The seeds of the mover and of the opponent when the game is over: taken, and what each gets of the rest."""
+    taken, rows = (own >> 48, opp >> 48), (seeds_in(U(own)), seeds_in(U(opp)))
+    if repeated and game == ROMEIN:
+        rows = (sum(rows) // 2, sum(rows) // 2)
+    elif (repeated and game == TOURNAMENT) or is_stopped(game, U(own), U(opp)):
+        rows = (0, 0)
+    return taken[0] + rows[0], taken[1] + rows[1]
+
+
+# ---- notation -------------------------------------------------------------------------------------------------------
+PITS = ("ABCDEF", "abcdef")  # South's pits and North's, each from its owner's left
+
+
+def pits_of(word: int) -> list[int]:
+    """The seeds in each pit of a row."""
+    return list((word & int(ROW)).to_bytes(6, "little"))
+
+
+def format_pit(pit: int, side: int) -> str:
+    """The name of a pit: `A` to `F` for South, `a` to `f` for North."""
+    return PITS[side][pit]
+
+
+def parse_pit(text: str, side: int) -> int:
+    """The pit of a name, in the mover's own letters or in any case."""
+    name = text.strip()
+    if len(name) == 1 and name.upper() in PITS[0]:
+        return PITS[0].index(name.upper())
+    raise NotationError(f"{text!r} is no pit: name one of {', '.join(PITS[side])}")
+
+
+def format_diagram(south: int, north: int, side: int) -> str:
+    """A position as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`: South's pits, North's, the seeds taken, who moves."""
+    fields = [*pits_of(south), *pits_of(north), south >> 48, north >> 48]
+    return "-".join(map(str, fields)) + "-" + "SN"[side]
+
+
+def parse_diagram(text: str) -> tuple[int, int, int]:
+    """South's word, North's word and the side to move of a diagram."""
+    fields = text.strip().split("-")
+    if len(fields) != 15:
+        raise NotationError(f"the diagram has {len(fields)} parts: give 12 pits, 2 numbers of seeds taken, S or N")
+    *numbers, mover = fields
+    for number in numbers:
+        if not (number.isascii() and number.isdigit()):
+            raise NotationError(f"{number!r} in the diagram is no number of seeds")
+    if mover.upper() not in ("S", "N"):
+        raise NotationError(f"the diagram must end with the side to move, S or N, not {mover!r}")
+    seeds = [int(number) for number in numbers]
+    if sum(seeds) != SEEDS:
+        raise NotationError(f"the diagram holds {sum(seeds)} seeds: pits and seeds taken must add up to {SEEDS}")
+    south, north = (
+        int.from_bytes(bytes([*pits, taken, 0]), "little")
+        for pits, taken in ((seeds[:6], seeds[12]), (seeds[6:12], seeds[13]))
+    )
+    return south, north, "SN".index(mover.upper())

@@ -1,0 +1,131 @@
+"""The games as kernels see them: a small number, and the four questions every search asks.
+
+`legal_moves` gives a word with bit `move` set for each move.  No move means that the game is over or, in
+Othello only, that the mover must pass; `is_over` tells which.  Repetition is a matter of the game played so
+far, not of two words: `Position` looks after it.
+"""
+
+from enum import IntEnum
+
+from awello.bits import index_of, moves_of, rest_of
+from awello.errors import ConfigError
+from awello.kernel import U, kernel
+from awello.rules import awale, othello
+from awello.rules.othello import SQUARES4, SQUARES6, SQUARES8
+
+PASS = -1
+
+
+class Game(IntEnum):
+    """A game as it is played: Othello of a size, or a variant of Awalé."""
+
+    OTHELLO = 0
+    OTHELLO6 = 1
+    OTHELLO4 = 2
+    ABAPA = awale.ABAPA
+    TOURNAMENT = awale.TOURNAMENT
+    ROMEIN = awale.ROMEIN
+
+    def __repr__(self) -> str:
+        return f"Game.{self.name}"
+
+    @property
+    def family(self) -> str:
+        """The name people give the game: `othello` or `awale`."""
+        return "othello" if self <= Game.OTHELLO4 else "awale"
+
+    @property
+    def size(self) -> int:
+        """The rows of an Othello board; Awalé has two rows of pits."""
+        return {Game.OTHELLO: 8, Game.OTHELLO6: 6, Game.OTHELLO4: 4}.get(self, 2)
+
+    @property
+    def variant(self) -> str | None:
+        """The name of Awalé's rules; Othello has one set."""
+        return None if self.family == "othello" else self.name.lower()
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the first and the second player are called."""
+        return ("Black", "White") if self.family == "othello" else ("South", "North")
+
+    @property
+    def points(self) -> int:
+        """What the players share: the squares of the board, or the seeds."""
+        return self.size**2 if self.family == "othello" else awale.SEEDS
+
+
+FAMILIES = ("othello", "awale")
+SIZES = {game.size: game for game in Game if game.family == "othello"}
+VARIANTS = {game.variant: game for game in Game if game.variant}
+
+
+def find_game(family: str, size: int | None = None, variant: str | None = None) -> Game:
+    """The game of a name: `othello` with a size, or `awale` with a variant; 8 and abapa unless said."""
+    if family not in FAMILIES:
+        raise ConfigError(f"unknown game {family!r}: choose {' or '.join(FAMILIES)}")
+    if family == "othello":
+        if variant is not None:
+            raise ConfigError(f"Othello has no variant {variant!r}: leave it out, or choose the game awale")
+        if size is not None and size not in SIZES:
+            raise ConfigError(f"no Othello board of size {size}: choose 4, 6 or 8")
+        return SIZES[size or 8]
+    if size is not None:
+        raise ConfigError(f"Awalé has no size {size}: leave it out, or choose the game othello")
+    if variant is not None and variant not in VARIANTS:
+        raise ConfigError(f"unknown variant {variant!r}: choose {', '.join(map(str, VARIANTS))}")
+    return VARIANTS[variant or "abapa"]
+
+
+@kernel("uint64(int64)")
+def squares_of(game: int) -> U:
+    """The squares of an Othello board."""
+    return SQUARES8 if game == 0 else SQUARES6 if game == 1 else SQUARES4
+
+
+@kernel("uint64(int64, uint64, uint64)")
+def legal_moves(game: int, own: U, opp: U) -> U:
+    """The legal moves of the mover, bit `move` of each; none if the game is over or the mover must pass."""
+    if game >= awale.ABAPA:
+        return awale.legal_moves(game, own, opp)
+    return moves_of(own, opp) & squares_of(game)
+
+
+@kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
+def play(game: int, own: U, opp: U, move: int) -> tuple[U, U]:
+    """The position after a legal move (not a pass, which only swaps the words), seen by the next mover."""
+    if game >= awale.ABAPA:
+        return awale.play(game, own, opp, move)
+    return othello.play(own, opp, move)
+
+
+@kernel("boolean(int64, uint64, uint64)")
+def is_over(game: int, own: U, opp: U) -> bool:
+    """Whether the game is over, repetition left aside."""
+    if game >= awale.ABAPA:
+        return bool(awale.legal_moves(game, own, opp) == U(0))
+    return othello.is_over(own, opp, squares_of(game))
+
+
+@kernel("int64(int64, uint64, uint64)")
+def score(game: int, own: U, opp: U) -> int:
+    """The final score for the mover of a game that is over, repetition left aside."""
+    if game >= awale.ABAPA:
+        return awale.score(game, own, opp)
+    return othello.score(own, opp, squares_of(game))
+
+
+@kernel("int64(int64, uint64, uint64, int64)")
+def perft(game: int, own: U, opp: U, depth: int) -> int:
+    """The leaves of the tree of all moves to this depth; a pass is a ply, a finished game one leaf."""
+    if depth == 0:
+        return 1
+    moves = legal_moves(game, own, opp)
+    if moves == U(0):
+        return 1 if is_over(game, own, opp) else perft(game, opp, own, depth - 1)
+    leaves = 0
+    while moves != U(0):
+        next_own, next_opp = play(game, own, opp, index_of(moves))
+        leaves += perft(game, next_own, next_opp, depth - 1)
+        moves = rest_of(moves)
+    return leaves
