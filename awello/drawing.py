@@ -1,0 +1,133 @@
+"""Boards for people's eyes: text with colour for a terminal, SVG for a notebook.
+
+Nothing here knows rules: words and a list of legal moves come in, a picture goes out.
+"""
+
+import math
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from awello.rules import awale, othello
+from awello.rules.game import Game
+
+MARGIN, CELL = 28, 50
+FELT = "on green"
+STYLES = {
+    "X": f"bold black {FELT}",
+    "O": f"bold bright_white {FELT}",
+    "+": f"bright_yellow {FELT}",
+    "-": f"black {FELT}",
+}
+WOOD, WOOD_DARK, SEED = "#c89b6b", "#9a6b3f", "#5b3a1e"
+
+
+def draw(game: Game, first: int, second: int, side: int, legal: Sequence[int]) -> Text:
+    """The board as text, with colour where the terminal has it."""
+    if game.family == "othello":
+        return _draw_othello(game.size, first, second, side, legal)
+    return _draw_awale(first, second, side, legal)
+
+
+def draw_svg(game: Game, first: int, second: int, side: int, legal: Sequence[int]) -> str:
+    """The board as an SVG picture."""
+    if game.family == "othello":
+        return _svg_othello(game.size, first, second, legal)
+    return _svg_awale(first, second, side, legal)
+
+
+def _draw_othello(size: int, black: int, white: int, side: int, legal: Sequence[int]) -> Text:
+    text = Text("   " + " ".join(othello.COLUMNS[:size]) + "\n")
+    for row in range(size):
+        text.append(f"{row + 1:>2} ")
+        for column in range(size):
+            square = othello.square_at(column, row, size)
+            letter = "X" if black >> square & 1 else "O" if white >> square & 1 else "+" if square in legal else "-"
+            text.append(letter, STYLES[letter])
+            text.append(" " if column < size - 1 else "", FELT)
+        text.append("\n")
+    counts = f"Black X {black.bit_count()}, White O {white.bit_count()}"
+    return text.append(f"{counts}; {_turn(Game.OTHELLO, side, legal)}")
+
+
+def _draw_awale(south: int, north: int, side: int, legal: Sequence[int]) -> Text:
+    rule = "+----" * 6 + "+\n"
+    text = Text()
+    for owner, word in ((1, north), (0, south)):
+        order = range(5, -1, -1) if owner else range(6)
+        names = "".join(f"   {awale.PITS[owner][pit]} " for pit in order).rstrip()
+        row = Text(rule if owner else "")
+        for pit in order:
+            playable = owner == side and pit in legal
+            row.append("|").append(f" {awale.pits_of(word)[pit]:>2} ", "bold reverse" if playable else "bold")
+        row.append(f"|  {'North' if owner else 'South'} has taken {word >> 48}\n{rule}")
+        text.append(names + "\n" if owner else "").append_text(row).append("" if owner else names + "\n")
+    return text.append(_turn(Game.ABAPA, side, legal))
+
+
+def _turn(game: Game, side: int, legal: Sequence[int]) -> str:
+    return f"{game.sides[side]} to move" if legal else "the game is over"
+
+
+def _svg(width: float, height: float, shapes: list[str]) -> str:
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}"'
+    return "\n".join([f'{head} height="{height:g}" font-family="sans-serif">', *shapes, "</svg>\n"])
+
+
+def _label(x: float, y: float, text: str, size: int = 14, colour: str = "#666") -> str:
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="middle" '
+        f'dominant-baseline="central">{text}</text>'
+    )
+
+
+def _circle(x: float, y: float, radius: float, fill: str, stroke: str = "none") -> str:
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{stroke}"/>'
+
+
+def _svg_othello(size: int, black: int, white: int, legal: Sequence[int]) -> str:
+    board = size * CELL
+    shapes = [f'<rect x="{MARGIN}" y="{MARGIN}" width="{board}" height="{board}" fill="#1e7a46"/>']
+    for line in range(size + 1):
+        at = MARGIN + line * CELL
+        shapes.append(f'<path d="M{MARGIN} {at}h{board}M{at} {MARGIN}v{board}" stroke="#12502d" stroke-width="1.5"/>')
+    for place in range(size):
+        middle = MARGIN + (place + 0.5) * CELL
+        shapes += [_label(middle, MARGIN / 2, othello.COLUMNS[place]), _label(MARGIN / 2, middle, str(place + 1))]
+    for index, square in enumerate(othello.squares_of(size)):
+        x, y = (MARGIN + (place + 0.5) * CELL for place in (index % size, index // size))
+        if black >> square & 1:
+            shapes.append(_circle(x, y, 0.42 * CELL, "#15181a", "#000"))
+        elif white >> square & 1:
+            shapes.append(_circle(x, y, 0.42 * CELL, "#f5f5f0", "#9a9a92"))
+        elif square in legal:
+            shapes.append(_circle(x, y, 0.1 * CELL, "#9fd6b4"))
+    return _svg(board + 2 * MARGIN, board + 2 * MARGIN, shapes)
+
+
+def _svg_awale(south: int, north: int, side: int, legal: Sequence[int]) -> str:
+    step, store = 84, 74
+    width, height = 2 * store + 6 * step, 250
+    shapes = [f'<rect x="2" y="22" width="{width - 4}" height="206" rx="40" fill="{WOOD}" stroke="{WOOD_DARK}"/>']
+    for owner, word in ((1, north), (0, south)):
+        y = 175 - 100 * owner
+        for pit, seeds in enumerate(awale.pits_of(word)):
+            x = store + step * ((5 - pit if owner else pit) + 0.5)
+            playable = owner == side and pit in legal
+            shapes.append(_circle(x, y, 36, "#b3804f", "#f7e3b5" if playable else WOOD_DARK))
+            shapes += _seeds(x, y + (6 if owner else -6), seeds)
+            shapes.append(_label(x, y + (-28 if owner else 28), str(seeds), 14, "#fff"))
+            shapes.append(_label(x, 11 if owner else 240, awale.PITS[owner][pit]))
+        x = store / 2 if owner else width - store / 2
+        name = "North" if owner else "South"
+        shapes += [_label(x, 112, name, 14, "#3c2815"), _label(x, 136, str(word >> 48), 22, "#3c2815")]
+    return _svg(width, height, shapes)
+
+
+def _seeds(x: float, y: float, seeds: int) -> list[str]:
+    """Seeds in a pit, laid on a sunflower's spiral so that any number stays inside."""
+    shapes = []
+    for index in range(seeds):
+        radius, angle = 19 * math.sqrt((index + 0.5) / max(seeds, 8)), 2.39996 * index
+        shapes.append(_circle(x + radius * math.cos(angle), y + radius * math.sin(angle), 3.6, SEED, "#3c2512"))
+    return shapes

@@ -1,0 +1,1 @@
+"""File formats: pure text and bytes in, records out, and back."""

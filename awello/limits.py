@@ -1,0 +1,82 @@
+"""How long a player may think: a limit for one move, a clock for a whole game."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from awello.errors import SpecError
+
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def parse_seconds(text: str) -> float:
+    """The seconds of a duration such as `100ms`, `30s`, `5m`; a bare number means seconds."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", text.strip())
+    if not match:
+        raise SpecError(f"{text!r} is no time: write 100ms, 30s, 5m or 1h")
+    return float(match[1]) * UNITS[match[2] or "s"]
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration as `parse_seconds` reads it, in the largest unit that keeps it whole."""
+    for unit in ("h", "m", "s"):
+        if seconds >= UNITS[unit] and math.isclose(seconds / UNITS[unit] % 1, 0, abs_tol=1e-12):
+            return f"{seconds / UNITS[unit]:.12g}{unit}"
+    return f"{seconds * 1000:.12g}ms"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a search may spend on one move; what is None is not limited."""
+
+    depth: int | None = None
+    seconds: float | None = None
+    nodes: int | None = None
+    level: int | None = None
+    """A strength that the player itself translates into depths and times."""
+
+
+def parse_limit(text: str) -> Limit:
+    """The limit after the `@` of a player spec: `6` plies, `100ms`, `450000n` nodes, `level=12`."""
+    if re.fullmatch(r"\d+", text):
+        return Limit(depth=int(text))
+    if re.fullmatch(r"\d+n", text):
+        return Limit(nodes=int(text[:-1]))
+    if re.fullmatch(r"level=\d+", text):
+        return Limit(level=int(text.removeprefix("level=")))
+    try:
+        return Limit(seconds=parse_seconds(text))
+    except SpecError:
+        raise SpecError(
+            f"{text!r} is no limit: write @6 (plies), @100ms, @30s, @450000n (nodes) or @level=12"
+        ) from None
+
+
+def format_limit(limit: Limit) -> str:
+    """A limit as `parse_limit` reads it."""
+    if limit.depth is not None:
+        return str(limit.depth)
+    if limit.nodes is not None:
+        return f"{limit.nodes}n"
+    if limit.level is not None:
+        return f"level={limit.level}"
+    return format_seconds(limit.seconds or 0)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A player's clock: the seconds left for the game, and those added after each move."""
+
+    seconds: float = math.inf
+    increment: float = 0.0
+
+    def spend(self, seconds: float) -> "Clock":
+        """The clock after a move; it is below zero if the flag has fallen."""
+        left = self.seconds - seconds
+        return Clock(left + self.increment if left >= 0 else left, self.increment)
+
+
+def parse_clock(text: str) -> Clock:
+    """The clock of a text such as `5m` or `30s+500ms`: time for the game, and time added after each move."""
+    main, _, increment = text.partition("+")
+    return Clock(parse_seconds(main), parse_seconds(increment) if increment else 0.0)

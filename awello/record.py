@@ -1,0 +1,56 @@
+"""A played game: where it started, the moves, the time they took, and how it ended."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from awello.position import Position
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game as it was played, passes included; whoever makes one answers for the legality of its moves."""
+
+    start: Position
+    moves: tuple[int, ...] = ()
+    seconds: tuple[float, ...] = ()
+    """The time each move took; as long as `moves`, or empty if nobody looked at a clock."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Who played, where and when, under the names of the file formats."""
+    loser: int | None = None
+    """The side that lost by resigning or by the clock; None if the board decides."""
+    reason: str = ""
+    """How that side lost: `resigned`, `out of time`."""
+
+    def positions(self) -> Iterator[Position]:
+        """Every position of the game, from the start to the final one."""
+        position = self.start
+        yield position
+        for move in self.moves:
+            position = position.after(move)
+            yield position
+
+    @cached_property
+    def final(self) -> Position:
+        """The position after the last move."""
+        *_, last = self.positions()
+        return last
+
+    @property
+    def winner(self) -> int | None:
+        """The side that won, None for a draw or a game not yet decided."""
+        if self.loser is not None:
+            return 1 - self.loser
+        first, second = self.final.score()
+        return None if first == second or not self.final.over else int(second > first)
+
+    def describe(self) -> str:
+        """How the game ended, in a line for people."""
+        sides, (first, second) = self.start.game.sides, self.final.score()
+        if self.loser is not None:
+            return f"{sides[1 - self.loser]} wins: {sides[self.loser]} {self.reason}"
+        if not self.final.over:
+            return f"unfinished after {len(self.moves)} moves"
+        if self.winner is None:
+            return f"a draw, {first}-{second}"
+        return f"{sides[self.winner]} wins {max(first, second)}-{min(first, second)}"
