@@ -1,0 +1,1 @@
+"""Where players meet: games, matches and what they are set up from."""

@@ -1,0 +1,117 @@
+"""A session described in one YAML file: who plays what, how often, and whether to watch.
+
+The parameters are those of report 0's configuration under readable names; all have defaults.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from awello.errors import ConfigError
+from awello.limits import Clock, format_limit, parse_clock, parse_limit
+from awello.players.player import make_player
+from awello.players.spec import Spec, parse_spec
+from awello.rules.game import Game, find_game
+
+
+class Strict(BaseModel):
+    """A part of the file in which unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PlayerConfig(Strict):
+    """A player, spelt out or as a spec: the search variant (or human, random, ...) and its parameters."""
+
+    player: str
+    heuristic: str | None = None
+    depth: Annotated[int, Field(ge=1)] | None = None
+    limit: str | None = None
+    table: int | None = None
+    thresholds: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
+    options: dict[str, str | int | float | bool] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spell_out(cls, value: Any) -> Any:
+        """A spec such as `alphabeta:mixed@6` stands for its parts."""
+        if not isinstance(value, str):
+            return value
+        spec = parse_spec(value)
+        limit = format_limit(spec.limit) if spec.limit else None
+        return {"player": spec.name, "heuristic": spec.heuristic, "limit": limit, "options": dict(spec.options)}
+
+    def spec(self) -> Spec:
+        """The player's spec."""
+        if self.depth is not None and self.limit is not None:
+            raise ConfigError(f"player {self.player!r} has both depth and limit: leave one out")
+        limit = str(self.depth) if self.depth is not None else self.limit
+        thresholds = self.thresholds and "-".join(map(str, self.thresholds))
+        options = {"table": self.table, "thresholds": thresholds, **self.options}
+        texts = {key: str(value) for key, value in options.items() if value is not None}
+        return Spec(self.player, self.heuristic, parse_limit(limit) if limit else None, texts)
+
+
+class RunConfig(Strict):
+    """Everything `awello run` needs."""
+
+    game: str = "othello"
+    size: int | None = None
+    variant: str | None = None
+    players: Annotated[list[PlayerConfig], Field(min_length=2, max_length=2)] = [
+        PlayerConfig(player="human"),
+        PlayerConfig(player="greedy"),
+    ]
+    games: Annotated[int, Field(ge=1)] = 1
+    seed: int = 0
+    clock: str | None = None
+    openings: Path | None = None
+    jobs: Annotated[int, Field(ge=1)] = 1
+    display: bool = True
+
+    def chosen_game(self) -> Game:
+        """The game with its size or variant."""
+        return find_game(self.game, self.size, self.variant)
+
+    def chosen_clock(self) -> Clock:
+        """The clock each player gets."""
+        return parse_clock(self.clock) if self.clock else Clock()
+
+    def specs(self) -> tuple[Spec, Spec]:
+        """The specs of the first and the second player, each checked by making it."""
+        first, second = (player.spec() for player in self.players)
+        for spec in (first, second):
+            make_player(spec)
+        return first, second
+
+
+def load_config(path: Path) -> RunConfig:
+    """The configuration of a file; `ConfigError` names the key that is wrong."""
+    try:
+        content = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{str(path)!r} is not text: give a YAML file") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"{path}{where}: no valid YAML: {getattr(error, 'problem', error)}") from None
+    if content is not None and not isinstance(content, dict):
+        raise ConfigError(f"{path}: write keys and values, such as 'game: othello'")
+    try:
+        return RunConfig(**(content or {}))
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {_explain(error)}") from None
+
+
+def _explain(error: ValidationError) -> str:
+    """The first thing wrong with a configuration, in a line."""
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    keys = PlayerConfig.model_fields if name.startswith("players.") else RunConfig.model_fields
+    if first["type"] == "extra_forbidden":
+        return f"unknown key {name!r}: the keys are {', '.join(keys)}"
+    return f"{name}: {first['msg'].removeprefix('Value error, ')}"

@@ -1,0 +1,77 @@
+"""One game between two players: the loop that terminals, matches and tournaments share."""
+
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from awello.errors import IllegalMoveError
+from awello.limits import Clock
+from awello.players.player import Choice, Player, Resignation, TakeBack
+from awello.position import Position
+from awello.record import Record
+from awello.rules.game import PASS
+
+
+class Watcher(Protocol):
+    """Told of each move as it is played."""
+
+    def __call__(self, before: Position, choice: Choice, after: Position) -> None: ...
+
+
+def _ignore(before: Position, choice: Choice, after: Position) -> None:
+    """The watcher who looks away."""
+
+
+def play_game(
+    players: Sequence[Player],
+    start: Position,
+    opening: Sequence[int] = (),
+    clock: Clock | None = None,
+    watch: Watcher = _ignore,
+) -> Record:
+    """Play from the end of the opening until the rules, the clock or a player ends the game.
+
+    `players` are the first and the second, already told to begin.  Nobody is asked about a pass, which leaves
+    no choice; passes and moves of the opening take no time.
+    """
+    positions = [start]
+    for move in opening:
+        positions.append(positions[-1].play(move))
+    moves, seconds = list(opening), [0.0] * len(opening)
+    clocks = [clock or Clock()] * 2
+    loser, reason = None, ""
+    while loser is None and not positions[-1].over:
+        position = positions[-1]
+        player = players[position.side]
+        begun = time.perf_counter()
+        try:
+            passes = position.legal_moves() == (PASS,)
+            choice = Choice(PASS) if passes else player.choose(position, clocks[position.side])
+            after = position.play(choice.move)
+        except IllegalMoveError as error:
+            raise IllegalMoveError(f"player {player} chose an illegal move: {error}") from None
+        except Resignation:
+            loser, reason = position.side, "resigned"
+            break
+        except TakeBack:
+            keep = _last_turn(positions, len(opening))
+            del positions[keep + 1 :], moves[keep:], seconds[keep:]
+            continue
+        used = 0.0 if passes else time.perf_counter() - begun
+        clocks[position.side] = clocks[position.side].spend(used)
+        if clocks[position.side].seconds < 0:
+            loser, reason = position.side, "ran out of time"
+            break
+        positions.append(after)
+        moves.append(choice.move)
+        seconds.append(used)
+        watch(position, choice, after)
+    return Record(start, tuple(moves), tuple(seconds), loser=loser, reason=reason)
+
+
+def _last_turn(positions: Sequence[Position], earliest: int) -> int:
+    """The ply of the mover's last turn with a choice, not before the end of the opening."""
+    side = positions[-1].side
+    turns = [ply for ply in range(earliest, len(positions) - 1) if positions[ply].side == side]
+    free = [ply for ply in turns if len(positions[ply].legal_moves()) > 1]
+    return (free or turns or [len(positions) - 1])[-1]

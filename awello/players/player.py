@@ -1,0 +1,105 @@
+"""What every player is, and the registry of their names, to which any room can add.
+
+A player is a dataclass: its fields are the settings that a spec may give (`heuristic`, `limit` and the
+options by name), with their types and defaults.
+
+    @register("mine", "the first legal move")
+    @dataclass
+    class Mine(Player):
+        def choose(self, position, clock):
+            return Choice(position.legal_moves()[0])
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from awello.errors import SpecError
+from awello.limits import Clock
+from awello.players.spec import Spec, parse_spec
+from awello.position import Position
+from awello.rules.game import Game
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A chosen move, and what the player thinks it is worth: discs or seeds, from the mover's view."""
+
+    move: int
+    value: float | None = None
+
+
+class Resignation(Exception):
+    """Raised by a player who gives the game up."""
+
+
+class TakeBack(Exception):
+    """Raised by a player who wants their last move back."""
+
+
+class Player:
+    """Who chooses a move.  Subclasses are dataclasses that enter themselves with `register`."""
+
+    spec: Spec
+
+    def begin(self, game: Game, seed: int) -> None:
+        """Get ready for a new game; what is left to chance follows from the seed."""
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        """The move to play in a position with at least one legal move that is no pass."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.spec)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the registry: the class to make, and a line for people."""
+
+    make: type[Player]
+    summary: str
+
+
+REGISTRY: dict[str, Entry] = {}
+Made = TypeVar("Made", bound=type[Player])
+
+
+def register(name: str, summary: str) -> Callable[[Made], Made]:
+    """Enter a class of players under a name, with one line that says what it does."""
+
+    def enter(make: Made) -> Made:
+        if name in REGISTRY:
+            raise SpecError(f"a player {name!r} exists already: choose another name")
+        REGISTRY[name] = Entry(make, summary)
+        return make
+
+    return enter
+
+
+def make_player(spec: Spec | str) -> Player:
+    """The player of a spec; `SpecError` says which part of it no player takes."""
+    spec = parse_spec(spec) if isinstance(spec, str) else spec
+    if spec.name not in REGISTRY:
+        near = get_close_matches(spec.name, REGISTRY, 1)
+        advice = f"did you mean {near[0]!r}?" if near else "'awello players' lists those there are"
+        raise SpecError(f"unknown player {spec.name!r}: {advice}")
+    make = REGISTRY[spec.name].make
+    settings: dict[str, Any] = dict(spec.options)
+    settings |= {"heuristic": spec.heuristic} if spec.heuristic else {}
+    settings |= {"limit": spec.limit} if spec.limit else {}
+    taken = [setting.name for setting in fields(make)]  # type: ignore[arg-type]
+    for key in settings:
+        if key not in taken:
+            raise SpecError(f"player {spec.name!r} takes no {key}: it takes {', '.join(taken) or 'no settings'}")
+    try:
+        player = TypeAdapter(make).validate_python(settings)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SpecError(f"player {spec.name!r}: {where}: {first['msg']}, not {first['input']!r}") from None
+    player.spec = spec
+    return player

@@ -1,0 +1,40 @@
+"""The two simplest players: one that plays anything, one that takes the most at once."""
+
+import random
+from dataclasses import dataclass
+
+from awello.limits import Clock
+from awello.players.player import Choice, Player, register
+from awello.position import Position
+from awello.rules.game import Game
+
+
+class Seeded(Player):
+    """A player with a stream of chance of its own, the same for the same seed."""
+
+    chance: random.Random
+
+    def begin(self, game: Game, seed: int) -> None:
+        self.chance = random.Random(seed)
+
+
+@register("random", "any legal move, all equally likely")
+@dataclass
+class Random(Seeded):
+    """Plays any legal move."""
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        return Choice(self.chance.choice(position.legal_moves()))
+
+
+@register("greedy", "the move that takes the most discs or seeds at once")
+@dataclass
+class Greedy(Seeded):
+    """Plays the move after which it holds the most; among equals, any."""
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        side = position.side
+        gains = {move: position.after(move).holdings()[side] for move in position.legal_moves()}
+        most = max(gains.values())
+        best = self.chance.choice([move for move, gain in gains.items() if gain == most])
+        return Choice(best, most - position.holdings()[side])

@@ -1,0 +1,42 @@
+"""Player specs: `name[:heuristic][@limit][,key=value ...]`, the same in commands, files, pages and tests."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from awello.errors import SpecError
+from awello.limits import Limit, format_limit, parse_limit
+
+NAME = r"[a-z][a-z0-9_-]*"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a player is called and how it is set up."""
+
+    name: str
+    heuristic: str | None = None
+    limit: Limit | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        heuristic = f":{self.heuristic}" if self.heuristic else ""
+        limit = f"@{format_limit(self.limit)}" if self.limit else ""
+        return self.name + heuristic + limit + "".join(f",{key}={value}" for key, value in self.options.items())
+
+
+def parse_spec(text: str) -> Spec:
+    """The spec of a text; `SpecError` names the part that is wrong."""
+    head, *pairs = text.strip().split(",")
+    match = re.fullmatch(rf"({NAME})(?::({NAME}))?(?:@(.+))?", head)
+    if not match:
+        raise SpecError(f"{head!r} is no player: write name, name:heuristic or name:heuristic@limit, in small letters")
+    options = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not (re.fullmatch(NAME, key) and equals and value):
+            raise SpecError(f"{pair!r} in {text!r} is no option: write key=value")
+        if key in options:
+            raise SpecError(f"option {key!r} stands twice in {text!r}: leave one out")
+        options[key] = value
+    return Spec(match[1], match[2], parse_limit(match[3]) if match[3] else None, options)
