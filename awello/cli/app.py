@@ -1,0 +1,105 @@
+"""The application all commands hang on, the options they share, and how errors reach people."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from awello import __version__
+from awello.errors import AwelloError
+
+if TYPE_CHECKING:
+    from awello.position import Position
+    from awello.rules.game import Game
+
+app = typer.Typer(
+    name="awello",
+    help="Othello and Awalé: play, pit players against each other, and measure them.",
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+GameName = Annotated[str, typer.Argument(metavar="GAME", help="othello or awale")]
+Size = Annotated[int | None, typer.Option(help="Othello: rows of the board, 4, 6 or 8", metavar="N")]
+Variant = Annotated[str | None, typer.Option(help="Awalé: abapa, tournament or romein", metavar="V")]
+PositionText = Annotated[
+    str | None, typer.Option("--position", help="A position: an OBF board or an Awalé diagram", metavar="P")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"awello {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and leave", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Othello and Awalé: play, pit players against each other, and measure them."""
+
+
+def start_position(game: "Game", text: str | None) -> "Position":
+    """The position asked for, or the start of the game."""
+    from awello.position import Position, parse_position
+
+    return parse_position(text, game) if text else Position.start(game)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(content, ensure_ascii=False))
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Any]:
+    """A live bar on standard error, where that is a terminal; yields a function to call for each step done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda steps=1: bar.advance(task, steps)
+
+
+def fail(message: str, status: int = 2) -> int:
+    """Say in one line what is wrong; the exit status."""
+    print(f"awello: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def run() -> int:
+    """Run the command line; errors become one line and an exit status."""
+    try:
+        outcome = app(sys.argv[1:] or ["--help"], prog_name="awello", standalone_mode=False)
+        return outcome if isinstance(outcome, int) else 0
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "awello"
+        return fail(f"{error.format_message().rstrip('.')}; see '{command} --help'")
+    except AwelloError as error:
+        return fail(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        return fail("interrupted", 130)
+
+
+def main() -> None:
+    """The `awello` command."""
+    from awello.cli import match, perft, play, players, run_config, warmup  # noqa: F401  (they join the app)
+
+    sys.exit(run())

@@ -1,0 +1,74 @@
+"""`awello match`: games between two players, and the recap."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from awello.cli.app import GameName, Json, Size, Variant, app, print_json, progress
+
+if TYPE_CHECKING:
+    from awello.arena.match import Match, MatchResult
+
+FirstSpec = Annotated[str, typer.Argument(metavar="A", help="The first player's spec; 'awello players' lists them")]
+SecondSpec = Annotated[str, typer.Argument(metavar="B", help="The second player's spec")]
+
+
+@app.command()
+def match(
+    game: GameName,
+    first: FirstSpec,
+    second: SecondSpec,
+    games: Annotated[int, typer.Option(min=1, help="How many games", metavar="N")] = 10,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
+    openings: Annotated[
+        Path | None, typer.Option(help="Openings, one transcript a line; each is played with both colours")
+    ] = None,
+    clock: Annotated[
+        str | None, typer.Option(help="Time for each player's game, such as 5m or 30s+500ms", metavar="T")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
+    size: Size = None,
+    variant: Variant = None,
+    json: Json = False,
+    records: Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")] = False,
+) -> None:
+    """Play games between A and B, the colours alternating. Ctrl-C ends with the recap of what was played."""
+    from awello.arena.match import Match, load_openings
+    from awello.limits import Clock, parse_clock
+    from awello.rules.game import find_game
+
+    chosen = find_game(game, size, variant)
+    lines = load_openings(openings, chosen) if openings else ()
+    play_and_report(
+        Match(chosen, first, second, games, seed, lines, parse_clock(clock) if clock else Clock()), jobs, json, records
+    )
+
+
+def play_and_report(match: "Match", jobs: int, json: bool, records: bool) -> None:
+    """Play a match with a progress bar and print its recap."""
+    from awello.arena.match import play_match
+
+    with progress(f"{match.first} - {match.second}", match.games) as step:
+        result = play_match(match, jobs, step)
+    if json:
+        print_json(result.as_json(records))
+    else:
+        print_recap(result)
+
+
+def print_recap(result: "MatchResult") -> None:
+    """The recap for people: who won, who held how much, who took how long."""
+    from rich.console import Console
+    from rich.table import Table
+
+    match, (first, second) = result.match, result.mean_ms()
+    held = "board held at the end" if match.game.family == "othello" else "seeds held at the end"
+    shares = [f"{100 * share:.1f} %" for share in result.shares()]
+    table = Table("", match.first, match.second, "neither", title=f"{result.games} of {match.games} games")
+    table.add_row("games won", str(result.wins), str(result.losses), f"{result.draws} drawn")
+    table.add_row(held, *shares)
+    table.add_row("mean time per move", f"{first:.3f} ms", f"{second:.3f} ms", "")
+    table.add_row("worst time per move", *(f"{1000 * worst:.3f} ms" for worst in result.worst), "")
+    table.add_row("moves played", *map(str, result.moves), "")
+    Console().print(table)

@@ -1,0 +1,24 @@
+"""`awello players`: who can be asked to play."""
+
+from awello.cli.app import Json, app, print_json
+
+
+@app.command()
+def players(json: Json = False) -> None:
+    """List the players, with the settings a spec may give: name:heuristic@limit,key=value."""
+    from dataclasses import fields
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from awello.players.player import REGISTRY
+
+    settings = {name: [field.name for field in fields(entry.make)] for name, entry in REGISTRY.items()}  # type: ignore
+    if json:
+        rows = [{"name": name, "summary": REGISTRY[name].summary, "settings": settings[name]} for name in REGISTRY]
+        print_json({"players": rows})
+        return
+    table = Table("player", "what it does", "settings")
+    for name, entry in REGISTRY.items():
+        table.add_row(name, entry.summary, ", ".join(settings[name]))
+    Console().print(table)
