@@ -1,0 +1,44 @@
+"""What several test files need: the twin of each game, and the command line as a person runs it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from twins import AwaleTwin, OthelloTwin
+
+from awello import Game
+
+ROOT = Path(__file__).parent.parent
+Twin = OthelloTwin | AwaleTwin
+
+
+def twin_of(game: Game) -> Twin:
+    """The plain-Python judge of a game, at its start."""
+    return AwaleTwin.start(game.variant) if game.variant else OthelloTwin.start(game.size)
+
+
+def run(*words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python command line in a fresh process, without a terminal."""
+    return subprocess.run(
+        [sys.executable, *words],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | environment,
+        timeout=300,
+    )
+
+
+def awello(*words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run an awello command in a fresh process, without a terminal."""
+    return run("-m", "awello", *words, stdin=stdin, **environment)
+
+
+@pytest.fixture(params=list(Game), ids=lambda game: game.name.lower())
+def game(request: pytest.FixtureRequest) -> Game:
+    """Each game in turn: what holds for one must hold for all."""
+    chosen: Game = request.param
+    return chosen

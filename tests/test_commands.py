@@ -1,0 +1,131 @@
+"""The command line as people and machines meet it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import awello
+
+BOARD63 = "-" * 63 + " X"
+
+
+def read(*words: str) -> Any:
+    done = awello(*words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_perft_for_people_and_machines() -> None:
+    assert "390,216 leaves" in awello("perft", "othello", "8").stdout
+    found = read("perft", "awale", "6", "--variant", "romein", "--json")
+    assert found.keys() == {"game", "depth", "leaves", "seconds"}
+    assert (found["game"], found["depth"], found["leaves"]) == ("awale", 6, 27332)
+
+
+def test_perft_from_a_position() -> None:
+    words = ("perft", "awale", "3", "--position", "0-0-0-0-0-1-0-0-0-0-0-0-24-23-S", "--json")
+    assert read(*words)["leaves"] == 1
+
+
+def test_match_gives_the_same_results_twice() -> None:
+    words = ("match", "othello", "random", "random", "--games", "40", "--seed", "7", "--json", "--records")
+    one, two = read(*words), read(*words)
+    for timing in ("mean_ms", "worst_ms"):
+        assert one.pop(timing).keys() == two.pop(timing).keys() == {"first", "second"}
+    assert one == two
+    assert one["games"] == one["wins"] + one["draws"] + one["losses"] == len(one["records"]) == 40
+    assert one["board_share"].keys() == {"first", "second", "left"}
+
+
+def test_match_recap_for_people() -> None:
+    done = awello("match", "awale", "greedy", "random", "--games", "4")
+    assert done.returncode == 0
+    assert all(part in done.stdout for part in ("games won", "seeds held", "mean time", "worst time", "moves played"))
+
+
+def test_players_and_version_and_help() -> None:
+    assert {player["name"] for player in read("players", "--json")["players"]} >= {"random", "greedy", "human"}
+    assert "any legal move" in awello("players").stdout
+    assert awello("--version").stdout.startswith("awello 0.")
+    assert "perft" in awello().stdout
+
+
+def test_run_plays_what_a_file_says(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text("players: [greedy, {player: random}]\ngame: awale\nvariant: romein\ngames: 3\ndisplay: false\n")
+    found = read("run", str(file), "--json")
+    assert (found["first"], found["second"], found["variant"], found["games"]) == ("greedy", "random", "romein", 3)
+    file.write_text("players: [greedy, random]\nsize: 4\n")
+    assert "wins" in awello("run", str(file)).stdout
+
+
+def test_a_person_plays_in_the_terminal() -> None:
+    lines = "help\nmoves\nhint\nz9\na1\nf5\nundo\nd3\nresign\n"
+    done = awello("play", "othello", "--seed", "1", stdin=lines)
+    assert done.returncode == 0, done.stderr
+    assert "give the game up" in done.stdout
+    assert "'z9' is no square of this board" in done.stdout
+    assert "a1 is no legal move: Black can play d3, c4, f5, e6" in done.stdout
+    assert "White wins: Black resigned" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("d3")
+
+
+def test_leaving_a_game_is_no_error() -> None:
+    done = awello("play", "awale", stdin="C\n")
+    assert done.returncode == 0
+    assert done.stdout.strip().endswith("The game is left unfinished.")
+
+
+BAD = [
+    (("match", "othello", "random", "nobody"), "unknown player 'nobody'"),
+    (("match", "othello", "random", "random:mixed"), "'random' takes no heuristic"),
+    (("match", "chess", "random", "random"), "unknown game 'chess': choose othello or awale"),
+    (("match", "othello", "random", "random", "--openings", "missing.txt"), "missing.txt"),
+    (("match", "othello", "random", "random", "--games", "0"), "games"),
+    (("match", "othello", "random", "random", "--clock", "soon"), "'soon' is no time"),
+    (("perft", "othello", "3", "--position", BOARD63), "the board has 63 squares"),
+    (("perft", "othello", "three"), "depth"),
+    (("perft", "othello", "3", "--size", "5"), "size 5: choose 4, 6 or 8"),
+    (("perft", "awale", "3", "--variant", "ouri"), "unknown variant 'ouri'"),
+    (("run", "missing.yaml"), "missing.yaml"),
+    (("nonsense",), "nonsense"),
+    (("match", "othello", "random", "random", "--nonsense"), "--nonsense"),
+]
+
+
+@pytest.mark.parametrize(("words", "part"), BAD, ids=[part for _, part in BAD])
+def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+    done = awello(*words)
+    complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(complaints) == 1
+    assert part in complaints[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("gmes: 3", "unknown key 'gmes'"),
+        (
+            "players: [random, {player: random, dept: 2}]",
+            "unknown key 'players.1.dept': the keys are player, heuristic",
+        ),
+        ("players: [random]", "players"),
+        ("players: [random, nobody]", "unknown player 'nobody'"),
+        ("players: [random, {player: random, depth: 2}]", "takes no limit"),
+        ("games: many", "games"),
+        ("games: [", "line"),
+        ("- random", "keys and values"),
+        ("size: 7", "size 7"),
+    ],
+)
+def test_a_bad_configuration_gets_one_clear_line(content: str, part: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(content)
+    done = awello("run", str(file))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,117 @@
+"""One suite that every game must pass: the kernels and `Position` against the plain-Python twins."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from conftest import Twin, twin_of
+from twins import AwaleTwin
+
+from awello import PASS, Game, Position, format_position, parse_position
+from awello.errors import IllegalMoveError
+from awello.kernel import U
+from awello.rules import game as kernels
+
+POSITIONS = 3400  # for each of the six games: more than 20,000 in all
+
+
+def beginning(game: Game, chance: random.Random) -> tuple[Position, Twin]:
+    """The start of a game; for Awalé often a late position, where feeding, slams and endings are near."""
+    if game.family == "othello" or chance.random() < 0.5:
+        return Position.start(game), twin_of(game)
+    seeds = [0] * 14
+    for _ in range(chance.randrange(2, 20)):
+        seeds[chance.randrange(12)] += 1
+    seeds[12] = (48 - sum(seeds)) // 2
+    seeds[13] = 48 - sum(seeds)
+    side = chance.randrange(2)
+    twin = AwaleTwin(game.variant or "", (tuple(seeds[:6]), tuple(seeds[6:12])), (seeds[12], seeds[13]), side)
+    return parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game), twin
+
+
+def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Position, Twin]]:
+    """Positions of random games with their twins; some games avoid captures, so that Awalé's go round."""
+    chance = random.Random(f"{game.name}/{seed}")
+    while positions > 0:
+        position, twin = beginning(game, chance)
+        quiet = game.family == "awale" and chance.random() < 0.3
+        yield position, twin
+        for _ in range(200):
+            if not (moves := position.legal_moves()):
+                break
+            calm = [move for move in moves if position.after(move).opp >> 48 == position.own >> 48]
+            move = chance.choice(calm if quiet and calm else moves)
+            position, twin = position.play(move), twin.play(move)
+            yield position, twin
+            positions -= 1
+
+
+def test_kernels_agree_with_the_twin(game: Game) -> None:
+    for position, twin in random_games(game, 1, POSITIONS):
+        assert (position.own, position.opp) == twin.words()
+        assert position.side == twin.side
+        assert list(position.legal_moves()) == twin.legal_moves()
+        assert position.over == twin.over()
+        if position.over:
+            assert position.score() == twin.score()
+
+
+def test_the_score_kernel_agrees_with_the_twin(game: Game) -> None:
+    for position, twin in random_games(game, 2, 600):
+        if position.over and not position.repeated:
+            first, second = twin.score()
+            value = first - second if position.side == 0 else second - first
+            assert kernels.score(int(game), U(position.own), U(position.opp)) == value
+
+
+def test_random_games_meet_every_ending() -> None:
+    reasons = set()
+    for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
+        for _, twin in random_games(game, 1, POSITIONS):
+            reasons.add((game.variant, twin.ending()))  # type: ignore[union-attr]
+    for variant, ending in [
+        ("abapa", "majority"),
+        ("abapa", "no move"),
+        ("abapa", "repetition"),
+        ("tournament", "few seeds"),
+        ("tournament", "majority"),
+        ("romein", "no move"),
+        ("romein", "repetition"),
+    ]:
+        assert (variant, ending) in reasons
+
+
+def test_text_and_repr_evaluate_back(game: Game) -> None:
+    names = {"parse_position": parse_position, "Game": Game}
+    for position, _ in random_games(game, 3, 150):
+        assert parse_position(format_position(position), game) == position
+        assert eval(repr(position), names) == position
+
+
+def test_moves_have_names_that_read_back(game: Game) -> None:
+    for position, _ in random_games(game, 4, 150):
+        for move in position.legal_moves():
+            assert position.parse_move(position.format_move(move)) == move
+
+
+def test_other_moves_are_refused(game: Game) -> None:
+    for position, _ in random_games(game, 5, 60):
+        for move in {PASS, 99, *position.squares()} - set(position.legal_moves()):
+            with pytest.raises(IllegalMoveError):
+                position.play(move)
+
+
+def test_nothing_is_lost(game: Game) -> None:
+    for position, _ in random_games(game, 6, 300):
+        first, second = position.holdings()
+        assert 0 <= first + second <= game.points
+        if position.over and game.family == "othello":
+            assert sum(position.score()) == game.points
+        if game.family == "awale":
+            assert sum((position.own | position.opp << 64).to_bytes(16, "little")) == 48
+
+
+def test_positions_draw_themselves(game: Game) -> None:
+    for position, _ in random_games(game, 7, 60):
+        assert len(str(position).splitlines()) >= 6
+        assert position._repr_svg_().startswith("<svg ")

@@ -1,0 +1,111 @@
+"""The decorator and its promises: twins agree, caches stay fresh, nothing else compiles."""
+
+import ast
+import itertools
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+from conftest import awello, run
+
+from awello import bits, kernel
+from awello.kernel import PACKAGE, SOURCES, U
+
+CHANCE = random.Random(5)
+WORDS = [U(CHANCE.getrandbits(64) & CHANCE.getrandbits(64)) for _ in range(200)] + [U(1), U(1 << 63), U(bits.FULL)]
+PAIRS = [(one, U(int(two) & ~int(one))) for one, two in itertools.pairwise(WORDS)]
+ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
+    **{name: [(word,) for word in WORDS] for name in ("popcount", "index_of", "leading_zeros", "rest_of", "byte_swap")},
+    "bit": [(index,) for index in range(64)],
+    "moves_of": list(PAIRS),
+    "flips_of": [
+        (*pair, square) for pair in PAIRS[:40] for square in range(64) if not int(pair[0] | pair[1]) >> square & 1
+    ],
+}
+
+
+def test_every_instruction_is_compared() -> None:
+    assert ARGUMENTS.keys() == {name for name, value in vars(bits).items() if hasattr(value, "twin")}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_instructions_do_what_their_twins_say(name: str) -> None:
+    instruction = getattr(bits, name)
+    compiled = numba.njit(lambda *words: instruction(*words))
+    for words in ARGUMENTS[name]:
+        assert int(compiled(*words)) == int(instruction.twin(*words))
+
+
+def test_uncompiled_kernels_print_the_same_trace() -> None:
+    compiled, plain = run("tests/trace.py"), run("tests/trace.py", NUMBA_DISABLE_JIT="1")
+    assert compiled.returncode == plain.returncode == 0, plain.stderr
+    assert compiled.stdout.splitlines() == plain.stdout.splitlines()
+    assert len(plain.stdout.splitlines()) > 1000
+
+
+def test_kernel_files_import_only_kernel_files() -> None:
+    """Else a change in such a file would leave a stale cache: the folder's name would not change."""
+    homes = {".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in SOURCES}
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("awello"):
+                modules = {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+                assert modules & homes or node.module == "awello.errors", f"{source.name} imports {node.module}"
+
+
+def test_nothing_else_compiles() -> None:
+    for source in PACKAGE.rglob("*.py"):
+        if source.name != "kernel.py":
+            assert not re.search(r"\bn?jit\b", source.read_text("utf-8")), source
+
+
+def test_recursive_calls_pass_no_literals() -> None:
+    """A literal in a recursive call aborts the process when the kernel is read from the cache."""
+    for source in SOURCES:
+        for function in ast.walk(ast.parse(source.read_text("utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                for call in ast.walk(function):
+                    if isinstance(call, ast.Call) and getattr(call.func, "id", "") == function.name:
+                        assert not any(isinstance(argument, ast.Constant) for argument in call.args), function.name
+
+
+def test_the_folder_changes_with_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWELLO_CACHE", str(tmp_path))
+    source = tmp_path / "rules.py"
+    source.write_text("ONE = 1")
+    before = kernel._cache_folder([source])
+    assert kernel._cache_folder([source]) == before
+    source.write_text("ONE = 2")
+    assert kernel._cache_folder([source]) != before
+
+
+def test_a_cache_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    done = awello("perft", "othello", "3", AWELLO_CACHE=str(tmp_path / "file"))
+    assert done.returncode == 0, done.stderr
+    assert "56 leaves" in done.stdout
+
+
+ENTRY_POINTS = [
+    ("perft", "othello", "5"),
+    ("perft", "awale", "5", "--variant", "romein"),
+    ("match", "othello", "random", "greedy", "--games", "2"),
+    ("match", "awale", "greedy", "random", "--games", "4", "--jobs", "2"),
+    ("play", "othello", "--first", "random", "--second", "greedy", "--size", "4"),
+    ("run", "examples/run.yaml", "--json"),
+    ("players",),
+    ("warmup",),
+]
+
+
+@pytest.mark.parametrize("words", ENTRY_POINTS, ids=" ".join)
+def test_entry_points_work_with_a_cold_and_a_warm_cache(words: tuple[str, ...], tmp_path: Path) -> None:
+    cold, warm = (awello(*words, AWELLO_CACHE=str(tmp_path)) for _ in range(2))
+    assert cold.returncode == 0, cold.stderr
+    assert warm.returncode == 0, warm.stderr
+    assert "compiling" not in warm.stderr
+    if words != ("players",):
+        assert "compiling" in cold.stderr

@@ -1,0 +1,145 @@
+"""Matches: repeatable, fair, timed, and honest about who won."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from awello import Choice, Game, Match, Player, Position, play_match, register
+from awello.arena.game import play_game
+from awello.arena.match import load_openings, tally
+from awello.errors import ConfigError, IllegalMoveError
+from awello.limits import Clock
+from awello.players.player import Resignation, TakeBack, make_player
+
+
+@register("sleepy", "thinks for 20 ms")
+@dataclass
+class Sleepy(Player):
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        time.sleep(0.02)
+        return Choice(position.legal_moves()[0])
+
+
+@register("cheat", "plays what it likes")
+@dataclass
+class Cheat(Player):
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        return Choice(0)
+
+
+@register("quitter", "gives up at once")
+@dataclass
+class Quitter(Player):
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        raise Resignation
+
+
+def results(match: Match, jobs: int = 1) -> tuple[object, ...]:
+    result = play_match(match, jobs)
+    return result.wins, result.draws, result.losses, result.held, [record.moves for record in result.records]
+
+
+def test_the_seed_decides_whatever_the_number_of_workers(game: Game) -> None:
+    match = Match(game, "random", "greedy", games=6, seed=3)
+    assert results(match) == results(match)
+    assert results(match) != results(Match(game, "random", "greedy", games=6, seed=4))
+
+
+def test_workers_change_nothing() -> None:
+    match = Match(Game.ABAPA, "greedy", "random", games=9, seed=3)
+    assert results(match, jobs=2) == results(match)
+
+
+def test_colours_alternate_and_wins_are_the_first_players() -> None:
+    result = play_match(Match(Game.OTHELLO, "greedy", "quitter", games=4))
+    assert (result.wins, result.draws, result.losses) == (4, 0, 0)
+    assert [len(record.moves) for record in result.records] == [1, 0, 1, 0]
+    assert [record.describe() for record in result.records][:2] == [
+        "Black wins: White resigned",
+        "White wins: Black resigned",
+    ]
+    turned = play_match(Match(Game.OTHELLO, "quitter", "greedy", games=4))
+    assert (turned.wins, turned.losses) == (0, 4)
+
+
+def test_the_tally_adds_up() -> None:
+    result = play_match(Match(Game.OTHELLO, "random", "random", games=20, seed=1))
+    assert result.wins + result.draws + result.losses == result.games == 20
+    assert sum(result.shares()) == pytest.approx(1)
+    discs = sum(sum(record.final.holdings()) for record in result.records)
+    assert sum(result.held) == discs
+    assert sum(result.moves) == discs - 4 * 20
+    assert all(worst >= mean / 1000 > 0 for worst, mean in zip(result.worst, result.mean_ms(), strict=True))
+    assert tally(result.match, []).shares() == (0, 0, 0)
+
+
+def test_a_fallen_flag_loses() -> None:
+    result = play_match(Match(Game.OTHELLO, "random", "sleepy", games=2, clock=Clock(0.05)))
+    assert result.wins == 2
+    assert result.records[0].describe() == "Black wins: White ran out of time"
+
+
+def test_an_illegal_move_names_its_player() -> None:
+    with pytest.raises(IllegalMoveError, match="player cheat chose an illegal move: a1"):
+        play_match(Match(Game.OTHELLO, "cheat", "random"))
+
+
+def test_openings_are_played_with_both_colours(tmp_path: Path) -> None:
+    file = tmp_path / "openings.txt"
+    file.write_text("# balanced\nf5d6c3\n\nf5f6 % another\n")
+    openings = load_openings(file, Game.OTHELLO)
+    result = play_match(Match(Game.OTHELLO, "random", "greedy", games=5, openings=openings))
+    assert [record.moves[:2] for record in result.records] == [openings[n][:2] for n in (0, 0, 1, 1, 0)]
+    assert sum(result.moves) < sum(len(record.moves) for record in result.records)
+
+
+@pytest.mark.parametrize(
+    ("content", "part"), [("f5d6\nf5f5", "line 2: move 2"), ("# none", "no opening"), (None, "cannot")]
+)
+def test_bad_openings_files(content: str | None, part: str, tmp_path: Path) -> None:
+    file = tmp_path / "openings.txt"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(ConfigError, match=part):
+        load_openings(file, Game.OTHELLO)
+
+
+def test_a_person_needs_the_only_worker() -> None:
+    with pytest.raises(ConfigError, match="--jobs 1"):
+        play_match(Match(Game.OTHELLO, "human", "random"), jobs=2)
+
+
+def test_an_interrupted_match_keeps_what_was_played() -> None:
+    played = 0
+
+    def interrupt() -> None:
+        nonlocal played
+        played += 1
+        if played == 3:
+            raise KeyboardInterrupt
+
+    assert play_match(Match(Game.OTHELLO, "random", "random", games=9), report=interrupt).games == 3
+
+
+class Undecided(Player):
+    """Plays the first move, takes it back once, then plays the last one."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        self.turns += 1
+        if self.turns == 2:
+            raise TakeBack
+        return Choice(position.legal_moves()[-1 if self.turns > 1 else 0])
+
+
+def test_a_move_can_be_taken_back() -> None:
+    rival = make_player("random")
+    rival.begin(Game.OTHELLO, 1)
+    record = play_game([Undecided(), rival], Position.start())
+    assert record.moves[0] == Position.start().legal_moves()[-1]
+    assert record.final.over
+    assert len(record.seconds) == len(record.moves)

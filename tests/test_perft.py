@@ -1,0 +1,52 @@
+"""Leaf counts: published tables for the standard games, the plain-Python twin for the others."""
+
+import pytest
+import twins
+from conftest import twin_of
+
+from awello import Game, Position
+from awello.cli.perft import count
+from awello.kernel import U
+from awello.rules.game import perft
+
+OTHELLO = (1, 4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288, 24571284, 212258800)
+AWALE = (1, 6, 36, 190, 1014, 5219, 27332, 139157, 711414, 3592872, 18137964)
+
+
+def leaves(game: Game, depth: int) -> int:
+    start = Position.start(game)
+    return perft(int(game), U(start.own), U(start.opp), depth)
+
+
+@pytest.mark.parametrize(("depth", "expected"), [*enumerate(OTHELLO)])
+def test_othello(depth: int, expected: int) -> None:
+    assert leaves(Game.OTHELLO, depth) == expected
+
+
+@pytest.mark.parametrize("variant", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
+@pytest.mark.parametrize(("depth", "expected"), [*enumerate(AWALE)])
+def test_awale(variant: Game, depth: int, expected: int) -> None:
+    assert leaves(variant, depth) == expected
+
+
+@pytest.mark.parametrize(("game", "deepest"), [(Game.OTHELLO4, 9), (Game.OTHELLO6, 6)])
+def test_small_boards(game: Game, deepest: int) -> None:
+    for depth in range(deepest + 1):
+        assert leaves(game, depth) == twins.perft(twin_of(game), depth)
+
+
+def test_all_games_of_the_smallest_board() -> None:
+    assert leaves(Game.OTHELLO4, 20) == 60060
+
+
+def test_counting_in_pieces_is_the_same(game: Game) -> None:
+    for depth in (0, 1, 8, 9):
+        assert count(Position.start(game), depth)[0] == leaves(game, depth)
+
+
+@pytest.mark.parametrize("variant", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
+def test_late_positions_of_awale(variant: Game) -> None:
+    twin = twins.AwaleTwin(variant.variant or "", ((1, 0, 2, 0, 0, 3), (0, 1, 0, 0, 2, 1)), (20, 18))
+    own, opp = twin.words()
+    for depth in range(9):
+        assert perft(int(variant), U(own), U(opp), depth) == twins.perft(twin, depth)

@@ -1,0 +1,264 @@
+"""Plain-Python twins of the rules of Othello and Awale: slow, obvious judges of the fast kernels.
+
+They are written straight from the rules and share nothing with the package: no bits, no arrays, no
+imports from it. A position is a frozen value, and `play` returns the next one. Where a twin and a kernel
+disagree, read the twin beside the rules first: it is the shorter of the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+PASS = -1
+
+# ---------------------------------------------------------------------------------------------- Othello
+
+OTHELLO_SIZES = (4, 6, 8)
+EMPTY, BLACK, WHITE = ".", "X", "O"
+COLOURS = (BLACK, WHITE)
+DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+
+
+@dataclass(frozen=True)
+class OthelloTwin:
+    """A position of Othello: 64 squares from a1 to h8, row by row, and the side to move.
+
+    A board of size 4 or 6 lies in the centre of the 64 squares; those outside it stay empty for ever.
+    """
+
+    size: int
+    squares: tuple[str, ...]
+    side: int = 0
+
+    @classmethod
+    def start(cls, size: int) -> OthelloTwin:
+        """Return the starting position on a board of this size."""
+        if size not in OTHELLO_SIZES:
+            raise ValueError(f"no board of size {size}: choose one of {OTHELLO_SIZES}")
+        squares = [EMPTY] * 64
+        squares[27] = squares[36] = WHITE  # d4, e5
+        squares[28] = squares[35] = BLACK  # e4, d5
+        return cls(size, tuple(squares))
+
+    def legal_moves(self) -> list[int]:
+        """Return the legal moves in ascending order: [PASS] if there is no other, [] if the game is over."""
+        if moves := self._placements(self.side):
+            return moves
+        return [PASS] if self._placements(1 - self.side) else []
+
+    def play(self, move: int) -> OthelloTwin:
+        """Return the position after a legal move."""
+        if move not in self.legal_moves():
+            raise ValueError(f"{move} is not a legal move here")
+        squares = list(self.squares)
+        if move != PASS:
+            for square in [move, *self._flips(move, self.side)]:
+                squares[square] = COLOURS[self.side]
+        return replace(self, squares=tuple(squares), side=1 - self.side)
+
+    def over(self) -> bool:
+        """Tell whether neither player can place a disc."""
+        return not self.legal_moves()
+
+    def score(self) -> tuple[int, int]:
+        """Return the official final score, Black's first: the empty squares go to the winner."""
+        if not self.over():
+            raise ValueError("the game is not over")
+        black, white = self.squares.count(BLACK), self.squares.count(WHITE)
+        empty = self.size * self.size - black - white
+        if black > white:
+            return black + empty, white
+        if white > black:
+            return black, white + empty
+        return black + empty // 2, white + empty // 2
+
+    def words(self) -> tuple[int, int]:
+        """Return the position as two 64-bit words, the mover's discs first."""
+        return self._word(self.side), self._word(1 - self.side)
+
+    def _word(self, side: int) -> int:
+        """Return the word in which bit n says that this side has a disc on square n."""
+        return sum(2**square for square in range(64) if self.squares[square] == COLOURS[side])
+
+    def _placements(self, side: int) -> list[int]:
+        """Return the squares where this side could place a disc."""
+        return [square for square in range(64) if self._flips(square, side)]
+
+    def _flips(self, square: int, side: int) -> list[int]:
+        """Return the discs that this side would turn over by placing one here: none if it may not."""
+        row, column = divmod(square, 8)
+        if not self._on_board(row, column) or self.squares[square] != EMPTY:
+            return []
+        flips = []
+        for row_step, column_step in DIRECTIONS:
+            flips += self._flips_along(row, column, row_step, column_step, side)
+        return flips
+
+    def _flips_along(self, row: int, column: int, row_step: int, column_step: int, side: int) -> list[int]:
+        """Return the discs that a disc placed here would enclose in one direction."""
+        enclosed: list[int] = []
+        while True:
+            row, column = row + row_step, column + column_step
+            if not self._on_board(row, column):
+                return []
+            colour = self.squares[8 * row + column]
+            if colour == EMPTY:
+                return []
+            if colour == COLOURS[side]:
+                return enclosed
+            enclosed.append(8 * row + column)
+
+    def _on_board(self, row: int, column: int) -> bool:
+        """Tell whether this row and column lie on the board in play."""
+        margin = (8 - self.size) // 2
+        return margin <= row < 8 - margin and margin <= column < 8 - margin
+
+
+# ------------------------------------------------------------------------------------------------ Awale
+
+AWALE_VARIANTS = ("abapa", "tournament", "romein")
+MAJORITY, FEW_SEEDS, REPETITION, NO_MOVE = "majority", "few seeds", "repetition", "no move"
+
+Row = tuple[int, ...]
+Key = tuple[tuple[Row, Row], tuple[int, int], int]
+
+
+@dataclass(frozen=True)
+class AwaleTwin:
+    """A position of Awale: South's and North's rows, the seeds each has taken, the side to move.
+
+    `history` holds the positions that came before in the same game; None leaves repetition out.
+    """
+
+    variant: str
+    rows: tuple[Row, Row] = ((4,) * 6, (4,) * 6)
+    taken: tuple[int, int] = (0, 0)
+    side: int = 0
+    history: frozenset[Key] | None = frozenset()
+
+    @classmethod
+    def start(cls, variant: str) -> AwaleTwin:
+        """Return the starting position of this variant."""
+        if variant not in AWALE_VARIANTS:
+            raise ValueError(f"no variant {variant!r}: choose one of {AWALE_VARIANTS}")
+        return cls(variant)
+
+    def without_repetition(self) -> AwaleTwin:
+        """Return the same position in a game where repetition plays no part."""
+        return replace(self, history=None)
+
+    def legal_moves(self) -> list[int]:
+        """Return the legal moves in ascending order: [] if the game is over."""
+        return [] if self.over() else self._permitted_moves()
+
+    def play(self, move: int) -> AwaleTwin:
+        """Return the position after a legal move."""
+        if move not in self.legal_moves():
+            raise ValueError(f"{move} is not a legal move here")
+        own, opponent, captured = self._outcome(move)
+        south, north = self.taken
+        history = None if self.history is None else self.history | {self._key()}
+        if self.side == 0:
+            return AwaleTwin(self.variant, (own, opponent), (south + captured, north), 1, history)
+        return AwaleTwin(self.variant, (opponent, own), (south, north + captured), 0, history)
+
+    def over(self) -> bool:
+        """Tell whether the game is over."""
+        return self.ending() is not None
+
+    def ending(self) -> str | None:
+        """Return why the game is over, or None if it goes on."""
+        if self.variant != "romein" and max(self.taken) >= 25:
+            return MAJORITY
+        if self.variant == "tournament" and sum(self.rows[0]) + sum(self.rows[1]) <= 6:
+            return FEW_SEEDS
+        if self.history is not None and self._key() in self.history:
+            return REPETITION
+        if not self._permitted_moves():
+            return NO_MOVE
+        return None
+
+    def score(self) -> tuple[int, int]:
+        """Return the final score, South's first: what each has taken and is given of the seeds left."""
+        if not self.over():
+            raise ValueError("the game is not over")
+        south_share, north_share = self._shares()
+        return self.taken[0] + south_share, self.taken[1] + north_share
+
+    def words(self) -> tuple[int, int]:
+        """Return the position as two 64-bit words, the mover's first."""
+        return self._word(self.side), self._word(1 - self.side)
+
+    def _word(self, side: int) -> int:
+        """Return this side's word: one byte for each pit, pit 0 lowest, then one for its seeds taken."""
+        return sum(seeds * 256**place for place, seeds in enumerate([*self.rows[side], self.taken[side]]))
+
+    def _key(self) -> Key:
+        """Return what makes two positions the same for repetition."""
+        return self.rows, self.taken, self.side
+
+    def _shares(self) -> tuple[int, int]:
+        """Return how many of the seeds left on the board each player is given at the end."""
+        ending, south, north = self.ending(), sum(self.rows[0]), sum(self.rows[1])
+        if ending == NO_MOVE or (ending == REPETITION and self.variant == "abapa"):
+            return south, north
+        if ending == REPETITION and self.variant == "romein":
+            return (south + north) // 2, (south + north) // 2
+        return 0, 0
+
+    def _permitted_moves(self) -> list[int]:
+        """Return the moves that the variant permits here, were the game to go on."""
+        moves = [pit for pit in range(6) if self.rows[self.side][pit] > 0]
+        feeding = [move for move in moves if sum(self._outcome(move)[1]) > 0]
+        if self.variant == "romein":
+            return feeding or moves
+        opponent_is_empty = sum(self.rows[1 - self.side]) == 0
+        return feeding if opponent_is_empty else moves
+
+    def _outcome(self, move: int) -> tuple[Row, Row, int]:
+        """Return the mover's row, the opponent's row and the number of seeds captured after a move."""
+        ring = [*self.rows[self.side], *self.rows[1 - self.side]]
+        last = sow(ring, move)
+        before_capture = list(ring)
+        captured = capture(ring, last)
+        if self.variant != "romein" and sum(ring[6:]) == 0:
+            ring, captured = before_capture, 0  # Taking everything the opponent has takes nothing.
+        return tuple(ring[:6]), tuple(ring[6:]), captured
+
+
+def sow(ring: list[int], origin: int) -> int:
+    """Sow a pit round the ring (the mover's 0-5, the opponent's 6-11); return where the last seed fell."""
+    seeds, ring[origin] = ring[origin], 0
+    place = origin
+    while seeds > 0:
+        place = (place + 1) % 12
+        if place != origin:
+            ring[place] += 1
+            seeds -= 1
+    return place
+
+
+def capture(ring: list[int], last: int) -> int:
+    """Take the twos and threes from the opponent's pits, backwards from the last; return their number."""
+    captured = 0
+    place = last
+    while place >= 6 and ring[place] in (2, 3):
+        captured += ring[place]
+        ring[place] = 0
+        place -= 1
+    return captured
+
+
+# ------------------------------------------------------------------------------------------------ Perft
+
+
+def perft(twin: OthelloTwin | AwaleTwin, depth: int) -> int:
+    """Count the leaves of the tree of all games to this depth; a game that ends sooner is one leaf.
+
+    A pass is a ply. Repetition plays no part, for two orders of moves may lead to the same position.
+    """
+    if isinstance(twin, AwaleTwin):
+        twin = twin.without_repetition()
+    if depth == 0 or twin.over():
+        return 1
+    return sum(perft(twin.play(move), depth - 1) for move in twin.legal_moves())
