@@ -1,0 +1,71 @@
+"""Measure what must be fast, print one table and write results.json beside this file; nothing here can fail.
+
+Each row is the best of several runs on one core.  Machines differ, and the first row is the yardstick: other
+rows are compared across machines after dividing them by it.
+"""
+
+import json
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from awello import Game, Position, __version__
+from awello.arena.match import Match, play_match
+from awello.kernel import U
+from awello.rules.game import perft
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: what was measured, how often a second, and by which command one can repeat it."""
+
+    name: str
+    rate: float
+    unit: str
+    command: str
+
+
+def best_rate(work: Callable[[], int], runs: int) -> float:
+    """The most that one run did in a second."""
+    rates = []
+    for _ in range(runs):
+        begun = time.perf_counter()
+        done = work()
+        rates.append(done / (time.perf_counter() - begun))
+    return max(rates)
+
+
+def perft_row(game: Game, depth: int) -> Row:
+    """Leaves a second from the start of a game, every leaf played."""
+    start = Position.start(game)
+    rate = best_rate(lambda: perft(int(game), U(start.own), U(start.opp), depth), 5)
+    option = f" --variant {game.variant}" if game > Game.ABAPA else ""
+    return Row(
+        f"perft, {game.family}{option[10:]}", rate / 1e6, "M leaves/s", f"awello perft {game.family} {depth}{option}"
+    )
+
+
+def match_row() -> Row:
+    """Games a second between two random players."""
+    rate = best_rate(lambda: play_match(Match(Game.OTHELLO, "random", "random", 100)).games, 3)
+    return Row("games of random players", rate, "games/s", "awello match othello random random --games 1000")
+
+
+def main() -> None:
+    """Measure everything."""
+    rows = [perft_row(Game.OTHELLO, 11), perft_row(Game.ABAPA, 10), perft_row(Game.ROMEIN, 10), match_row()]
+    table = Table("what", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")
+    for row in rows:
+        table.add_row(row.name, f"{row.rate:,.1f}", row.unit, row.command)
+    Console().print(table)
+    results = Path(__file__).with_name("results.json")
+    results.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
