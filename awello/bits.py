@@ -7,6 +7,7 @@ steps for a run of up to six discs.  Every instruction's Python body is its plai
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
@@ -47,6 +48,12 @@ def rest_of(word: U) -> U:
 def bit(index: int) -> U:
     """The word with one bit set."""
     return U(1 << int(index))
+
+
+@instruction("int64(uint64)", lambda b, word: word)
+def signed(word: U) -> int:
+    """The word as a number with a sign; words and numbers must not be mixed."""
+    return int(np.uint64(word).astype(np.int64))
 
 
 @instruction("uint64(uint64)", lambda b, word: b.bswap(word))

@@ -14,8 +14,10 @@ import inspect
 import os
 import platform
 import re
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,24 +49,36 @@ def kernel_sources() -> list[Path]:
 def user_cache() -> Path:
     """The folder for what can be made again: `AWELLO_CACHE`, or the system's usual place."""
     if chosen := os.environ.get("AWELLO_CACHE"):
-        return Path(chosen)
+        return Path(chosen).expanduser()
     usual = {"Darwin": "~/Library/Caches", "Windows": os.environ.get("LOCALAPPDATA", "~/AppData/Local")}
     base = usual.get(platform.system()) or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "awello"
 
 
 def _cache_folder(sources: list[Path]) -> Path:
-    """The folder of the kernels as they are now; a temporary one where the usual place cannot be written."""
-    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
+    """The folder of the kernels as they are now and where they are now (Numba asks for both).
+
+    Where the usual place cannot be written, a folder of this user among the temporary files serves.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {PACKAGE}".encode())
     for source in sources:
         digest.update(source.read_bytes())
-    folder = user_cache() / f"kernels-{digest.hexdigest()[:16]}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="awello-"))
-    return folder
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    for place in (user_cache(), Path(tempfile.gettempdir()) / f"awello-{getattr(os, 'getuid', int)()}"):
+        try:
+            (place / name).mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=place / name).close()
+        except OSError:
+            continue
+        return place / name
+    return Path(tempfile.mkdtemp(prefix="awello-"))
+
+
+def prune(days: int = 60) -> None:
+    """Remove folders of kernels that were compiled long ago and are not these."""
+    for folder in user_cache().glob("kernels-*"):
+        if folder != FOLDER and time.time() - folder.stat().st_mtime > 86_400 * days:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Notice:
@@ -84,9 +98,10 @@ class Notice:
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Take the line away once everything needed is compiled."""
-        if self.done and sys.stderr.isatty():
+        """Take the line away, so that nothing is written behind it."""
+        if sys.stderr.isatty():
             sys.stderr.write(f"\r{'':<78}\r")
+            sys.stderr.flush()
 
 
 SOURCES = kernel_sources()
@@ -97,22 +112,38 @@ notice = Notice(sum(len(re.findall(r"^@kernel\(", source.read_text("utf-8"), re.
 CACHED = {file.name.rpartition("-")[0] for file in FOLDER.rglob("*.nbi")} if COMPILED else set()
 
 
-def kernel(signature: str) -> Callable[[Function], Function]:
-    """Compile a function for exactly this signature: cached on disk, free of the GIL, without Python's checks."""
+def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
+    """Compile a function for exactly this signature: cached on disk, free of the GIL, without Python's checks.
+
+    `inline` puts its code into every caller, for what is called at each leaf: Numba's calls return through memory.
+    """
 
     def compile_now(function: Function) -> Function:
         if not COMPILED:
             return function
         name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}"
-        if name not in CACHED:
-            notice(name)
-        elsewhere, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
-        try:
-            return numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)  # type: ignore
-        finally:
-            config.CACHE_DIR = elsewhere
+        if name in CACHED:
+            try:
+                return _compile(function, signature, inline)
+            except Exception:  # a damaged file of the cache can raise anything: start it afresh
+                shutil.rmtree(FOLDER, ignore_errors=True)
+                CACHED.clear()
+        notice(name)
+        compiled = _compile(function, signature, inline)
+        notice.clear()
+        return compiled
 
     return compile_now
+
+
+def _compile(function: Function, signature: str, inline: bool) -> Function:
+    """Numba's own decorator, with our cache folder."""
+    elsewhere, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
+    try:
+        settings = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inline}
+        return numba.njit(signature, **settings)(function)  # type: ignore[no-any-return]
+    finally:
+        config.CACHE_DIR = elsewhere
 
 
 def instruction(signature: str, emit: Callable[..., Any]) -> Callable[[Function], Function]:

@@ -18,7 +18,10 @@ CHANCE = random.Random(5)
 WORDS = [U(CHANCE.getrandbits(64) & CHANCE.getrandbits(64)) for _ in range(200)] + [U(1), U(1 << 63), U(bits.FULL)]
 PAIRS = [(one, U(int(two) & ~int(one))) for one, two in itertools.pairwise(WORDS)]
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
-    **{name: [(word,) for word in WORDS] for name in ("popcount", "index_of", "leading_zeros", "rest_of", "byte_swap")},
+    **{
+        name: [(word,) for word in WORDS]
+        for name in ("popcount", "index_of", "leading_zeros", "rest_of", "byte_swap", "signed")
+    },
     "bit": [(index,) for index in range(64)],
     "moves_of": list(PAIRS),
     "flips_of": [
@@ -89,12 +92,25 @@ def test_a_cache_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
     assert "56 leaves" in done.stdout
 
 
+def test_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
+    words = ("perft", "othello", "3")
+    assert awello(*words, AWELLO_CACHE=str(tmp_path)).returncode == 0
+    for file in tmp_path.rglob("*.nb?"):
+        file.write_bytes(b"" if file.suffix == ".nbc" else b"junk")
+    again, third = (awello(*words, AWELLO_CACHE=str(tmp_path)) for _ in range(2))
+    assert again.returncode == 0, again.stderr
+    assert "compiling" in again.stderr
+    assert "compiling" not in third.stderr
+
+
 ENTRY_POINTS = [
     ("perft", "othello", "5"),
     ("perft", "awale", "5", "--variant", "romein"),
     ("match", "othello", "random", "greedy", "--games", "2"),
     ("match", "awale", "greedy", "random", "--games", "4", "--jobs", "2"),
     ("play", "othello", "--first", "random", "--second", "greedy", "--size", "4"),
+    ("match", "othello", "minimax@2", "alphabeta:mixed@3", "--games", "2"),
+    ("match", "awale", "negamax@2", "negamax-alphabeta@3,memory=0,sort=false", "--games", "2"),
     ("run", "examples/run.yaml", "--json"),
     ("players",),
     ("warmup",),

@@ -2,9 +2,12 @@
 
 import random
 
+from awello import Game, parse_transcript
+from awello.evaluate.settings import NAMES, Block, Heuristic
 from awello.kernel import U
 from awello.rules import awale, othello
 from awello.rules import game as kernels
+from awello.search.root import ALGORITHMS, Knowledge, analyse
 
 
 def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> None:
@@ -23,6 +26,21 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
             pair = kernels.play(number, *pair, chance.choice(choices)) if choices else (pair[1], pair[0])
 
 
+def trace_searches() -> None:
+    """Print what every search finds in one position, with every heuristic."""
+    position = parse_transcript("f5f6e6f4e3c5c4e7c6e2").final
+    for name in NAMES:
+        if name != "diffscore":
+            for algorithm in ALGORITHMS:
+                knowing = algorithm == "knowing"
+                heuristic = Heuristic(name, corners=3)
+                block = (
+                    Knowledge(Game.OTHELLO, heuristic, 64, True, True) if knowing else Block(Game.OTHELLO, heuristic)
+                )
+                found = analyse(position, algorithm, 2, block)
+                print(name, algorithm, found.candidates if algorithm == "minimax" else found.value, found.nodes)
+
+
 def main() -> None:
     """Print the traces of all games."""
     chance = random.Random(8)
@@ -32,6 +50,7 @@ def main() -> None:
         trace(number, U(awale.START), U(awale.START), 4, chance)
         print(int(kernels.perft(number, U(awale.START), U(awale.START), 3)))
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
+    trace_searches()
 
 
 if __name__ == "__main__":

@@ -10,15 +10,17 @@ def warmup(json: Json = False) -> None:
     """Compile all kernels for this machine; what is compiled already is left alone."""
     from importlib import import_module
 
-    from awello.kernel import FOLDER, PACKAGE, SOURCES, notice
+    from awello.kernel import COMPILED, FOLDER, PACKAGE, SOURCES, notice, prune
 
     begun = time.perf_counter()
     for source in SOURCES:
-        parts = source.relative_to(PACKAGE.parent).with_suffix("").parts
-        import_module(".".join(parts))
-    notice.clear()
+        import_module(".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts))
     seconds = time.perf_counter() - begun
     if json:
         print_json({"compiled": notice.done, "kernels": notice.total, "seconds": seconds, "cache": str(FOLDER)})
+    elif COMPILED:
+        before = notice.total - notice.done
+        print(f"{notice.done} kernels compiled, {before} were already, in {seconds:.1f} s; kept in {FOLDER}")
     else:
-        print(f"{notice.done} of {notice.total} kernels compiled in {seconds:.1f} s, the others were; kept in {FOLDER}")
+        print("NUMBA_DISABLE_JIT is set: kernels run as plain Python")
+    prune()

@@ -11,9 +11,11 @@ The variants differ in the capture of everything, in feeding, in repetition and 
 | romein     | takes them  | not allowed unless every move does | split evenly           | the end           |
 """
 
+import re
+
 import numpy as np
 
-from awello.bits import bit, index_of, leading_zeros, rest_of
+from awello.bits import bit, index_of, leading_zeros, rest_of, signed
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
@@ -59,7 +61,7 @@ SOW_OWN, SOW_OPP, LAST = _sowing()
 @kernel("int64(uint64)")
 def seeds_in(row: U) -> int:
     """The seeds in the six pits of a row."""
-    return int(np.int64((row * ONES) >> U(40) & BYTE))
+    return signed((row * ONES) >> U(40) & BYTE)
 
 
 @kernel("uint64(uint64, uint64, boolean)")
@@ -121,7 +123,7 @@ def legal_moves(game: int, own: U, opp: U) -> U:
 @kernel("int64(int64, uint64, uint64)")
 def score(game: int, own: U, opp: U) -> int:
     """The final score for the mover of a game that is over, other than by repetition."""
-    taken = int(np.int64(own >> U(48)) - np.int64(opp >> U(48)))
+    taken = signed(own >> U(48)) - signed(opp >> U(48))
     return taken if is_stopped(game, own, opp) else taken + seeds_in(own) - seeds_in(opp)
 
 
@@ -170,8 +172,8 @@ def parse_diagram(text: str) -> tuple[int, int, int]:
         raise NotationError(f"the diagram has {len(fields)} parts: give 12 pits, 2 numbers of seeds taken, S or N")
     *numbers, mover = fields
     for number in numbers:
-        if not (number.isascii() and number.isdigit()):
-            raise NotationError(f"{number!r} in the diagram is no number of seeds")
+        if not re.fullmatch(r"[0-9]{1,2}", number):
+            raise NotationError(f"{number[:12]!r} in the diagram is no number of seeds")
     if mover.upper() not in ("S", "N"):
         raise NotationError(f"the diagram must end with the side to move, S or N, not {mover!r}")
     seeds = [int(number) for number in numbers]

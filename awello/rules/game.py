@@ -29,6 +29,9 @@ class Game(IntEnum):
     def __repr__(self) -> str:
         return f"Game.{self.name}"
 
+    def __str__(self) -> str:
+        return self.name.lower()
+
     @property
     def family(self) -> str:
         """The name people give the game: `othello` or `awale`."""

@@ -1,0 +1,132 @@
+"""Heuristics by name, with their settings: what `alphabeta:mixed@6,thresholds=30-55` asks for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from awello.errors import ConfigError
+from awello.evaluate import heuristics
+from awello.memory import address_of
+from awello.rules.game import Game
+from awello.rules.othello import square_at
+
+Rows = Sequence[Sequence[int]]
+LARGEST = 10_000  # so that no estimate comes near the value of a finished game
+
+NAMES = {
+    "positional": heuristics.POSITIONAL,
+    "absolute": heuristics.ABSOLUTE,
+    "mobility": heuristics.MOBILITY,
+    "mixed": heuristics.MIXED,
+    "tactical": heuristics.TACTICAL,
+    "diffscore": heuristics.DIFFSCORE,
+}
+TABLES: dict[str, Rows] = {  # the top left quarter of a board
+    "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
+    "2": ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1)),
+}
+QUARTERS = {8: (0, 1, 2, 3), 6: (0, 1, 3), 4: (0, 3)}  # the lines of a quarter that smaller boards keep
+
+
+@dataclass(frozen=True)
+class Heuristic:
+    """A heuristic and its settings."""
+
+    name: str
+    table: str = "1"
+    """Which table of square values: 1, 2, or a YAML file with one."""
+    thresholds: tuple[int, int] = (30, 55)
+    """The discs at which `mixed` and `tactical` change their mind."""
+    corners: int = 0
+    """What `mobility` adds for each corner."""
+
+    def check(self, game: Game) -> None:
+        """Refuse what makes no sense for a game."""
+        fitting = [name for name in NAMES if (name == "diffscore") == (game.family == "awale")]
+        if self.name not in fitting:
+            raise ConfigError(f"no heuristic {self.name!r} for {game.family}: choose {', '.join(fitting)}")
+        if not 0 <= self.thresholds[0] <= self.thresholds[1]:
+            raise ConfigError(f"thresholds {self.thresholds} must rise, such as 30-55")
+
+
+class Block:
+    """The memory that a search and its heuristic share; see `evaluate.heuristics` for its slots."""
+
+    def __init__(self, game: Game, heuristic: Heuristic, words: int = heuristics.BLOCK) -> None:
+        heuristic.check(game)
+        self.words = np.zeros(words, np.int64)
+        self.heuristic = NAMES[heuristic.name]
+        if game.family == "othello":
+            self.squares = row_values(board_values(load_table(heuristic.table), game.size))
+            self.words[heuristics.TABLE] = address_of(self.squares)
+            self.words[heuristics.EARLY], self.words[heuristics.LATE] = heuristic.thresholds
+            self.words[heuristics.CORNER_BONUS] = heuristic.corners
+            self.words[heuristics.LEFT : heuristics.BOTTOM + 1] = np.array(edges(game.size), np.uint64).view(np.int64)
+        self.address = address_of(self.words)
+
+    def reset(self) -> None:
+        """Count from zero again."""
+        self.words[heuristics.INNER] = self.words[heuristics.LEAVES] = 0
+
+    @property
+    def nodes(self) -> int:
+        """The positions visited since the last reset."""
+        return int(self.words[heuristics.INNER] + self.words[heuristics.LEAVES])
+
+    @property
+    def leaves(self) -> int:
+        """The positions evaluated since the last reset."""
+        return int(self.words[heuristics.LEAVES])
+
+
+def load_table(name: str) -> Rows:
+    """A table by number, or from a YAML file: `table:` with 4 rows of 4 (a quarter) or 8 rows of 8."""
+    if name in TABLES:
+        return TABLES[name]
+    try:
+        content = yaml.safe_load(Path(name).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        raise ConfigError(f"no table {name!r}: choose {', '.join(TABLES)} or a YAML file with a table") from None
+    rows: Any = content.get("table") if isinstance(content, dict) else None
+    try:
+        table = np.array(rows, np.int32)
+    except (TypeError, ValueError, OverflowError):
+        table = np.zeros(0, np.int32)
+    if table.shape not in ((4, 4), (8, 8)) or np.abs(table).max() > LARGEST:
+        raise ConfigError(f"{name}: give 'table:' 4 rows of 4, or 8 rows of 8, whole numbers up to {LARGEST}")
+    return [[int(value) for value in row] for row in table]
+
+
+def board_values(rows: Rows, size: int) -> list[int]:
+    """The value of each of the 64 squares for a board of this size."""
+    whole = len(rows) == 8
+    if whole and size != 8:
+        raise ConfigError(f"a table of 8 rows does not fit a board of size {size}: give 4 rows of 4")
+    lines = range(8) if whole else [QUARTERS[size][min(line, size - 1 - line)] for line in range(size)]
+    values = [0] * 64
+    for row, at_row in enumerate(lines):
+        for column, at_column in enumerate(lines):
+            values[square_at(column, row, size)] = rows[at_row][at_column]
+    return values
+
+
+def row_values(values: Sequence[int]) -> npt.NDArray[np.int32]:
+    """For each row and each set of discs on it, the sum of their squares' values."""
+    table = np.zeros((8, 256), np.int32)
+    for row in range(8):
+        for discs in range(256):
+            table[row, discs] = sum(values[8 * row + column] for column in range(8) if discs >> column & 1)
+    return table
+
+
+def edges(size: int) -> tuple[int, int, int, int]:
+    """The squares of the left, right, top and bottom edge of a board."""
+    ends = (0, size - 1)
+    columns = [sum(1 << square_at(end, row, size) for row in range(size)) for end in ends]
+    rows = [sum(1 << square_at(column, end, size) for column in range(size)) for end in ends]
+    return columns[0], columns[1], rows[0], rows[1]

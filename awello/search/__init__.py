@@ -1,0 +1,1 @@
+"""The textbook: one file an algorithm."""

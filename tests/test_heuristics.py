@@ -1,0 +1,133 @@
+"""Heuristics against plain-Python counts, and their settings."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from awello import Game, Position, parse_position
+from awello.errors import ConfigError
+from awello.evaluate.heuristics import EXACT, estimate, evaluate
+from awello.evaluate.settings import NAMES, TABLES, Block, Heuristic, board_values, load_table
+from awello.kernel import U
+
+
+def positions(game: Game, count: int) -> list[Position]:
+    """Positions of random games."""
+    chance = random.Random(f"{game}")
+    found: list[Position] = []
+    while len(found) < count:
+        position = Position.start(game)
+        while moves := position.legal_moves():
+            found.append(position)
+            position = position.after(chance.choice(moves))
+    return chance.sample(found, count)
+
+
+def said(position: Position, heuristic: Heuristic) -> int:
+    """What the kernel says."""
+    block = Block(position.game, heuristic)
+    return estimate(int(position.game), block.heuristic, U(position.own), U(position.opp), block.address)
+
+
+def discs(word: int) -> list[int]:
+    return [square for square in range(64) if word >> square & 1]
+
+
+def squares_value(position: Position, table: str) -> int:
+    values = board_values(load_table(table), position.game.size)
+    return sum(values[s] for s in discs(position.own)) - sum(values[s] for s in discs(position.opp))
+
+
+def moves_of(position: Position, own: int, opp: int) -> int:
+    return sum(move >= 0 for move in Position(position.game, own, opp).legal_moves())
+
+
+def mobility(position: Position) -> int:
+    own, opp = position.own, position.opp
+    return moves_of(position, own, opp) - moves_of(position, opp, own)
+
+
+@pytest.mark.parametrize("game", [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4])
+def test_the_simple_ones_count_what_they_say(game: Game) -> None:
+    for position in positions(game, 100):
+        difference = position.own.bit_count() - position.opp.bit_count()
+        assert said(position, Heuristic("absolute")) == difference
+        assert said(position, Heuristic("mobility")) == mobility(position)
+        for table in ("1", "2"):
+            assert said(position, Heuristic("positional", table)) == squares_value(position, table)
+        held = position.own.bit_count() + position.opp.bit_count()
+        early, late = 10, 20
+        expected = squares_value(position, "2") if held < early else mobility(position) if held < late else difference
+        assert said(position, Heuristic("mixed", "2", (early, late))) == expected
+
+
+def test_corner_bonus() -> None:
+    for position in positions(Game.OTHELLO, 200):
+        held = sum((position.own >> s & 1) - (position.opp >> s & 1) for s in (0, 7, 56, 63))
+        assert said(position, Heuristic("mobility", corners=7)) == mobility(position) + 7 * held
+
+
+def test_tactical_forgives_squares_beside_a_taken_corner() -> None:
+    board = parse_position("XX------" + "XO------" + "-" * 48 + " X")
+    assert said(board, Heuristic("tactical", thresholds=(30, 55))) == 500 + 30 + 30
+    lost = parse_position("OX------" + "-" * 56 + " X")
+    assert said(lost, Heuristic("tactical")) == -500
+    assert said(board, Heuristic("tactical", thresholds=(0, 55))) == 560 + 10 * mobility(board)
+    assert said(board, Heuristic("tactical", thresholds=(0, 0))) == 2
+
+
+def test_diffscore_counts_the_seeds_taken() -> None:
+    for position in positions(Game.ABAPA, 100):
+        assert said(position, Heuristic("diffscore")) == (position.own >> 48) - (position.opp >> 48)
+
+
+def test_a_finished_game_is_worth_more_than_any_estimate(game: Game) -> None:
+    block = Block(game, Heuristic("positional" if game.family == "othello" else "diffscore"))
+    chance = random.Random(4)
+    for _ in range(20):
+        position = Position.start(game)
+        while moves := position.legal_moves():
+            position = position.after(chance.choice(moves))
+        first, second = position.score()
+        difference = first - second if position.side == 0 else second - first
+        if not position.repeated:
+            value = evaluate(int(game), block.heuristic, U(position.own), U(position.opp), True, block.address)
+            assert value == EXACT * difference
+
+
+def test_tables_are_the_published_ones() -> None:
+    values = board_values(TABLES["1"], 8)
+    assert values[:8] == [500, -150, 30, 10, 10, 30, -150, 500]
+    assert values == values[::-1]
+    assert board_values(TABLES["2"], 8)[8:12] == [-20, -50, -2, -2]
+    assert board_values(TABLES["1"], 4)[18:22] == [500, 10, 10, 500]
+    assert board_values(TABLES["1"], 6)[9:15] == [500, -150, 10, 10, -150, 500]
+
+
+def test_a_table_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("table:\n" + "  - [9, 0, 0, 0]\n" + "  - [0, 0, 0, 0]\n" * 3)
+    assert board_values(load_table(str(file)), 8)[7] == 9
+    for content in ("table: [[1, 2], [3]]", "table: 5", "[1]", "table: [[a, b]]", "table:\n" + "  - [1, 2, 3]\n" * 4):
+        file.write_text(content)
+        with pytest.raises(ConfigError, match="4 rows of 4"):
+            load_table(str(file))
+    file.write_text("table:\n" + "  - [1, 2, 3, 4, 5, 6, 7, 8]\n" * 8)
+    assert board_values(load_table(str(file)), 8)[:9] == [1, 2, 3, 4, 5, 6, 7, 8, 1]
+    with pytest.raises(ConfigError, match="size 6"):
+        board_values(load_table(str(file)), 6)
+    with pytest.raises(ConfigError, match="no table 'missing'"):
+        load_table("missing")
+
+
+def test_heuristics_belong_to_games() -> None:
+    for name in NAMES:
+        for game in (Game.OTHELLO, Game.ABAPA):
+            if (name == "diffscore") == (game is Game.ABAPA):
+                Block(game, Heuristic(name))
+            else:
+                with pytest.raises(ConfigError, match=f"no heuristic '{name}' for {game.family}"):
+                    Block(game, Heuristic(name))
+    with pytest.raises(ConfigError, match="must rise"):
+        Block(Game.OTHELLO, Heuristic("mixed", thresholds=(55, 30)))
