@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from awello.arena.match import Match, play_match
+    from awello.errors import AwelloError
     from awello.formats.transcript import format_transcript, parse_transcript
-    from awello.players.player import Choice, Player, make_player, register
+    from awello.limits import Clock
+    from awello.players.player import Choice, Player, Resignation, make_player, register
     from awello.position import Position, format_position, parse_position
     from awello.record import Record
     from awello.rules.game import PASS, Game, find_game
@@ -19,19 +21,24 @@ __version__ = "0.1.0"
 _HOMES = {
     "awello.arena.match": ("Match", "play_match"),
     "awello.formats.transcript": ("format_transcript", "parse_transcript"),
-    "awello.players.player": ("Choice", "Player", "make_player", "register"),
+    "awello.errors": ("AwelloError",),
+    "awello.limits": ("Clock",),
+    "awello.players.player": ("Choice", "Player", "Resignation", "make_player", "register"),
     "awello.position": ("Position", "format_position", "parse_position"),
     "awello.record": ("Record",),
     "awello.rules.game": ("PASS", "Game", "find_game"),
 }
 __all__ = [
     "PASS",
+    "AwelloError",
     "Choice",
+    "Clock",
     "Game",
     "Match",
     "Player",
     "Position",
     "Record",
+    "Resignation",
     "find_game",
     "format_position",
     "format_transcript",
@@ -48,3 +55,7 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(import_module(home), name)
     raise AttributeError(f"module 'awello' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -55,14 +55,13 @@ def _draw_awale(south: int, north: int, side: int, legal: Sequence[int]) -> Text
     text = Text()
     for owner, word in ((1, north), (0, south)):
         order = range(5, -1, -1) if owner else range(6)
-        names = "".join(f"   {awale.PITS[owner][pit]} " for pit in order).rstrip()
-        row = Text(rule if owner else "")
+        names = "".join(f"   {awale.PITS[owner][pit]} " for pit in order).rstrip() + "\n"
+        text.append(names + rule if owner else "")
         for pit in order:
             playable = owner == side and pit in legal
-            row.append("|").append(f" {awale.pits_of(word)[pit]:>2} ", "bold reverse" if playable else "bold")
-        row.append(f"|  {'North' if owner else 'South'} has taken {word >> 48}\n{rule}")
-        text.append(names + "\n" if owner else "").append_text(row).append("" if owner else names + "\n")
-    return text.append(_turn(Game.ABAPA, side, legal))
+            text.append("|").append(f" {awale.pits_of(word)[pit]:>2} ", "bold reverse" if playable else "bold")
+        text.append("|\n" + rule + ("" if owner else names))
+    return text.append(f"taken: South {south >> 48}, North {north >> 48}; {_turn(Game.ABAPA, side, legal)}")
 
 
 def _turn(game: Game, side: int, legal: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 def parse_seconds(text: str) -> float:
     """The seconds of a duration such as `100ms`, `30s`, `5m`; a bare number means seconds."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", text.strip())
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m|h)?", text.strip())
     if not match:
         raise SpecError(f"{text!r} is no time: write 100ms, 30s, 5m or 1h")
     return float(match[1]) * UNITS[match[2] or "s"]
@@ -38,11 +38,11 @@ class Limit:
 
 def parse_limit(text: str) -> Limit:
     """The limit after the `@` of a player spec: `6` plies, `100ms`, `450000n` nodes, `level=12`."""
-    if re.fullmatch(r"\d+", text):
+    if re.fullmatch(r"[0-9]{1,9}", text):
         return Limit(depth=int(text))
-    if re.fullmatch(r"\d+n", text):
+    if re.fullmatch(r"[0-9]{1,18}n", text):
         return Limit(nodes=int(text[:-1]))
-    if re.fullmatch(r"level=\d+", text):
+    if re.fullmatch(r"level=[0-9]{1,9}", text):
         return Limit(level=int(text.removeprefix("level=")))
     try:
         return Limit(seconds=parse_seconds(text))
@@ -78,5 +78,5 @@ class Clock:
 
 def parse_clock(text: str) -> Clock:
     """The clock of a text such as `5m` or `30s+500ms`: time for the game, and time added after each move."""
-    main, _, increment = text.partition("+")
-    return Clock(parse_seconds(main), parse_seconds(increment) if increment else 0.0)
+    main, plus, increment = text.partition("+")
+    return Clock(parse_seconds(main), parse_seconds(increment) if plus else 0.0)

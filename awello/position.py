@@ -24,7 +24,10 @@ class Position:
     side: int = 0
     """0 if the first player (Black, South) is to move, 1 if the second."""
     past: frozenset[tuple[int, int, int]] = field(default=frozenset(), compare=False)
-    """The positions since the last capture, which end a game of Awalé when they come again."""
+    """The positions since the last capture, which end a game of Awalé when they come again.
+
+    They belong to the game played, not to the board: equality, `repr` and text leave them out.
+    """
 
     @classmethod
     def start(cls, game: Game = Game.OTHELLO) -> "Position":
@@ -71,8 +74,10 @@ class Position:
             word &= word - 1
         return tuple(moves)
 
-    def play(self, move: int) -> "Position":
-        """The position after a move; `IllegalMoveError` if the rules forbid it."""
+    def play(self, move: int | str) -> "Position":
+        """The position after a move, given by number or name; `IllegalMoveError` if the rules forbid it."""
+        if isinstance(move, str):
+            move = self.parse_move(move)
         if move not in self.legal_moves():
             raise IllegalMoveError(self._refusal(move))
         return self.after(move)
@@ -117,13 +122,25 @@ class Position:
         return (opp, own) if self.side else (own, opp)
 
     def score(self) -> tuple[int, int]:
-        """The official score of a finished game (first, second): Othello's empty squares go to the winner."""
+        """The official score (first, second) if the game ends here: Othello's empty squares go to the winner."""
         first, second = self.holdings()
         if self.game >= Game.ABAPA:
             return first, second
         empty = self.game.points - first - second
         share = empty if first > second else empty // 2 if first == second else 0
         return first + share, second + empty - share
+
+    def ending(self) -> str:
+        """Why the game is over, for people; empty if it goes on or if nothing needs to be said."""
+        if not self.over:
+            return ""
+        if self.game < Game.ABAPA:
+            return "" if sum(self.holdings()) == self.game.points else "the empty squares go to the winner"
+        if self.repeated:
+            return "a position came again"
+        if not awale.is_stopped(int(self.game), U(self.own), U(self.opp)):
+            return f"{self.mover} has no move"
+        return f"{awale.MAJORITY} seeds win" if max(self.own, self.opp) >= awale.WON else "few seeds are left"
 
     def canonical(self) -> tuple[int, int]:
         """The two words that all symmetric positions share; Awalé has no symmetry but the sides."""
@@ -174,12 +191,13 @@ def format_position(position: Position) -> str:
 
 def parse_position(text: str, game: Game | None = None) -> Position:
     """The position of a text; unless said, the text tells the game (Awalé's variant is then abapa)."""
-    if re.match(r"\s*\d+-", text):
+    diagram = game >= Game.ABAPA if game is not None else re.match(r"\s*\d+-", text)
+    if diagram:
         first, second, side = awale.parse_diagram(text)
-        found = game if game is not None and game >= Game.ABAPA else Game.ABAPA
+        found = Game.ABAPA if game is None else game
     else:
         first, second, side, size = othello.parse_board(text)
         found = SIZES[size]
     if game is not None and game != found:
-        raise NotationError(f"{text.strip()[:20]!r}... is a position of {found.name}, not of {game.name}")
+        raise NotationError(f"the board is of size {found.size}, not {game.size}: choose the size it has")
     return Position(found, *((second, first) if side else (first, second)), side)

@@ -15,12 +15,12 @@ class Record:
     moves: tuple[int, ...] = ()
     seconds: tuple[float, ...] = ()
     """The time each move took; as long as `moves`, or empty if nobody looked at a clock."""
-    tags: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Who played, where and when, under the names of the file formats."""
     loser: int | None = None
     """The side that lost by resigning or by the clock; None if the board decides."""
     reason: str = ""
-    """How that side lost: `resigned`, `out of time`."""
+    """How that side lost: `resigned`, `ran out of time`."""
 
     def positions(self) -> Iterator[Position]:
         """Every position of the game, from the start to the final one."""
@@ -51,6 +51,7 @@ class Record:
             return f"{sides[1 - self.loser]} wins: {sides[self.loser]} {self.reason}"
         if not self.final.over:
             return f"unfinished after {len(self.moves)} moves"
+        why = f" ({ending})" if (ending := self.final.ending()) else ""
         if self.winner is None:
-            return f"a draw, {first}-{second}"
-        return f"{sides[self.winner]} wins {max(first, second)}-{min(first, second)}"
+            return f"a draw, {first}-{second}{why}"
+        return f"{sides[self.winner]} wins {max(first, second)}-{min(first, second)}{why}"

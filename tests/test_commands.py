@@ -19,7 +19,7 @@ def read(*words: str) -> Any:
 def test_perft_for_people_and_machines() -> None:
     assert "390,216 leaves" in awello("perft", "othello", "8").stdout
     found = read("perft", "awale", "6", "--variant", "romein", "--json")
-    assert found.keys() == {"game", "depth", "leaves", "seconds"}
+    assert found.keys() == {"game", "variant", "depth", "leaves", "seconds"}
     assert (found["game"], found["depth"], found["leaves"]) == ("awale", 6, 27332)
 
 
@@ -61,20 +61,31 @@ def test_run_plays_what_a_file_says(tmp_path: Path) -> None:
 
 
 def test_a_person_plays_in_the_terminal() -> None:
-    lines = "help\nmoves\nhint\nz9\na1\nf5\nundo\nd3\nresign\n"
+    lines = "help\nmoves\nundo\nhint\nz9\n[/x]\na1\nf5\nundo\nd3\nresign\n"
     done = awello("play", "othello", "--seed", "1", stdin=lines)
     assert done.returncode == 0, done.stderr
     assert "give the game up" in done.stdout
+    assert "There is nothing to take back." in done.stdout
+    assert "'[/x]' is no square" in done.stdout
     assert "'z9' is no square of this board" in done.stdout
     assert "a1 is no legal move: Black can play d3, c4, f5, e6" in done.stdout
     assert "White wins: Black resigned" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("d3")
+    assert done.stdout.splitlines()[-1].startswith("moves: d3")
 
 
 def test_leaving_a_game_is_no_error() -> None:
     done = awello("play", "awale", stdin="C\n")
     assert done.returncode == 0
     assert done.stdout.strip().endswith("The game is left unfinished.")
+
+
+def test_players_of_ones_own(tmp_path: Path) -> None:
+    words = ("match", "othello", "corners", "random", "--games", "4", "--json")
+    one = json.loads(awello("--import", "examples/bot.py", *words).stdout)
+    two = json.loads(awello("--import", "examples/bot.py", *words, "--jobs", "2").stdout)
+    assert one["wins"] == two["wins"]
+    assert one["first"] == "corners"
+    assert "no players in 'nobody.py'" in awello(*words, AWELLO_PLAYERS="nobody.py").stderr
 
 
 BAD = [
@@ -88,6 +99,10 @@ BAD = [
     (("perft", "othello", "three"), "depth"),
     (("perft", "othello", "3", "--size", "5"), "size 5: choose 4, 6 or 8"),
     (("perft", "awale", "3", "--variant", "ouri"), "unknown variant 'ouri'"),
+    (("match", "othello", "human", "random"), "awello play"),
+    (("match", "othello", "minimax@100ms", "random"), "needs a depth"),
+    (("match", "othello", "random", "random", "--records"), "--json"),
+    (("perft", "awale", "3", "--position", BOARD63), "the diagram has"),
     (("run", "missing.yaml"), "missing.yaml"),
     (("nonsense",), "nonsense"),
     (("match", "othello", "random", "random", "--nonsense"), "--nonsense"),
@@ -118,7 +133,11 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
         ("games: many", "games"),
         ("games: [", "line"),
         ("- random", "keys and values"),
-        ("size: 7", "size 7"),
+        ("size: 7", "run.yaml: no Othello board of size 7"),
+        ("1: 2", "1"),
+        ("game: " + "[" * 5000, "no configuration"),
+        ("seed: " + "9" * 5000, "run.yaml"),
+        ("players: [human, random]\ndisplay: false", "awello play"),
     ],
 )
 def test_a_bad_configuration_gets_one_clear_line(content: str, part: str, tmp_path: Path) -> None:

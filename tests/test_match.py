@@ -9,7 +9,7 @@ import pytest
 from awello import Choice, Game, Match, Player, Position, play_match, register
 from awello.arena.game import play_game
 from awello.arena.match import load_openings, tally
-from awello.errors import ConfigError, IllegalMoveError
+from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.limits import Clock
 from awello.players.player import Resignation, TakeBack, make_player
 
@@ -27,6 +27,13 @@ class Sleepy(Player):
 class Cheat(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         return Choice(0)
+
+
+@register("none", "forgets to wrap its move")
+@dataclass
+class Unwrapped(Player):
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        return 19  # type: ignore[return-value]
 
 
 @register("quitter", "gives up at once")
@@ -78,6 +85,7 @@ def test_the_tally_adds_up() -> None:
 def test_a_fallen_flag_loses() -> None:
     result = play_match(Match(Game.OTHELLO, "random", "sleepy", games=2, clock=Clock(0.05)))
     assert result.wins == 2
+    assert result.forfeits == (0, 2)
     assert result.records[0].describe() == "Black wins: White ran out of time"
 
 
@@ -106,9 +114,21 @@ def test_bad_openings_files(content: str | None, part: str, tmp_path: Path) -> N
         load_openings(file, Game.OTHELLO)
 
 
-def test_a_person_needs_the_only_worker() -> None:
-    with pytest.raises(ConfigError, match="--jobs 1"):
-        play_match(Match(Game.OTHELLO, "human", "random"), jobs=2)
+def test_a_match_is_for_programs() -> None:
+    with pytest.raises(ConfigError, match="awello play"):
+        play_match(Match(Game.OTHELLO, "human", "random"))
+    with pytest.raises(ConfigError, match="at least one"):
+        play_match(Match(Game.OTHELLO, "random", "random"), jobs=0)
+
+
+def test_workers_that_cannot_start_are_an_error_not_a_riddle() -> None:
+    with pytest.raises(ConfigError, match="worker process"):
+        play_match(Match(Game.OTHELLO, "sleepy", "random", games=4), jobs=2)  # registered in this file alone
+
+
+def test_a_choice_must_be_a_choice() -> None:
+    with pytest.raises(SpecError, match="player none must choose a Choice, not 19"):
+        play_match(Match(Game.OTHELLO, "none", "random"))
 
 
 def test_an_interrupted_match_keeps_what_was_played() -> None:
@@ -120,7 +140,8 @@ def test_an_interrupted_match_keeps_what_was_played() -> None:
         if played == 3:
             raise KeyboardInterrupt
 
-    assert play_match(Match(Game.OTHELLO, "random", "random", games=9), report=interrupt).games == 3
+    result = play_match(Match(Game.OTHELLO, "random", "random", games=9), report=interrupt)
+    assert (result.games, result.interrupted) == (3, True)
 
 
 class Undecided(Player):

@@ -93,8 +93,11 @@ def test_other_rooms_add_players(monkeypatch: pytest.MonkeyPatch) -> None:
     assert make_player("picky,number=2").choose(Position.start(), Clock()).move == 37
     with pytest.raises(SpecError, match=r"'picky': number: .*integer.*'two'"):
         make_player("picky,number=two")
+    register("picky", "again")(Picky)  # as when a cell of a notebook runs twice
     with pytest.raises(SpecError, match="exists already"):
-        register("picky", "again")(Picky)
+        register("random", "another")(Picky)
+    with pytest.raises(SpecError, match="small letters"):
+        register("My Bot", "no spec can name it")(Picky)
 
 
 def test_random_follows_its_seed(game: Game) -> None:
@@ -116,7 +119,7 @@ def test_greedy_takes_the_most() -> None:
     player = make_player("greedy")
     player.begin(Game.OTHELLO, 0)
     position = parse_position("XOOO----" + "-" * 8 + "XO------" + "-" * 40 + " X")
-    assert player.choose(position, Clock()) == Choice(4, 4)
+    assert player.choose(position, Clock()) == Choice(4)
     player.begin(Game.ABAPA, 0)
     pits = parse_position("0-0-0-1-1-1-2-1-1-0-0-0-20-21-S")
-    assert player.choose(pits, Clock()) == Choice(5, 3)
+    assert player.choose(pits, Clock()) == Choice(5)

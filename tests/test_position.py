@@ -78,10 +78,12 @@ def test_bad_positions_say_what_is_wrong(text: str, part: str) -> None:
 
 
 def test_a_position_of_another_game_is_refused() -> None:
-    with pytest.raises(NotationError, match="OTHELLO4"):
+    with pytest.raises(NotationError, match="size 4, not 8"):
         parse_position(format_position(Position.start(Game.OTHELLO4)), Game.OTHELLO)
-    with pytest.raises(NotationError, match="ABAPA"):
+    with pytest.raises(NotationError, match="side to move, X or O"):
         parse_position(FED, Game.OTHELLO)
+    with pytest.raises(NotationError, match="the diagram has"):
+        parse_position(format_position(Position.start()), Game.ABAPA)
 
 
 @given(st.text(alphabet="XO-.*bw 0123456789SN;", max_size=80))
@@ -97,6 +99,14 @@ def test_any_text_gives_a_move_or_one_of_our_errors(text: str) -> None:
     for game in Game:
         with suppress(AwelloError):
             assert Position.start(game).parse_move(text) in Position.start(game).legal_moves()
+
+
+def test_endings_are_explained() -> None:
+    assert parse_position("XXX" + "-" * 61 + " O").ending() == "the empty squares go to the winner"
+    assert parse_position("0-0-0-0-0-0-1-0-0-0-0-0-23-24-S").ending() == "South has no move"
+    assert parse_position("0-0-0-0-0-1-1-0-0-0-0-0-25-21-S").ending() == "25 seeds win"
+    assert parse_position("0-0-0-0-0-1-1-0-0-0-0-0-24-22-S", Game.TOURNAMENT).ending() == "few seeds are left"
+    assert Position.start().ending() == ""
 
 
 def test_find_game() -> None:

@@ -28,8 +28,8 @@ class PlayerConfig(Strict):
     player: str
     heuristic: str | None = None
     depth: Annotated[int, Field(ge=1)] | None = None
-    limit: str | None = None
-    table: int | None = None
+    limit: str | int | None = None
+    table: int | str | None = None
     thresholds: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
     options: dict[str, str | int | float | bool] = {}
 
@@ -47,11 +47,11 @@ class PlayerConfig(Strict):
         """The player's spec."""
         if self.depth is not None and self.limit is not None:
             raise ConfigError(f"player {self.player!r} has both depth and limit: leave one out")
-        limit = str(self.depth) if self.depth is not None else self.limit
+        limit = self.limit if self.depth is None else self.depth
         thresholds = self.thresholds and "-".join(map(str, self.thresholds))
         options = {"table": self.table, "thresholds": thresholds, **self.options}
         texts = {key: str(value) for key, value in options.items() if value is not None}
-        return Spec(self.player, self.heuristic, parse_limit(limit) if limit else None, texts)
+        return Spec(self.player, self.heuristic, None if limit is None else parse_limit(str(limit)), texts)
 
 
 class RunConfig(Strict):
@@ -66,7 +66,7 @@ class RunConfig(Strict):
     ]
     games: Annotated[int, Field(ge=1)] = 1
     seed: int = 0
-    clock: str | None = None
+    clock: str | int | float | None = None
     openings: Path | None = None
     jobs: Annotated[int, Field(ge=1)] = 1
     display: bool = True
@@ -77,7 +77,7 @@ class RunConfig(Strict):
 
     def chosen_clock(self) -> Clock:
         """The clock each player gets."""
-        return parse_clock(self.clock) if self.clock else Clock()
+        return Clock() if self.clock is None else parse_clock(str(self.clock))
 
     def specs(self) -> tuple[Spec, Spec]:
         """The specs of the first and the second player, each checked by making it."""
@@ -93,16 +93,16 @@ def load_config(path: Path) -> RunConfig:
         content = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {str(path)!r}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{str(path)!r} is not text: give a YAML file") from None
-    except yaml.YAMLError as error:
+    except (UnicodeDecodeError, RecursionError):
+        raise ConfigError(f"{str(path)!r} is no configuration: give a YAML file such as examples/run.yaml") from None
+    except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         raise ConfigError(f"{path}{where}: no valid YAML: {getattr(error, 'problem', error)}") from None
     if content is not None and not isinstance(content, dict):
         raise ConfigError(f"{path}: write keys and values, such as 'game: othello'")
     try:
-        return RunConfig(**(content or {}))
+        return RunConfig.model_validate(content or {})
     except ValidationError as error:
         raise ConfigError(f"{path}: {_explain(error)}") from None
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
-from awello.errors import IllegalMoveError
+from awello.errors import IllegalMoveError, SpecError
 from awello.limits import Clock
 from awello.players.player import Choice, Player, Resignation, TakeBack
 from awello.position import Position
@@ -18,7 +18,7 @@ class Watcher(Protocol):
     def __call__(self, before: Position, choice: Choice, after: Position) -> None: ...
 
 
-def _ignore(before: Position, choice: Choice, after: Position) -> None:
+def ignore(before: Position, choice: Choice, after: Position) -> None:
     """The watcher who looks away."""
 
 
@@ -27,7 +27,7 @@ def play_game(
     start: Position,
     opening: Sequence[int] = (),
     clock: Clock | None = None,
-    watch: Watcher = _ignore,
+    watch: Watcher = ignore,
 ) -> Record:
     """Play from the end of the opening until the rules, the clock or a player ends the game.
 
@@ -47,6 +47,8 @@ def play_game(
         try:
             passes = position.legal_moves() == (PASS,)
             choice = Choice(PASS) if passes else player.choose(position, clocks[position.side])
+            if not isinstance(choice, Choice):
+                raise SpecError(f"player {player} must choose a Choice, not {choice!r}")
             after = position.play(choice.move)
         except IllegalMoveError as error:
             raise IllegalMoveError(f"player {player} chose an illegal move: {error}") from None
@@ -54,7 +56,7 @@ def play_game(
             loser, reason = position.side, "resigned"
             break
         except TakeBack:
-            keep = _last_turn(positions, len(opening))
+            keep = _last_turn(positions, moves, len(opening))
             del positions[keep + 1 :], moves[keep:], seconds[keep:]
             continue
         used = 0.0 if passes else time.perf_counter() - begun
@@ -69,9 +71,8 @@ def play_game(
     return Record(start, tuple(moves), tuple(seconds), loser=loser, reason=reason)
 
 
-def _last_turn(positions: Sequence[Position], earliest: int) -> int:
-    """The ply of the mover's last turn with a choice, not before the end of the opening."""
-    side = positions[-1].side
-    turns = [ply for ply in range(earliest, len(positions) - 1) if positions[ply].side == side]
-    free = [ply for ply in turns if len(positions[ply].legal_moves()) > 1]
-    return (free or turns or [len(positions) - 1])[-1]
+def _last_turn(positions: Sequence[Position], moves: Sequence[int], earliest: int) -> int:
+    """The ply of the mover's last move, not before the end of the opening; the present one if there is none."""
+    now = len(moves)
+    turns = [ply for ply in range(earliest, now) if positions[ply].side == positions[now].side and moves[ply] != PASS]
+    return turns[-1] if turns else now

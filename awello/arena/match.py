@@ -4,14 +4,13 @@ Game `n` depends on the seed and on `n` alone, so the results are the same for a
 processes.  With openings, each is played twice, once with either colour.
 """
 
-import multiprocessing
 import random
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from awello.arena.game import play_game
+from awello.arena.game import Watcher, ignore, play_game
+from awello.arena.workers import work
 from awello.errors import AwelloError, ConfigError
 from awello.formats.transcript import format_transcript, parse_transcript
 from awello.limits import Clock
@@ -42,13 +41,13 @@ class Match:
         return number % 2
 
 
-def play_one(match: Match, players: Sequence[Player], number: int) -> Record:
+def play_one(match: Match, players: Sequence[Player], number: int, watch: Watcher = ignore) -> Record:
     """Play game `number` of a match with its two players."""
     side = match.first_side(number)
     for place, player in enumerate(players):
         player.begin(match.game, random.Random(f"{match.seed}/{number}/{place}").getrandbits(63))
     seated = (players[1], players[0]) if side else (players[0], players[1])
-    return play_game(seated, Position.start(match.game), match.opening(number), match.clock)
+    return play_game(seated, Position.start(match.game), match.opening(number), match.clock, watch)
 
 
 @dataclass
@@ -63,7 +62,10 @@ class MatchResult:
     seconds: tuple[float, float]
     worst: tuple[float, float]
     moves: tuple[int, int]
+    forfeits: tuple[int, int]
+    """Games that each player lost by resigning or by the clock."""
     records: list[Record]
+    interrupted: bool = False
 
     @property
     def games(self) -> int:
@@ -99,16 +101,20 @@ class MatchResult:
             "mean_ms": dict(zip(("first", "second"), self.mean_ms(), strict=True)),
             "worst_ms": {"first": 1000 * self.worst[0], "second": 1000 * self.worst[1]},
             "moves": {"first": self.moves[0], "second": self.moves[1]},
+            "forfeits": {"first": self.forfeits[0], "second": self.forfeits[1]},
         }
         return tally | ({"records": [format_transcript(record) for record in self.records]} if records else {})
 
 
 def tally(match: Match, records: Sequence[Record]) -> MatchResult:
     """Add up the games of a match, given in their order."""
-    outcomes, held, seconds, worst, moves = [0, 0, 0], [0, 0], [0.0, 0.0], [0.0, 0.0], [0, 0]
+    outcomes, held, moves, forfeits = [0, 0, 0], [0, 0], [0, 0], [0, 0]
+    seconds, worst = [0.0, 0.0], [0.0, 0.0]
     for number, record in enumerate(records):
         side = match.first_side(number)
         outcomes[1 if record.winner is None else 0 if record.winner == side else 2] += 1
+        if record.loser is not None:
+            forfeits[record.loser ^ side] += 1
         at_end = record.final.holdings()
         held = [held[0] + at_end[side], held[1] + at_end[1 - side]]
         for ply, used in enumerate(record.seconds):
@@ -117,7 +123,7 @@ def tally(match: Match, records: Sequence[Record]) -> MatchResult:
                 moves[player] += 1
                 seconds[player] += used
                 worst[player] = max(worst[player], used)
-    return MatchResult(match, *outcomes, *map(tuple, (held, seconds, worst, moves)), list(records))  # type: ignore
+    return MatchResult(match, *outcomes, *map(tuple, (held, seconds, worst, moves, forfeits)), list(records))  # type: ignore
 
 
 Report = Callable[[], None]
@@ -125,30 +131,37 @@ Report = Callable[[], None]
 
 def play_match(match: Match, jobs: int = 1, report: Report = lambda: None) -> MatchResult:
     """Play a match, calling `report` after each game; Ctrl-C ends it with the tally of what was played."""
-    if jobs > 1 and "human" in (match.first.split(",")[0], match.second.split(",")[0]):
-        raise ConfigError("a person can only play with --jobs 1")
+    if match.games < 1 or jobs < 1:
+        raise ConfigError(f"a match needs at least one game and one job, not {match.games} and {jobs}")
     players = [make_player(match.first), make_player(match.second)]
-    records: list[Record] = []
+    if any(player.spec.name == "human" for player in players):
+        raise ConfigError("a match is for programs: people play with 'awello play'")
+    for player in players:
+        player.begin(match.game, match.seed)  # what is wrong with a player shows here, not in a worker
+    records, interrupted = [], False
     try:
-        for record in _parallel(match, jobs) if jobs > 1 else _serial(match, players):
+        for record in _parallel(match, min(jobs, match.games)) if jobs > 1 else _serial(match, players):
             records.append(record)
             report()
     except KeyboardInterrupt:
-        pass
-    return tally(match, records)
+        interrupted = True
+    return replace(tally(match, records), interrupted=interrupted)
 
 
 def _serial(match: Match, players: Sequence[Player]) -> Iterator[Record]:
     return (play_one(match, players, number) for number in range(match.games))
 
 
+def _parallel(match: Match, jobs: int) -> Iterator[Record]:
+    return work(_play_number, range(match.games), jobs, _prepare, match)
+
+
 _work: tuple[Match, Sequence[Player]]
 
 
 def _prepare(match: Match) -> None:
-    """Make a worker process ready: its own players, and Ctrl-C left to the parent."""
+    """Make a worker process ready: its own players."""
     global _work
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _work = match, [make_player(match.first), make_player(match.second)]
 
 
@@ -156,16 +169,10 @@ def _play_number(number: int) -> Record:
     return play_one(*_work, number)
 
 
-def _parallel(match: Match, jobs: int) -> Iterator[Record]:
-    chunk = max(1, min(16, match.games // (8 * jobs)))
-    with multiprocessing.get_context("spawn").Pool(jobs, _prepare, (match,)) as pool:
-        yield from pool.imap(_play_number, range(match.games), chunk)
-
-
 def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
     """The openings of a file, one transcript a line; `#` and `%` start a comment."""
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read the openings file {str(path)!r}: {_reason(error)}") from None
     openings = []

@@ -35,13 +35,19 @@ def match(
 ) -> None:
     """Play games between A and B, the colours alternating. Ctrl-C ends with the recap of what was played."""
     from awello.arena.match import Match, load_openings
+    from awello.errors import ConfigError
     from awello.limits import Clock, parse_clock
     from awello.rules.game import find_game
 
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
+    if records and not json:
+        raise ConfigError("--records goes with --json: add it, or leave --records out")
     play_and_report(
-        Match(chosen, first, second, games, seed, lines, parse_clock(clock) if clock else Clock()), jobs, json, records
+        Match(chosen, first, second, games, seed, lines, Clock() if clock is None else parse_clock(clock)),
+        jobs,
+        json,
+        records,
     )
 
 
@@ -55,6 +61,8 @@ def play_and_report(match: "Match", jobs: int, json: bool, records: bool) -> Non
         print_json(result.as_json(records))
     else:
         print_recap(result)
+    if result.interrupted:
+        raise typer.Exit(130)
 
 
 def print_recap(result: "MatchResult") -> None:
@@ -71,4 +79,6 @@ def print_recap(result: "MatchResult") -> None:
     table.add_row("mean time per move", f"{first:.3f} ms", f"{second:.3f} ms", "")
     table.add_row("worst time per move", *(f"{1000 * worst:.3f} ms" for worst in result.worst), "")
     table.add_row("moves played", *map(str, result.moves), "")
+    if any(result.forfeits):
+        table.add_row("lost by time or resigning", *map(str, result.forfeits), "")
     Console().print(table)

@@ -1,6 +1,7 @@
 """`awello perft`: count the leaves of the tree of all moves, the classic check of rules and speed."""
 
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from awello.position import Position
 
 PIECE = 8  # plies that one kernel call counts: short enough to be interrupted
+SHOWN = 4  # plies whose branches the progress bar counts
 
 
 @app.command()
@@ -26,10 +28,11 @@ def perft(
     """Count the leaves of all move sequences of DEPTH plies. A pass is a ply; a finished game is one leaf."""
     from awello.rules.game import find_game
 
-    start = start_position(find_game(game, size, variant), position)
-    leaves, seconds = count(start, depth)
+    chosen = find_game(game, size, variant)
+    leaves, seconds = count(start_position(chosen, position), depth)
     if json:
-        print_json({"game": game, "depth": depth, "leaves": leaves, "seconds": seconds})
+        rules = {"variant": chosen.variant} if chosen.variant else {"size": chosen.size}
+        print_json({"game": game, **rules, "depth": depth, "leaves": leaves, "seconds": seconds})
     else:
         print(f"{game} perft {depth}: {leaves:,} leaves in {seconds:.3f} s, {leaves / seconds / 1e6:.1f} M leaves/s")
 
@@ -40,15 +43,23 @@ def count(start: "Position", depth: int) -> tuple[int, float]:
     from awello.rules.game import perft
 
     game, upper, leaves = int(start.game), max(0, depth - PIECE), 0
-    pieces = [(U(start.own), U(start.opp))]
-    for _ in range(upper):
-        pieces = [child for piece in pieces for child in _children(game, *piece)]
-    with progress("perft", len(pieces)) as step:
+    branches = list(_descend(game, U(start.own), U(start.opp), min(upper, SHOWN)))
+    with progress("perft", len(branches)) as step:
         begun = time.perf_counter()
-        for own, opp in pieces:
-            leaves += perft(game, own, opp, depth - upper)
+        for branch in branches:
+            for own, opp in _descend(game, *branch, upper - min(upper, SHOWN)):
+                leaves += perft(game, own, opp, depth - upper)
             step()
         return leaves, time.perf_counter() - begun
+
+
+def _descend(game: int, own: "U", opp: "U", plies: int) -> "Iterator[tuple[U, U]]":
+    """The positions so many plies below."""
+    if plies == 0:
+        yield own, opp
+    else:
+        for child in _children(game, own, opp):
+            yield from _descend(game, *child, plies - 1)
 
 
 def _children(game: int, own: "U", opp: "U") -> "list[tuple[U, U]]":

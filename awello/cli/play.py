@@ -1,6 +1,7 @@
 """`awello play`: a game in the terminal, with people, programs or both."""
 
 import random
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -8,8 +9,10 @@ import typer
 from awello.cli.app import GameName, PositionText, Size, Variant, app, start_position
 
 if TYPE_CHECKING:
+    from awello.limits import Clock
     from awello.players.player import Choice, Player
     from awello.position import Position
+    from awello.rules.game import Game
 
 
 @app.command()
@@ -20,17 +23,23 @@ def play(
     size: Size = None,
     variant: Variant = None,
     position: PositionText = None,
+    clock: Annotated[str | None, typer.Option(help="Time for each player's game, such as 5m", metavar="T")] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same game", metavar="S")] = None,
 ) -> None:
     """Play a game in the terminal. Type help when it is your turn."""
+    from awello.limits import parse_clock
     from awello.players.player import make_player
     from awello.rules.game import find_game
 
     start = start_position(find_game(game, size, variant), position)
-    play_here([make_player(first), make_player(second)], start, random.getrandbits(32) if seed is None else seed)
+    chance = random.getrandbits(32) if seed is None else seed
+    time = None if clock is None else parse_clock(clock)
+    play_here([make_player(first), make_player(second)], start, chance, clock=time)
 
 
-def play_here(players: "list[Player]", start: "Position", seed: int) -> None:
+def play_here(
+    players: "list[Player]", start: "Position", seed: int, opening: Sequence[int] = (), clock: "Clock | None" = None
+) -> None:
     """Play a game with the board and every move shown."""
     from rich.console import Console
 
@@ -38,21 +47,31 @@ def play_here(players: "list[Player]", start: "Position", seed: int) -> None:
     from awello.formats.transcript import format_transcript
     from awello.players.human import Human
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, soft_wrap=True)
     seats = [isinstance(player, Human) for player in players]
 
     def show(before: "Position", choice: "Choice", after: "Position") -> None:
         if not any(seats):
             console.print(before)
-        if not seats[before.side] or choice.move < 0:
+        if choice.move < 0:
+            console.print(f"{before.mover} has no move and passes.\n")
+        elif not seats[before.side]:
             console.print(f"{before.mover} ({players[before.side]}) plays {before.format_move(choice.move)}.\n")
 
     for place, player in enumerate(players):
         player.begin(start.game, seed + place)
+    if any(seats):
+        names = " and ".join(start.game.sides[side] for side in (0, 1) if seats[side])
+        console.print(f"{_title(start.game)}: you are {names}. Type a move, or help.\n")
     try:
-        record = play_game(players, start, watch=show)
+        record = play_game(players, start, opening, clock, show)
     except (EOFError, KeyboardInterrupt):
         console.print("\nThe game is left unfinished.")
         return
     console.print(record.final)
-    console.print(f"[bold]{record.describe()}[/bold]\n{format_transcript(record)}")
+    console.print(record.describe(), style="bold")
+    console.print(f"moves: {format_transcript(record)}")
+
+
+def _title(game: "Game") -> str:
+    return f"Awalé, {game.variant}" if game.variant else f"Othello, {game.size}x{game.size}"

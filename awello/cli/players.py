@@ -11,14 +11,15 @@ def players(json: Json = False) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from awello.players.player import REGISTRY
+    from awello.players.player import registry
 
-    settings = {name: [field.name for field in fields(entry.make)] for name, entry in REGISTRY.items()}  # type: ignore
+    entries = registry()
+    settings = {name: [field.name for field in fields(entry.make)] for name, entry in entries.items()}  # type: ignore
     if json:
-        rows = [{"name": name, "summary": REGISTRY[name].summary, "settings": settings[name]} for name in REGISTRY]
+        rows = [{"name": name, "summary": entries[name].summary, "settings": settings[name]} for name in entries]
         print_json({"players": rows})
         return
     table = Table("player", "what it does", "settings")
-    for name, entry in REGISTRY.items():
+    for name, entry in entries.items():
         table.add_row(name, entry.summary, ", ".join(settings[name]))
     Console().print(table)

@@ -19,14 +19,21 @@ def run_config(
     """Play what a YAML file describes: one game with the board shown, or a match with its recap."""
     from awello.arena.config import load_config
     from awello.arena.match import Match, load_openings
+    from awello.errors import AwelloError, ConfigError
     from awello.players.player import make_player
     from awello.position import Position
 
     wanted = load_config(config)
-    game, (first, second) = wanted.chosen_game(), wanted.specs()
-    if wanted.display and wanted.games == 1 and not json:
-        play_here([make_player(first), make_player(second)], Position.start(game), wanted.seed)
+    try:
+        game, (first, second), clock = wanted.chosen_game(), wanted.specs(), wanted.chosen_clock()
+        lines = load_openings(wanted.openings, game) if wanted.openings else ()
+    except AwelloError as error:
+        raise ConfigError(f"{config}: {error}") from None
+    match = Match(game, str(first), str(second), wanted.games, wanted.seed, lines, clock)
+    if not wanted.display or json:
+        play_and_report(match, wanted.jobs, json, records)
         return
-    lines = load_openings(wanted.openings, game) if wanted.openings else ()
-    match = Match(game, str(first), str(second), wanted.games, wanted.seed, lines, wanted.chosen_clock())
-    play_and_report(match, wanted.jobs, json, records)
+    for number in range(wanted.games):
+        order = (second, first) if match.first_side(number) else (first, second)
+        seated = [make_player(spec) for spec in order]
+        play_here(seated, Position.start(game), wanted.seed + number, match.opening(number), clock)

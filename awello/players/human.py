@@ -1,5 +1,6 @@
 """A person at the terminal: shows the board, takes moves and a few words."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -9,6 +10,9 @@ from awello.limits import Clock
 from awello.players.player import Choice, Player, Resignation, TakeBack, make_player, register
 from awello.position import Position
 from awello.rules.game import Game
+
+with suppress(ImportError):
+    import readline  # noqa: F401  (the arrow keys work)
 
 HELP = """\
   a move     {example}
@@ -26,8 +30,9 @@ class Human(Player):
     """Asks the person at the terminal."""
 
     def begin(self, game: Game, seed: int) -> None:
-        self.console = Console(highlight=False)
-        self.adviser = make_player("greedy")
+        self.console = Console(highlight=False, markup=False, soft_wrap=True)
+        self.moves = 0
+        self.adviser = make_player("alphabeta@6")
         self.adviser.begin(game, seed)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -36,6 +41,7 @@ class Human(Player):
             word = self.console.input(f"{position.mover} ({self._list(position)}): ").strip()
             try:
                 if (move := self._answer(word, position, clock)) is not None:
+                    self.moves += 1
                     return Choice(move)
             except AwelloError as error:
                 self.console.print(f"{error}. Type help for more.", style="red")
@@ -48,8 +54,11 @@ class Human(Player):
         match word.lower():
             case "":
                 return None
-            case "undo":
+            case "undo" if self.moves:
+                self.moves -= 1
                 raise TakeBack
+            case "undo":
+                self.console.print("There is nothing to take back.")
             case "resign":
                 raise Resignation
             case "help" | "?":
@@ -58,8 +67,8 @@ class Human(Player):
             case "moves":
                 self.console.print(self._list(position))
             case "hint":
-                choice = self.adviser.choose(position, clock)
-                self.console.print(f"{position.format_move(choice.move)} would gain {choice.value:g}.")
+                advice = self.adviser.choose(position, clock).move
+                self.console.print(f"{self.adviser} would play {position.format_move(advice)}.")
             case _:
                 return position.parse_move(word)
         return None

@@ -10,26 +10,32 @@ options by name), with their types and defaults.
             return Choice(position.legal_moves()[0])
 """
 
+import os
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.limits import Clock
-from awello.players.spec import Spec, parse_spec
+from awello.players.spec import NAME, Spec, parse_spec
 from awello.position import Position
 from awello.rules.game import Game
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A chosen move, and what the player thinks it is worth: discs or seeds, from the mover's view."""
+    """A chosen move, and what the player found out about the position, if it searched."""
 
     move: int
-    value: float | None = None
+    analysis: Analysis | None = None
 
 
 class Resignation(Exception):
@@ -72,7 +78,9 @@ def register(name: str, summary: str) -> Callable[[Made], Made]:
     """Enter a class of players under a name, with one line that says what it does."""
 
     def enter(make: Made) -> Made:
-        if name in REGISTRY:
+        if not re.fullmatch(NAME, name) or not is_dataclass(make):
+            raise SpecError(f"player {name!r} must be a dataclass with a name of small letters, digits, - and _")
+        if name in REGISTRY and REGISTRY[name].make.__qualname__ != make.__qualname__:
             raise SpecError(f"a player {name!r} exists already: choose another name")
         REGISTRY[name] = Entry(make, summary)
         return make
@@ -80,10 +88,27 @@ def register(name: str, summary: str) -> Callable[[Made], Made]:
     return enter
 
 
+@cache
+def import_players(file: str) -> None:
+    """Run a Python file that registers players."""
+    path = Path(file)
+    module = spec_from_file_location(f"awello_players_{path.stem}", path)
+    if not path.is_file() or module is None or module.loader is None:
+        raise SpecError(f"no players in {file!r}: give a Python file that registers some")
+    module.loader.exec_module(module_from_spec(module))
+
+
+def registry() -> dict[str, Entry]:
+    """All players, with those of the file that AWELLO_PLAYERS names; worker processes see the same ones."""
+    if file := os.environ.get("AWELLO_PLAYERS"):
+        import_players(file)
+    return REGISTRY
+
+
 def make_player(spec: Spec | str) -> Player:
     """The player of a spec; `SpecError` says which part of it no player takes."""
     spec = parse_spec(spec) if isinstance(spec, str) else spec
-    if spec.name not in REGISTRY:
+    if spec.name not in registry():
         near = get_close_matches(spec.name, REGISTRY, 1)
         advice = f"did you mean {near[0]!r}?" if near else "'awello players' lists those there are"
         raise SpecError(f"unknown player {spec.name!r}: {advice}")
@@ -99,7 +124,7 @@ def make_player(spec: Spec | str) -> Player:
         player = TypeAdapter(make).validate_python(settings)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
+        where = ".".join(map(str, first["loc"])) or "settings"
         raise SpecError(f"player {spec.name!r}: {where}: {first['msg']}, not {first['input']!r}") from None
     player.spec = spec
     return player

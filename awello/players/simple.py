@@ -36,5 +36,4 @@ class Greedy(Seeded):
         side = position.side
         gains = {move: position.after(move).holdings()[side] for move in position.legal_moves()}
         most = max(gains.values())
-        best = self.chance.choice([move for move, gain in gains.items() if gain == most])
-        return Choice(best, most - position.holdings()[side])
+        return Choice(self.chance.choice([move for move, gain in gains.items() if gain == most]))

@@ -1,0 +1,80 @@
+"""The players of the textbook: minimax and negamax, plain and with alpha-beta."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field
+
+from awello.errors import SpecError
+from awello.evaluate.heuristics import EQUALS
+from awello.evaluate.settings import Block, Heuristic
+from awello.limits import Clock, Limit
+from awello.players.player import Choice, register
+from awello.players.simple import Seeded
+from awello.position import Position
+from awello.rules.game import Game
+from awello.search.knowing import DEEPEST
+from awello.search.root import Knowledge, analyse
+
+
+@register("minimax", "looks every line to its end, one side maximising, one minimising")
+@register("negamax", "the same in half the words: each side maximises its own value")
+@dataclass
+class Textbook(Seeded):
+    """Searches to a fixed depth and plays any of the best moves."""
+
+    heuristic: str | None = None
+    limit: Limit = field(default_factory=lambda: Limit(depth=4))
+    table: str = "1"
+    thresholds: str = "30-55"
+    corners: int = 0
+
+    def begin(self, game: Game, seed: int) -> None:
+        super().begin(game, seed)
+        if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
+            raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@4")
+        self.block = self._block(game)
+
+    def _heuristic(self, game: Game) -> Heuristic:
+        """What the settings ask for; unless said, squares count in Othello and seeds in Awalé."""
+        early, dash, late = self.thresholds.partition("-")
+        if not (early.isdecimal() and dash and late.isdecimal()):
+            raise SpecError(f"thresholds {self.thresholds!r} are no two numbers of discs, such as 30-55")
+        name = self.heuristic or ("positional" if game.family == "othello" else "diffscore")
+        return Heuristic(name, self.table, (int(early), int(late)), self.corners)
+
+    def _block(self, game: Game) -> Block:
+        return Block(game, self._heuristic(game))
+
+    def _algorithm(self) -> str:
+        return self.spec.name
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        analysis = analyse(position, self._algorithm(), self.limit.depth or 1, self.block)
+        return Choice(self.chance.choice(analysis.best_moves), analysis)
+
+
+@register("alphabeta", "minimax that skips what cannot matter")
+@register("negamax-alphabeta", "negamax that skips what cannot matter")
+@dataclass
+class Pruning(Textbook):
+    """The same with alpha-beta and what it knows of the tree; `memory=0,sort=false` is alpha-beta as in the book."""
+
+    memory: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
+    """Positions remembered from one move to the next; 24 bytes each."""
+    sort: bool = True
+    """Whether moves are sorted by the heuristic before they are searched."""
+    mirror: bool = False
+    """Whether a child is skipped when its mirror image has been searched."""
+    equals: bool = False
+    """Whether it searches on among equals, as report 0 did."""
+
+    def _block(self, game: Game) -> Block:
+        block = super()._block(game)
+        if self._algorithm() == "knowing":
+            block = Knowledge(game, self._heuristic(game), self.memory, self.sort, self.mirror)
+        block.words[EQUALS] = self.equals
+        return block
+
+    def _algorithm(self) -> str:
+        return "knowing" if self.memory or self.sort or self.mirror else self.spec.name
