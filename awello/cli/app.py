@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,15 +46,20 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and leave", callback=_version, is_eager=True)
     ] = False,
+    bots: Annotated[
+        Path | None, typer.Option("--import", help="A Python file that registers players of your own", metavar="FILE")
+    ] = None,
 ) -> None:
     """Othello and Awalé: play, pit players against each other, and measure them."""
+    if bots:
+        os.environ["AWELLO_PLAYERS"] = str(bots.resolve())  # worker processes read it too
 
 
 def start_position(game: "Game", text: str | None) -> "Position":
     """The position asked for, or the start of the game."""
     from awello.position import Position, parse_position
 
-    return parse_position(text, game) if text else Position.start(game)
+    return Position.start(game) if text is None else parse_position(text, game)
 
 
 def print_json(content: dict[str, Any]) -> None:
@@ -84,7 +90,8 @@ def run() -> int:
     """Run the command line; errors become one line and an exit status."""
     try:
         outcome = app(sys.argv[1:] or ["--help"], prog_name="awello", standalone_mode=False)
-        return outcome if isinstance(outcome, int) else 0
+        status = outcome if isinstance(outcome, int) else 0
+        return fail("interrupted", 130) if status == 130 else status
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "awello"
@@ -94,12 +101,14 @@ def run() -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        return fail(f"{error.filename or 'output'}: {error.strerror}")
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", 130)
 
 
 def main() -> None:
     """The `awello` command."""
-    from awello.cli import match, perft, play, players, run_config, warmup  # noqa: F401  (they join the app)
+    from awello.cli import lab, match, perft, play, players, run_config, warmup  # noqa: F401  (they join the app)
 
     sys.exit(run())

@@ -1,0 +1,1 @@
+"""Experiments that make tables and plots, and pictures that explain."""

@@ -1,0 +1,49 @@
+"""Against random: report 2's tables, with the measure it wished for, the share of the board held throughout."""
+
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+
+from awello.lab import published
+from awello.lab.complexity import heuristics_of
+from awello.lab.experiment import Plan, Played
+from awello.lab.report import Report
+
+
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+    """Alpha-beta with each heuristic at each depth; the three algorithms that report 2 compares at depth 8 if asked."""
+    specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in heuristics_of(game)]
+    if game == "othello":
+        specs += [f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in ("minimax", "negamax")]
+    return Plan("benchmark", game, variant, tuple((spec, "random") for spec in specs), games, seed)
+
+
+def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+    """Write the report of the experiment."""
+    report, points = Report(folder, f"Against random: {plan.game}"), plan.chosen_game().points
+    report.text(f"{plan.games} games for each player against `random`, seed {plan.seed}, colours alternating.")
+    rows: list[list[object]] = []
+    for number, (spec, _) in enumerate(plan.pairings):
+        played = [game for game in games if game.pairing == number]
+        won = sum(game.score[0] > game.score[1] for game in played)
+        held, throughout, rival = (
+            100 * statistics.fmean(values) / points
+            for values in ([g.held[0] for g in played], [g.throughout[0] for g in played], [g.held[1] for g in played])
+        )
+        mean = 1000 * sum(game.seconds[0] for game in played) / max(1, sum(game.moves[0] for game in played))
+        theirs = published.AGAINST_RANDOM.get(spec, (None, None, None, None))
+        rows.append(
+            [f"`{spec}`", won, held, rival, 100 - held - rival, throughout, mean, theirs[0], theirs[1], theirs[3]]
+        )
+    thing = "board" if plan.game == "othello" else "seeds"
+    header = [
+        "player",
+        "won",
+        f"{thing} held at the end, %",
+        "by random, %",
+        "by nobody, %",
+        f"{thing} held throughout, %",
+    ]
+    header += ["mean time of a move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]
+    report.table("players", "Games against random", header, rows)
+    report.write()

@@ -1,0 +1,152 @@
+"""Who is better: every configuration against every other of the same depth, by strategy, table, depth and colour.
+
+Report 0 gives the mean score (discs at the end) of each strategy over all its games, for Black and for White, and
+finds `mixed` the best at depth 6.  Games start from random openings that all pairings share, each played with both
+colours, because searches without chance would repeat one game.
+"""
+
+import statistics
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from awello.lab import published
+from awello.lab.experiment import Plan, Played
+from awello.lab.report import Report
+
+TABLED = ("positional", "mixed")
+
+
+def entrants(game: str, depth: int) -> list[str]:
+    """The players of a depth: each strategy, those with a table of square values once with either."""
+    if game == "awale":
+        return [f"alphabeta:diffscore@{depth}"]
+    heuristics = [(name, f",table={table}") for name in TABLED for table in (1, 2)] + [
+        ("absolute", ""),
+        ("mobility", ""),
+    ]
+    return [f"alphabeta:{name}@{depth}{table}" for name, table in heuristics]
+
+
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+    """Othello: all pairs of the same depth.  Awalé has one heuristic: all pairs of depths."""
+    groups = [[spec for depth in depths for spec in entrants(game, depth)]]
+    if game == "othello":
+        groups = [entrants(game, depth) for depth in depths]
+    pairings = tuple(pair for group in groups for pair in combinations([*group, "random"], 2))
+    return Plan("championship", game, variant, pairings, games, seed, opening_plies=4)
+
+
+class Results:
+    """Scores by spec, colour and opponent."""
+
+    def __init__(self, plan: Plan, games: Sequence[Played]) -> None:
+        self.scores: list[tuple[str, str, int, int, int]] = []
+        for game in games:
+            first, second = plan.pairings[game.pairing]
+            one, other = game.score
+            self.scores += [(first, second, game.side, one, other), (second, first, 1 - game.side, other, one)]
+
+    def of(self, specs: Sequence[str], side: int | None = None, rivals: Sequence[str] = ()) -> list[int]:
+        """The scores of players in their games, with one colour and against some rivals if said; not against random."""
+        return [
+            score
+            for spec, rival, at, score, _ in self.scores
+            if spec in specs and (side is None or at == side) and (rival in rivals if rivals else rival != "random")
+        ]
+
+    def points(self, spec: str, rival: str) -> float:
+        """The share of the points (a draw is half) that a player won against another."""
+        results = [(one, other) for name, against, _, one, other in self.scores if (name, against) == (spec, rival)]
+        return statistics.fmean((one > other) + (one == other) / 2 for one, other in results)
+
+
+def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+    """Write the report of the experiment."""
+    results, report = Results(plan, games), Report(folder, f"Championship: {plan.game}")
+    report.text(
+        f"{plan.games} games for each pair, from {(plan.games + 1) // 2} random openings of {plan.opening_plies} plies "
+        f"that all pairs share, each played with both colours; seed {plan.seed}. A score is what a player holds "
+        "officially at the end; a draw is half a point."
+    )
+    if plan.game == "othello":
+        _table_scores(report, depths, results)
+        _strategy_scores(report, depths, results)
+    for names in _groups(plan):
+        _pairwise(report, names, results)
+    if plan.game == "othello" and 6 in depths:
+        report.text("## Is mixed the best at depth 6?", *_verdict(results))
+    report.write()
+
+
+def _groups(plan: Plan) -> Iterator[list[str]]:
+    """The players who met each other, group by group."""
+    groups: dict[str, list[str]] = {}
+    for pair in plan.pairings:
+        for spec in pair:
+            if spec != "random":
+                depth = spec.partition("@")[2].partition(",")[0] if plan.game == "othello" else ""
+                groups.setdefault(depth, [])
+                groups[depth] += [spec] if spec not in groups[depth] else []
+    yield from groups.values()
+
+
+def _mean(values: Sequence[float]) -> float:
+    return statistics.fmean(values) if values else float("nan")
+
+
+def _table_scores(report: Report, depths: Sequence[int], results: Results) -> None:
+    rows: list[list[object]] = []
+    for depth in depths:
+        for name in TABLED:
+            for side, colour in enumerate(("Black", "White")):
+                two, one = (_mean(results.of([f"alphabeta:{name}@{depth},table={table}"], side)) for table in (2, 1))
+                theirs = published.TABLE_SCORES.get(depth, {}).get(name, ((None, None), (None, None)))[side]
+                rows.append([depth, name, colour, two, one, 100 * two / one, *theirs])
+    header = ["depth", "strategy", "colour", "table 2", "table 1", "ratio, %", "report 0: table 2", "report 0: table 1"]
+    report.text("## Which table of square values")
+    report.table("tables", "Mean score with table 2 and with table 1", header, rows)
+
+
+def _strategy_scores(report: Report, depths: Sequence[int], results: Results) -> None:
+    rows: list[list[object]] = []
+    for depth in depths:
+        for name in published.STRATEGIES:
+            specs = [spec for spec in entrants("othello", depth) if f":{name}@" in spec]
+            black, white = (results.of(specs, side) for side in (0, 1))
+            both = [*black, *white]
+            theirs = published.SCORES.get(depth, {}).get(name, (None, None))
+            rows.append(
+                [depth, name, min(both), max(both), _mean(black), _mean(white), statistics.pstdev(both), *theirs]
+            )
+    header = ["depth", "strategy", "min", "max", "Black", "White", "std", "report 0: Black", "report 0: White"]
+    report.text("## Scores by strategy and colour")
+    report.table("strategies", "Mean score over all opponents of the same depth", header, rows)
+
+
+def _pairwise(report: Report, names: Sequence[str], results: Results) -> None:
+    rivals = [*names, "random"]
+    rows = [
+        [f"`{name}`", *("" if name == r else f"{100 * results.points(name, r):.0f}" for r in rivals)] for name in names
+    ]
+    label = (
+        names[0].partition("@")[2].partition(",")[0]
+        if len({n.partition("@")[2].partition(",")[0] for n in names}) == 1
+        else "all"
+    )
+    report.text(f"## Pair by pair, depth {label}")
+    report.table(
+        f"pairs-{label}", "Points won by the player of the row, percent", ["", *(f"`{r}`" for r in rivals)], rows
+    )
+
+
+def _verdict(results: Results) -> list[str]:
+    """Whether mixed beats the others at depth 6, as report 0 says, and what the score means there."""
+    mixed = [spec for spec in entrants("othello", 6) if ":mixed@" in spec]
+    lines = []
+    for name in ("positional", "mobility", "absolute"):
+        rivals = [spec for spec in entrants("othello", 6) if f":{name}@" in spec]
+        share = _mean([results.points(one, other) for one in mixed for other in rivals])
+        word = "beats" if share > 0.5 else "does not beat"
+        lines.append(f"- mixed {word} {name}: {100 * share:.0f} % of the points")
+    return ["Report 0 says so, by mean scores. Here, by points:", "\n".join(lines)]

@@ -1,0 +1,176 @@
+"""How much a search costs: time of a game, nodes of a move, with alpha-beta and without, and what options save.
+
+Report 0 measured four heuristics at depths 2, 4 and 6 against a random player.  Searches of the same heuristic and
+depth agree on every move, so with one seed they play the very same games, and their nodes can be compared move by
+move.
+"""
+
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from awello.lab import published
+from awello.lab.experiment import Plan, Played
+from awello.lab.report import Report
+
+BOOK = "memory=0,sort=false"
+EQUALS = f"{BOOK},equals=true"  # report 0's alpha-beta, which searches on among equals
+OPTIONS = {
+    "memory": "memory=65536,sort=false",
+    "sorted": "memory=0,sort=true",
+    "mirror": "memory=0,sort=false,mirror=true",
+    "all": "memory=65536,sort=true,mirror=true",
+}
+
+
+def heuristics_of(game: str) -> tuple[str, ...]:
+    """The heuristics that are compared in a game."""
+    return published.STRATEGIES if game == "othello" else ("diffscore",)
+
+
+def spec_of(heuristic: str, depth: int, options: str | None) -> str:
+    """The spec of a searching player: alpha-beta with these options, or plain negamax; table 2, as in report 0."""
+    table = "table=2" if heuristic in ("positional", "mixed") else ""
+    name = "negamax" if options is None else "negamax-alphabeta"
+    return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, options]))
+
+
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+    """Every heuristic and depth: plain, with alpha-beta, with report 0's; at the greatest depth with each option."""
+    options = [text for name, text in OPTIONS.items() if game == "othello" or name != "mirror"]
+    specs = []
+    for heuristic in heuristics_of(game):
+        for depth in depths:
+            specs += [spec_of(heuristic, depth, text) for text in (None, BOOK, EQUALS)]
+        specs += [spec_of(heuristic, max(depths), text) for text in options]
+    return Plan("complexity", game, variant, tuple((spec, "random") for spec in specs), games, seed)
+
+
+class Results:
+    """The games of each searching player, by its spec."""
+
+    def __init__(self, plan: Plan, games: Sequence[Played]) -> None:
+        self.games: dict[str, list[Played]] = {}
+        for game in games:
+            self.games.setdefault(plan.pairings[game.pairing][0], []).append(game)
+
+    def nodes(self, spec: str) -> list[int]:
+        """The nodes of every move that a player made."""
+        return [nodes for game in self.games[spec] for nodes in game.nodes[0]]
+
+    def seconds(self, spec: str) -> list[float]:
+        """The time of each of a player's games."""
+        return [game.seconds[0] for game in self.games[spec]]
+
+    def curve(self, spec: str) -> list[float]:
+        """The mean nodes of a player's first move, second move, and so on."""
+        lists = [game.nodes[0] for game in self.games[spec]]
+        return [
+            statistics.fmean(nodes[move] for nodes in lists if move < len(nodes))
+            for move in range(max(map(len, lists)))
+        ]
+
+
+def spread(values: Sequence[float]) -> tuple[float, float, float]:
+    """The maximum, the mean and the standard deviation."""
+    return max(values), statistics.fmean(values), statistics.pstdev(values)
+
+
+def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+    """Write the report of the experiment."""
+    results, report = Results(plan, games), Report(folder, f"Complexity of search: {plan.game}")
+    report.text(
+        f"{plan.games} games for each configuration against `random`, seed {plan.seed}, colours alternating. With one "
+        "seed, all searches of a heuristic and depth play the same games. A node is every position visited, the root "
+        "included."
+    )
+    _time_table(report, plan.game, depths, results)
+    _node_tables(report, plan.game, depths, results)
+    for depth in depths:
+        _curves(report, plan.game, depth, results)
+    _savings(report, plan.game, max(depths), results)
+    report.write()
+
+
+def _rows(game: str, depths: Sequence[int]) -> list[tuple[int, str]]:
+    return [(depth, heuristic) for depth in depths for heuristic in heuristics_of(game)]
+
+
+def _time_table(report: Report, game: str, depths: Sequence[int], results: Results) -> None:
+    rows = []
+    for depth, heuristic in _rows(game, depths):
+        pruned, plain = (statistics.fmean(results.seconds(spec_of(heuristic, depth, text))) for text in (BOOK, None))
+        theirs = published.SECONDS.get(depth, {}).get(heuristic, (None, None))
+        rows.append([depth, heuristic, 1000 * pruned, 1000 * plain, 100 * pruned / plain, *theirs])
+    header = ["depth", "heuristic", "alpha-beta, ms", "plain, ms", "ratio, %"]
+    report.text("## Time of a game")
+    header += ["report 0: alpha-beta, s", "report 0: plain, s"]
+    report.table("time", "Time that the searching player needs for a whole game", header, rows)
+
+
+def _node_tables(report: Report, game: str, depths: Sequence[int], results: Results) -> None:
+    ratios, counts, remarks = [], [], []
+    for depth, heuristic in _rows(game, depths):
+        pruned, equals, plain = (
+            spread(results.nodes(spec_of(heuristic, depth, text))) for text in (BOOK, EQUALS, None)
+        )
+        ours, theirs = 100 * pruned[1] / plain[1], [100 * one / other for one, other in zip(equals, plain, strict=True)]
+        known = published.RATIOS.get(depth, {}).get(heuristic, (None, None, None))
+        ratios.append([depth, heuristic, ours, *theirs, *known])
+        means = published.MEAN_NODES.get(depth, {}).get(heuristic)
+        counts.append([depth, heuristic, *pruned, *plain, *(1e4 * mean for mean in means or ())])
+        if known[1] is not None:
+            remarks += _remark(depth, heuristic, ours, theirs[1], known[1])
+    report.text("## Nodes of a move")
+    header = ["depth", "heuristic", "mean, %", *(f"among equals: {kind}, %" for kind in KINDS)]
+    header += [f"report 0: {kind}, %" for kind in KINDS] if game == "othello" else []
+    report.table("ratios", "Nodes with alpha-beta in percent of those without", header, ratios)
+    if remarks:
+        report.text(EXPLANATION, "\n".join(remarks))
+    header = ["depth", "heuristic", *(f"alpha-beta: {kind}" for kind in KINDS), *(f"plain: {kind}" for kind in KINDS)]
+    header += ["report 0: alpha-beta, mean", "report 0: plain, mean"] if game == "othello" else []
+    report.table("nodes", "Nodes of a move", header, counts)
+
+
+KINDS = ("max", "mean", "std")
+EXPLANATION = (
+    "Report 0's alpha-beta leaves a branch only when alpha *exceeds* beta, so it searches on among equals, most of all "
+    'where a heuristic knows few values. The columns "among equals" do the same; the first column leaves a branch as '
+    "soon as alpha reaches beta, which gives the same values. Means that differ from report 0's by more than a factor "
+    "of two:"
+)
+
+
+def _remark(depth: int, heuristic: str, ours: float, equals: float, known: float) -> list[str]:
+    """A line for a mean ratio that is not near report 0's."""
+    if known / 2 <= ours <= 2 * known:
+        return []
+    near = "near it" if known / 2 <= equals <= 2 * known else "not near it either"
+    return [f"- depth {depth}, {heuristic}: {ours:.2f} % against {known} %; among equals {equals:.2f} %, {near}"]
+
+
+def _curves(report: Report, game: str, depth: int, results: Results) -> None:
+    def draw(axes: Any) -> None:
+        for number, heuristic in enumerate(heuristics_of(game)):
+            for text, style, name in ((BOOK, "-", "alpha-beta"), (None, "--", "plain")):
+                curve = results.curve(spec_of(heuristic, depth, text))
+                axes.plot(range(1, len(curve) + 1), curve, style, color=f"C{number}", label=f"{heuristic}, {name}")
+        axes.set(xlabel="move of the player", ylabel="nodes", yscale="log", title=f"depth {depth}")
+
+    report.plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
+
+
+def _savings(report: Report, game: str, depth: int, results: Results) -> None:
+    rows = []
+    for heuristic in heuristics_of(game):
+        book = spec_of(heuristic, depth, BOOK)
+        nodes, seconds = statistics.fmean(results.nodes(book)), statistics.fmean(results.seconds(book))
+        for name, text in OPTIONS.items():
+            spec = spec_of(heuristic, depth, text)
+            if spec in results.games:
+                less, quicker = statistics.fmean(results.nodes(spec)), statistics.fmean(results.seconds(spec))
+                rows.append([heuristic, name, less, 100 * (1 - less / nodes), 100 * (1 - quicker / seconds)])
+    report.text("## What options save", "Against alpha-beta without them, in the same games.")
+    header = ["heuristic", "option", "nodes of a move", "nodes saved, %", "time saved, %"]
+    report.table("savings", f"Savings at depth {depth}", header, rows)

@@ -1,0 +1,83 @@
+"""Figures of the reports that the experiments repeat, to stand beside ours.
+
+Report 0: "Intelligence artificielle appliquée au jeu d'Othello", 2024, chapter 3.
+Report 2: "Stratégies d'IA pour Othello", 2024, appendix V.B.
+"""
+
+STRATEGIES = ("positional", "absolute", "mobility", "mixed")
+
+# Report 0, table 3.1: seconds of a game with alpha-beta and without, by depth and strategy.
+SECONDS = {
+    2: {"positional": (0.03, 0.04), "absolute": (0.01, 0.02), "mobility": (0.06, 0.12), "mixed": (0.06, 0.08)},
+    4: {"positional": (0.90, 6.21), "absolute": (0.51, 2.10), "mobility": (1.50, 11.52), "mixed": (1.17, 7.34)},
+    6: {
+        "positional": (35.20, 416.65),
+        "absolute": (20.14, 164.64),
+        "mobility": (39.32, 1390.49),
+        "mixed": (17.34, 546.98),
+    },
+}
+
+# Report 0, table 3.2: nodes with alpha-beta in percent of those without: maximum, mean, standard deviation.
+RATIOS = {
+    2: {
+        "positional": (58.80, 57.52, 65.20),
+        "absolute": (64.90, 55.79, 63.92),
+        "mobility": (54.04, 53.95, 60.26),
+        "mixed": (61.09, 58.35, 62.72),
+    },
+    4: {
+        "positional": (13.19, 14.77, 16.35),
+        "absolute": (14.27, 21.19, 17.92),
+        "mobility": (15.29, 14.06, 14.30),
+        "mixed": (12.54, 15.76, 15.56),
+    },
+    6: {
+        "positional": (7.15, 6.96, 6.66),
+        "absolute": (6.26, 7.67, 10.21),
+        "mobility": (1.93, 2.98, 2.56),
+        "mixed": (1.84, 3.07, 2.77),
+    },
+}
+
+# Report 0, table 3.3: mean nodes of a move, in tens of thousands, with alpha-beta and without.
+MEAN_NODES = {
+    2: {
+        "positional": (0.003193, 0.005551),
+        "absolute": (0.002579, 0.004622),
+        "mobility": (0.003256, 0.006036),
+        "mixed": (0.003178, 0.005445),
+    },
+    4: {
+        "positional": (0.078708, 0.532977),
+        "absolute": (0.068316, 0.3224),
+        "mobility": (0.073940, 0.525755),
+        "mixed": (0.077103, 0.489311),
+    },
+    6: {"positional": (2.96, 42.50), "absolute": (2.77, 36.06), "mobility": (1.79, 60.19), "mixed": (1.24, 40.39)},
+}
+
+# Report 0, tables 3.4 and 3.5: mean score with table 2 and with table 1, for Black and for White.
+TABLE_SCORES = {
+    2: {"positional": ((40.34, 33.67), (38.85, 30.30)), "mixed": ((31.26, 28.07), (31.28, 28.43))},
+    4: {"positional": ((39.84, 32.19), (31.06, 31.79)), "mixed": ((33.56, 32.65), (29.52, 32.60))},
+    6: {"positional": ((39.60, 27.00), (42.20, 37.00)), "mixed": ((38.40, 33.00), (47.20, 34.60))},
+}
+
+# Report 0, tables 3.6 and 3.7: mean score over all opponents, for Black and for White.
+SCORES = {
+    2: {"positional": (35.46, 34.95), "absolute": (24.29, 24.77), "mobility": (26.97, 29.33), "mixed": (34.09, 33.52)},
+    4: {"positional": (32.70, 31.91), "absolute": (22.44, 23.34), "mobility": (30.71, 27.86), "mixed": (34.94, 34.29)},
+    6: {"positional": (29.57, 32.97), "absolute": (26.33, 21.99), "mobility": (30.35, 29.56), "mixed": (37.98, 34.70)},
+}
+
+# Report 2: 20 games against random: games won, percent of the board held and held by random, milliseconds a move.
+AGAINST_RANDOM = {
+    "alphabeta:positional@10": (20, 62.96, 36.17, 16573.5),
+    "alphabeta:absolute@10": (19, 82.34, 15.63, 1205.58),
+    "alphabeta:mobility@10": (20, 83.36, 11.17, 8838.38),
+    "alphabeta:mixed@10": (20, 96.72, 2.42, 30848.2),
+    "minimax:positional@8": (20, 62.03, 37.97, 14385.0),
+    "negamax:positional@8": (15, 64.77, 35.23, 18345.5),
+    "alphabeta:positional@8": (19, 62.11, 37.73, 318.496),
+}

@@ -1,0 +1,80 @@
+"""A report in a folder: the same text as Markdown and HTML, each table as CSV, each plot as PNG and SVG."""
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from awello.errors import ConfigError
+
+STYLE = """<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
+table { border-collapse: collapse; margin: 1rem 0 } th, td { border: 1px solid #ccc; padding: .25rem .6rem }
+th { background: #eef3ee } td:not(:first-child) { text-align: right } img { max-width: 100% }
+code { background: #f3f3f3; padding: 0 .2rem } @media (prefers-color-scheme: dark) {
+body { background: #1b1e1c; color: #ddd } th { background: #2a332d } th, td { border-color: #444 }
+code { background: #2a2d2b } img { background: #fff } }
+</style>"""
+
+
+def need_plots() -> None:
+    """Say at once, not after minutes of play, that the library for plots is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise ConfigError("plots need matplotlib: pip install 'awello[lab]'") from None
+
+
+class Report:
+    """Collects text, tables and plots, and writes them."""
+
+    def __init__(self, folder: Path, title: str) -> None:
+        need_plots()
+        self.folder, self.parts = folder, [f"# {title}"]
+
+    def text(self, *paragraphs: str) -> None:
+        """Add paragraphs of Markdown."""
+        self.parts += paragraphs
+
+    def table(self, name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Add a table, and write it as `name.csv`."""
+        with (self.folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([header, *rows])
+        lines = [header, ["---"] * len(header), *([_cell(value) for value in row] for row in rows)]
+        self.parts.append(f"**{caption}** ([{name}.csv]({name}.csv))")
+        self.parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
+
+    def plot(self, name: str, caption: str, draw: Callable[[Any], None]) -> None:
+        """Add a plot that `draw` makes on its axes, and write it as `name.png` and `name.svg`."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(9, 5), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        draw(axes)
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small")
+        for kind in ("png", "svg"):
+            figure.savefig(self.folder / f"{name}.{kind}", dpi=120)
+        self.parts.append(f"![{caption}]({name}.svg)\n\n*{caption}*")
+
+    def write(self) -> None:
+        """Write report.md and report.html."""
+        text = "\n\n".join(self.parts) + "\n"
+        (self.folder / "report.md").write_text(text, "utf-8")
+        body = MarkdownIt("commonmark").enable("table").render(text)
+        title = self.parts[0].removeprefix("# ")
+        head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>{STYLE}</head>'
+        (self.folder / "report.html").write_text(f"{head}<body>{body}</body></html>\n", "utf-8")
+
+
+def _cell(value: object) -> str:
+    """A value as a cell of a Markdown table."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 10 else f"{value:,.1f}" if abs(value) < 10_000 else f"{value:,.0f}"
+    return str(value).replace("|", "\\|")

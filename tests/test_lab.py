@@ -1,0 +1,120 @@
+"""Experiments: complete folders, safe to interrupt, honest about what is missing."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from conftest import awello
+
+from awello.errors import ConfigError
+from awello.lab import benchmark, championship, complexity
+from awello.lab.experiment import Plan, run
+
+EXPERIMENTS = {
+    "complexity": {"time.csv", "ratios.csv", "nodes.csv", "savings.csv", "nodes-depth-2.png", "nodes-depth-2.svg"},
+    "championship": {"pairs-2.csv"},
+    "benchmark": {"players.csv"},
+}
+ALWAYS = {"report.md", "report.html", "configuration.json", "games.jsonl"}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_writes_its_folder(name: str, tmp_path: Path) -> None:
+    words = ("lab", name, "--games", "2", "--depths", "1,2", "--out", str(tmp_path / "out"), "--jobs", "2", "--json")
+    done = awello(*words)
+    assert done.returncode == 0, done.stderr
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert EXPERIMENTS[name] | ALWAYS <= files
+    configuration = json.loads((tmp_path / "out" / "configuration.json").read_text())
+    assert configuration["seed"] == 0
+    assert json.loads(done.stdout)["games"] == 2 * len(configuration["pairings"])
+    assert "<table>" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_awale_has_the_same_experiments(name: str, tmp_path: Path) -> None:
+    words = ("lab", name, "--game", "awale", "--games", "2", "--depths", "1,2", "--out", str(tmp_path / "out"))
+    done = awello(*words)
+    assert done.returncode == 0, done.stderr
+    assert "diffscore" in (tmp_path / "out" / "report.md").read_text()
+
+
+def quick_plan(games: int = 4) -> Plan:
+    return Plan(
+        "quick", "othello", None, (("alphabeta@1", "random"), ("minimax@1", "greedy")), games, 3, opening_plies=2
+    )
+
+
+def without_times(folder: Path) -> list[dict[str, object]]:
+    games = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
+    for game in games:
+        del game["seconds"]
+    return sorted(games, key=lambda game: (game["pairing"], game["number"]))
+
+
+def test_an_interrupted_experiment_goes_on(tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    run(quick_plan(), whole, 1, lambda _: None)
+    reports = []
+
+    def interrupt(count: int) -> None:
+        reports.append(count)
+        if len(reports) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(quick_plan(), parts, 1, interrupt)
+    with (parts / "games.jsonl").open("a") as file:
+        file.write('{"pairing": 1, "num')  # cut short in the middle of a line
+    again: list[int] = []
+    run(quick_plan(), parts, 1, again.append)
+    assert again[0] == 3
+    assert len(again) == 1 + 8 - 3
+    assert without_times(whole) == without_times(parts)
+
+
+def test_experiments_are_not_mixed(tmp_path: Path) -> None:
+    run(quick_plan(2), tmp_path, 1, lambda _: None)
+    with pytest.raises(ConfigError, match="another experiment"):
+        run(quick_plan(4), tmp_path, 1, lambda _: None)
+
+
+def test_searches_that_agree_play_the_same_games(tmp_path: Path) -> None:
+    plan = complexity.plan("othello", None, 4, (2, 3), 1)
+    games = run(plan, tmp_path, 1, lambda _: None)
+    by_heuristic: dict[tuple[str, int], set[tuple[int, ...]]] = {}
+    for game in games:
+        heuristic = plan.pairings[game.pairing][0].partition(":")[2].partition(",")[0]
+        by_heuristic.setdefault((heuristic, game.number), set()).add((*game.score, *game.moves))
+    assert all(len(results) == 1 for results in by_heuristic.values())
+
+
+def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
+    for experiment, file, figure in (
+        (complexity, "ratios.csv", "57.52"),
+        (championship, "strategies.csv", "35.46"),
+    ):
+        plan = experiment.plan("othello", None, 2, (2,), 1)
+        folder = tmp_path / plan.name
+        experiment.write(plan, run(plan, folder, 1, lambda _: None), (2,), folder)
+        with (folder / file).open() as lines:
+            assert any(figure in row for row in csv.reader(lines))
+    assert benchmark.plan("othello", None, 2, (8,), 1).pairings[0] == ("alphabeta:positional@8", "random")
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("--depths", "2,x"), "depths '2,x'"),
+        (("--depths", "0"), "depths '0'"),
+        (("--game", "chess"), "unknown game 'chess'"),
+        (("--out", "/proc/nowhere"), "cannot write"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+    done = awello("lab", "complexity", "--games", "1", *words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
