@@ -109,6 +109,6 @@ def run() -> int:
 
 def main() -> None:
     """The `awello` command."""
-    from awello.cli import lab, match, perft, play, players, run_config, warmup  # noqa: F401  (they join the app)
+    from awello.cli import lab, match, perft, play, players, run_config, tree, warmup  # noqa: F401  (they join the app)
 
     sys.exit(run())

@@ -1,0 +1,112 @@
+"""`awello tree`: see an algorithm think."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from awello.cli.app import Json, PositionText, Size, Variant, app, print_json, start_position
+from awello.errors import ConfigError, SpecError
+
+if TYPE_CHECKING:
+    from awello.players.spec import Spec
+    from awello.position import Position
+    from awello.search.tree import Tree
+
+PLIES = 3
+HEURISTICS = {"othello": "positional", "awale": "diffscore"}
+SETTINGS = ("table", "thresholds", "corners")
+
+
+@app.command()
+def tree(
+    game: Annotated[str | None, typer.Argument(metavar="GAME", help="othello or awale; not with --leaves")] = None,
+    position: PositionText = None,
+    leaves: Annotated[
+        str | None, typer.Option(help="A tree as nested lists, such as '[[3,5],[2,9]]'; MAX begins", metavar="T")
+    ] = None,
+    search: Annotated[
+        str, typer.Option(help="minimax, alphabeta, negamax or negamax-alphabeta; alphabeta:mixed@3", metavar="S")
+    ] = "alphabeta",
+    svg: Annotated[Path | None, typer.Option(help="Draw the tree to this file too", metavar="FILE")] = None,
+    plies: Annotated[int | None, typer.Option(min=0, help="Show the tree only so deep", metavar="N")] = None,
+    windows: Annotated[bool, typer.Option("--windows", help="Show each node's window (alpha, beta)")] = False,
+    size: Size = None,
+    variant: Variant = None,
+    json: Json = False,
+) -> None:
+    """Search a position, or a tree of your own, and draw what was searched: values, best line and cuts."""
+    from awello.players.spec import parse_spec
+    from awello.rules.game import find_game
+    from awello.search.tree import find_algorithm
+
+    spec = parse_spec(search)
+    find_algorithm(spec.name)
+    if leaves is not None:
+        if any(given is not None for given in (game, position, size, variant)):
+            raise ConfigError("--leaves is a tree of its own: leave GAME, --position, --size and --variant out")
+        found = search_lists(spec, leaves)
+    elif game is None:
+        raise ConfigError("no GAME: name othello or awale, or give a tree with --leaves '[[3,5],[2,9]]'")
+    else:
+        found = search_position(spec, start_position(find_game(game, size, variant), position))
+    report(found, svg, plies, windows, json)
+
+
+def search_lists(spec: "Spec", text: str) -> "Tree":
+    """Search nested lists; only the name of a spec has a meaning there."""
+    from awello.search.tree import parse_lists, search_tree
+
+    if spec.heuristic or spec.limit or spec.options:
+        raise SpecError(f"{spec} says too much for --leaves: write {spec.name} alone")
+    return search_tree(spec.name, parse_lists(text))
+
+
+def search_position(spec: "Spec", position: "Position") -> "Tree":
+    """Search a position with the heuristic, depth and settings of a spec."""
+    from dataclasses import replace
+
+    from awello.limits import Limit
+    from awello.players.player import make_player
+    from awello.players.textbook import Textbook
+    from awello.search.tree import PositionSource, search_tree
+
+    for key in spec.options:
+        if key not in SETTINGS:
+            raise SpecError(f"a tree takes no {key}: it takes {', '.join(SETTINGS)}")
+    heuristic = spec.heuristic or HEURISTICS[position.game.family]
+    spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=PLIES))
+    player = make_player(spec)
+    assert isinstance(player, Textbook)
+    player.begin(position.game, 0)
+    return search_tree(spec.name, PositionSource(position, player.limit.depth or PLIES, player.block), str(spec))
+
+
+def report(tree: "Tree", svg: Path | None, plies: int | None, windows: bool, json: bool) -> None:
+    """Write the picture if asked for, then the tree as text or JSON."""
+    from rich.console import Console
+
+    from awello.lab.trees import draw_tree, draw_tree_svg
+
+    if svg:
+        write_whole(svg, draw_tree_svg(tree, plies))
+    if json:
+        print_json(tree.as_json())
+    else:
+        Console(highlight=False).print(draw_tree(tree, plies, windows), soft_wrap=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file completely or not at all."""
+    draft = path.parent / f".{path.name}.{os.getpid()}"
+    try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise ConfigError(f"cannot write {str(path)!r}: it is no plain file")
+        draft.write_text(text, "utf-8")
+        draft.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None
