@@ -120,8 +120,8 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Resu
         ratios.append([depth, heuristic, ours, *theirs, *known])
         means = published.MEAN_NODES.get(depth, {}).get(heuristic)
         counts.append([depth, heuristic, *pruned, *plain, *(1e4 * mean for mean in means or ())])
-        if known[1] is not None:
-            remarks += _remark(depth, heuristic, ours, theirs[1], known[1])
+        if means and known[1] is not None:
+            remarks += _remark(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)
     report.text("## Nodes of a move")
     header = ["depth", "heuristic", "mean, %", *(f"among equals: {kind}, %" for kind in KINDS)]
     header += [f"report 0: {kind}, %" for kind in KINDS] if game == "othello" else []
@@ -142,12 +142,26 @@ EXPLANATION = (
 )
 
 
-def _remark(depth: int, heuristic: str, ours: float, equals: float, known: float) -> list[str]:
-    """A line for a mean ratio that is not near report 0's."""
-    if known / 2 <= ours <= 2 * known:
+def _remark(
+    depth: int,
+    heuristic: str,
+    ratios: tuple[float, float, float],
+    nodes: tuple[float, float],
+    known: tuple[float, float],
+) -> list[str]:
+    """A line for a mean ratio that is not near report 0's: the ratio among equals, and which of the two means differs."""
+    ours, equals, theirs = ratios
+    if theirs / 2 <= ours <= 2 * theirs:
         return []
-    near = "near it" if known / 2 <= equals <= 2 * known else "not near it either"
-    return [f"- depth {depth}, {heuristic}: {ours:.2f} % against {known} %; among equals {equals:.2f} %, {near}"]
+    line = f"- depth {depth}, {heuristic}: {ours:.2f} % against {theirs} %; among equals {equals:.2f} %"
+    if theirs / 2 <= equals <= 2 * theirs:
+        return [f"{line}, which is near."]
+    here, there = (
+        f"{pair[0]:,.0f} with alpha-beta and {pair[1]:,.0f} without" for pair in (nodes, [1e4 * n for n in known])
+    )
+    return [
+        f"{line}, not near either. Mean nodes are {here} here, {there} there: the games met positions of other width."
+    ]
 
 
 def _curves(report: Report, game: str, depth: int, results: Results) -> None:

@@ -14,6 +14,7 @@ from awello.memory import load, load_word, store
 from awello.rules.game import is_over, legal_moves, play
 from awello.rules.othello import canonical
 from awello.search.minimax import INFINITY
+from awello.search.negamax import alphabeta
 
 # More slots of the block: the memory's address and mask, two switches, then a row for each depth.
 MEMORY, MASK, SORT, MIRROR = range(BLOCK, BLOCK + 4)
@@ -62,7 +63,7 @@ def remember(own: U, opp: U, value: int, depth: int, bound: int, move: int, bloc
 def list_moves(game: int, own: U, opp: U, moves: U, first: int, depth: int, heuristic: int, block: int) -> int:
     """Write the moves to the row of this depth, `first` before all, the others sorted if asked for; their number."""
     row, count = ROWS + ROW * depth, 0
-    sort = load(block, SORT) != 0 and depth > 1
+    sort = load(block, SORT) != 0
     while moves != U(0):
         move = index_of(moves)
         key = 0
@@ -98,11 +99,12 @@ def is_mirrored(own: U, opp: U, searched: int, depth: int, block: int) -> bool:
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, int64)")
 def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, block: int) -> int:
     """Negamax with alpha-beta, fail-soft: exact inside (alpha, beta), outside it a bound on the value."""
-    # Step 1. Leaves: the horizon, or the end of the game.
+    # Step 1. The last ply: nothing is worth knowing there.  The end of the game.
+    if depth <= 1:
+        return alphabeta(game, own, opp, alpha, beta, depth, heuristic, block)
     moves = legal_moves(game, own, opp)
-    over = moves == U(0) and is_over(game, own, opp)
-    if depth == 0 or over:
-        return evaluate(game, heuristic, own, opp, over, block)
+    if moves == U(0) and is_over(game, own, opp):
+        return evaluate(game, heuristic, own, opp, True, block)
     store(block, INNER, load(block, INNER) + 1)
     # Step 2. Pass: the sides swap, the depth counts it.
     if moves == U(0):
@@ -116,7 +118,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     # Step 4. Each move in order, but for mirror images, until the opponent would never allow this position.
     count = list_moves(game, own, opp, moves, (known & 255) - 1, depth, heuristic, block)
     best, best_move, floor, searched = -INFINITY, -1, alpha, 0
-    mirror = load(block, MIRROR) != 0 and depth > 1
+    mirror = load(block, MIRROR) != 0
     for index in range(count):
         move = load(block, ROWS + ROW * depth + index) & 255
         next_own, next_opp = play(game, own, opp, move)
