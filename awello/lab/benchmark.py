@@ -26,24 +26,13 @@ def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Pa
     for number, (spec, _) in enumerate(plan.pairings):
         played = [game for game in games if game.pairing == number]
         won = sum(game.score[0] > game.score[1] for game in played)
-        held, throughout, rival = (
-            100 * statistics.fmean(values) / points
-            for values in ([g.held[0] for g in played], [g.throughout[0] for g in played], [g.held[1] for g in played])
-        )
+        held = [100 * statistics.fmean(game.held[at] for game in played) / points for at in (0, 1)]
+        throughout = [100 * statistics.fmean(game.throughout[at] for game in played) / points for at in (0, 1)]
         mean = 1000 * sum(game.seconds[0] for game in played) / max(1, sum(game.moves[0] for game in played))
         theirs = published.AGAINST_RANDOM.get(spec, (None, None, None, None))
-        rows.append(
-            [f"`{spec}`", won, held, rival, 100 - held - rival, throughout, mean, theirs[0], theirs[1], theirs[3]]
-        )
+        rows.append([f"`{spec}`", won, *held, *throughout, mean, theirs[0], theirs[1], theirs[3]])
     thing = "board" if plan.game == "othello" else "seeds"
-    header = [
-        "player",
-        "won",
-        f"{thing} held at the end, %",
-        "by random, %",
-        "by nobody, %",
-        f"{thing} held throughout, %",
-    ]
+    header = ["player", "won", f"{thing} held at the end, %", "by random, %", "throughout, %", "by random, %"]
     header += ["mean time of a move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]
     report.table("players", "Games against random", header, rows)
     report.write()

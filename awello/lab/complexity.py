@@ -149,7 +149,7 @@ def _remark(
     nodes: tuple[float, float],
     known: tuple[float, float],
 ) -> list[str]:
-    """A line for a mean ratio that is not near report 0's: the ratio among equals, and which of the two means differs."""
+    """A line for a mean ratio that is not near report 0's: the ratio among equals, and which mean differs."""
     ours, equals, theirs = ratios
     if theirs / 2 <= ours <= 2 * theirs:
         return []
@@ -160,7 +160,7 @@ def _remark(
         f"{pair[0]:,.0f} with alpha-beta and {pair[1]:,.0f} without" for pair in (nodes, [1e4 * n for n in known])
     )
     return [
-        f"{line}, not near either. Mean nodes are {here} here, {there} there: the games met positions of other width."
+        f"{line}, not near either. Mean nodes are {here} here, {there} there: wider positions, where alpha-beta saves more."
     ]
 
 
