@@ -156,12 +156,9 @@ def _remark(
     line = f"- depth {depth}, {heuristic}: {ours:.2f} % against {theirs} %; among equals {equals:.2f} %"
     if theirs / 2 <= equals <= 2 * theirs:
         return [f"{line}, which is near."]
-    here, there = (
-        f"{pair[0]:,.0f} with alpha-beta and {pair[1]:,.0f} without" for pair in (nodes, [1e4 * n for n in known])
-    )
-    return [
-        f"{line}, not near either. Mean nodes are {here} here, {there} there: wider positions, where alpha-beta saves more."
-    ]
+    here, there = (f"{one:,.0f} and {other:,.0f}" for one, other in (nodes, [1e4 * mean for mean in known]))
+    means = f"Mean nodes with alpha-beta and without are {here} here, {there} there"
+    return [f"{line}, not near either. {means}: wider positions, where alpha-beta saves more."]
 
 
 def _curves(report: Report, game: str, depth: int, results: Results) -> None:
