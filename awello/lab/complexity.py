@@ -119,17 +119,17 @@ def _node_tables(report: Report, game: str, depths: Sequence[int], results: Resu
         known = published.RATIOS.get(depth, {}).get(heuristic, (None, None, None))
         ratios.append([depth, heuristic, ours, *theirs, *known])
         means = published.MEAN_NODES.get(depth, {}).get(heuristic)
-        counts.append([depth, heuristic, *pruned, *plain, *(1e4 * mean for mean in means or ())])
+        counts.append([depth, heuristic, *pruned, *plain, *([1e4 * mean for mean in means] if means else (None, None))])
         if means and known[1] is not None:
             remarks += _remark(depth, heuristic, (ours, theirs[1], known[1]), (equals[1], plain[1]), means)
     report.text("## Nodes of a move")
     header = ["depth", "heuristic", "mean, %", *(f"among equals: {kind}, %" for kind in KINDS)]
-    header += [f"report 0: {kind}, %" for kind in KINDS] if game == "othello" else []
+    header += [f"report 0: {kind}, %" for kind in KINDS]
     report.table("ratios", "Nodes with alpha-beta in percent of those without", header, ratios)
     if remarks:
         report.text(EXPLANATION, "\n".join(remarks))
     header = ["depth", "heuristic", *(f"alpha-beta: {kind}" for kind in KINDS), *(f"plain: {kind}" for kind in KINDS)]
-    header += ["report 0: alpha-beta, mean", "report 0: plain, mean"] if game == "othello" else []
+    header += ["report 0: alpha-beta, mean", "report 0: plain, mean"]
     report.table("nodes", "Nodes of a move", header, counts)
 
 

@@ -39,7 +39,9 @@ class Report:
         self.parts += paragraphs
 
     def table(self, name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Add a table, and write it as `name.csv`."""
+        """Add a table, and write it as `name.csv`; columns in which nothing stands are left out."""
+        kept = [column for column in range(len(header)) if any(row[column] is not None for row in rows)]
+        header, rows = [header[column] for column in kept], [[row[column] for column in kept] for row in rows]
         with (self.folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([header, *rows])
         lines = [header, ["---"] * len(header), *([_cell(value) for value in row] for row in rows)]
