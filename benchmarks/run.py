@@ -14,10 +14,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from awello import Game, Position, __version__
+from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
+from awello.evaluate.settings import Block, Heuristic
 from awello.kernel import U
 from awello.rules.game import perft
+from awello.search.root import analyse
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,10 @@ def perft_row(game: Game, depth: int) -> Row:
     rate = best_rate(lambda: perft(int(game), U(start.own), U(start.opp), depth), 5)
     option = f" --variant {game.variant}" if game > Game.ABAPA else ""
     return Row(
-        f"perft, {game.family}{option[10:]}", rate / 1e6, "M leaves/s", f"awello perft {game.family} {depth}{option}"
+        f"perft, {' '.join(filter(None, (game.family, game.variant)))}",
+        rate / 1e6,
+        "M leaves/s",
+        f"awello perft {game.family} {depth}{option}",
     )
 
 
@@ -56,9 +61,26 @@ def match_row() -> Row:
     return Row("games of random players", rate, "games/s", "awello match othello random random --games 1000")
 
 
+def search_row(spec: str, depth: int) -> Row:
+    """Nodes a second of a search without pruning, five plies into a game."""
+    position, block = parse_transcript("f5d6c3d3c4").final, Block(Game.OTHELLO, Heuristic("positional"))
+    rate = best_rate(lambda: analyse(position, spec, depth, block).nodes, 3)
+    return Row(
+        f"{spec}, depth {depth}", rate / 1e6, "M nodes/s", f"awello match othello {spec}:positional@{depth} random"
+    )
+
+
+def thinking_row(depth: int) -> Row:
+    """Milliseconds a move of alpha-beta against random."""
+    spec = f"alphabeta:positional@{depth}"
+    mean, _ = play_match(Match(Game.OTHELLO, spec, "random", games=20)).mean_ms()
+    return Row(f"{spec} against random", mean, "ms a move", f"awello match othello {spec} random --games 20")
+
+
 def main() -> None:
     """Measure everything."""
     rows = [perft_row(Game.OTHELLO, 11), perft_row(Game.ABAPA, 10), perft_row(Game.ROMEIN, 10), match_row()]
+    rows += [search_row("minimax", 8), search_row("negamax", 8), thinking_row(8), thinking_row(10)]
     table = Table("what", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")
     for row in rows:
         table.add_row(row.name, f"{row.rate:,.1f}", row.unit, row.command)

@@ -1,5 +1,6 @@
 """`awello lab`: the experiments."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,8 +94,12 @@ def conduct(
     plan: Plan = experiment.plan(game, variant, games, plies, seed)
     plan.chosen_game()
     folder = out or Path(f"lab-{plan.name}-{game}")
-    with progress(f"lab {plan.name}", plan.games * len(plan.pairings)) as step:
-        played = run(plan, folder, jobs, step)
+    try:
+        with progress(f"lab {plan.name}", plan.games * len(plan.pairings)) as step:
+            played = run(plan, folder, jobs, step)
+    except KeyboardInterrupt:
+        print(f"awello: the games so far are in {folder}: the same command goes on from there", file=sys.stderr)
+        raise
     experiment.write(plan, played, plies, folder)
     if json:
         print_json({"experiment": plan.name, "games": len(played), "folder": str(folder)})
