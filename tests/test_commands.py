@@ -51,6 +51,45 @@ def test_players_and_version_and_help() -> None:
     assert "perft" in awello().stdout
 
 
+def test_match_honours_openings_and_clock(tmp_path: Path) -> None:
+    file = tmp_path / "openings.txt"
+    file.write_text("f5f6e6f4\n")
+    words = ("match", "othello", "random", "random", "--games", "2", "--json", "--records")
+    found = read(*words, "--openings", str(file))
+    assert all(record.startswith("f5f6e6f4") for record in found["records"])
+    assert sum(read(*words, "--clock", "0ms")["forfeits"].values()) == 2
+
+
+def test_the_recap_puts_each_figure_under_its_player() -> None:
+    row = next(
+        line
+        for line in awello("match", "othello", "alphabeta@2", "random", "--games", "3").stdout.splitlines()
+        if "games won" in line
+    )
+    assert row.split("│")[2:4] == [" 3           ", " 0        "]
+
+
+def test_run_honours_every_key(tmp_path: Path) -> None:
+    openings, file = tmp_path / "openings.txt", tmp_path / "run.yaml"
+    openings.write_text("f5f6e6f4\n")
+    base = f"players: [random, random]\ngames: 2\nopenings: {openings}\n"
+    results = {}
+    for seed in (1, 2):
+        file.write_text(base + f"seed: {seed}\n")
+        results[seed] = read("run", str(file), "--json", "--records")["records"]
+        assert all(record.startswith("f5f6e6f4") for record in results[seed])
+    assert results[1] != results[2]
+    file.write_text(base + "clock: 0ms\n")
+    assert sum(read("run", str(file), "--json")["forfeits"].values()) == 2
+    file.write_text(base)
+    shown = awello("run", str(file)).stdout
+    assert shown.count("a b c d e f g h") > 100  # two games, with the board at every move
+    assert shown.count("moves: f5f6e6f4") == 2
+    mixed = "{player: alphabeta, heuristic: mixed, depth: 2, table: 2, thresholds: [20, 50], options: {sort: false}}"
+    file.write_text(f"players: [{mixed}, random]\ndisplay: false\n")
+    assert read("run", str(file), "--json")["first"] == "alphabeta:mixed@2,table=2,thresholds=20-50,sort=False"
+
+
 def test_run_plays_what_a_file_says(tmp_path: Path) -> None:
     file = tmp_path / "run.yaml"
     file.write_text("players: [greedy, {player: random}]\ngame: awale\nvariant: romein\ngames: 3\ndisplay: false\n")
@@ -66,6 +105,9 @@ def test_a_person_plays_in_the_terminal() -> None:
     assert done.returncode == 0, done.stderr
     assert "give the game up" in done.stdout
     assert "There is nothing to take back." in done.stdout
+    assert "Black (d3 c4 f5 e6): " in done.stdout
+    assert "): d3 c4 f5 e6\n" in done.stdout  # the answer to `moves`
+    assert "alphabeta@6 would play" in done.stdout
     assert "'[/x]' is no square" in done.stdout
     assert "'z9' is no square of this board" in done.stdout
     assert "a1 is no legal move: Black can play d3, c4, f5, e6" in done.stdout

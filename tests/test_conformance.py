@@ -115,3 +115,32 @@ def test_positions_draw_themselves(game: Game) -> None:
     for position, _ in random_games(game, 7, 60):
         assert len(str(position).splitlines()) >= 6
         assert position._repr_svg_().startswith("<svg ")
+
+
+AWALE = [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN]
+
+
+@pytest.mark.parametrize("game", AWALE)
+def test_feeding_from_every_pit_with_every_number_of_seeds(game: Game) -> None:
+    for pit in range(6):
+        for seeds in range(1, 24):
+            for other in range(6):
+                row = [0] * 6
+                row[pit] += seeds
+                row[other] += 1
+                taken = 48 - sum(row)
+                twin = AwaleTwin(game.variant or "", (tuple(row), (0,) * 6), (taken // 2, taken - taken // 2))
+                position = Position(game, *twin.words())
+                assert list(position.legal_moves()) == twin.legal_moves()
+
+
+@pytest.mark.parametrize("game", AWALE)
+def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> None:
+    rows, taken = ((3, 0, 2, 0, 0, 4), (0, 1, 0, 0, 5, 2)), (15, 16)
+    twin = AwaleTwin(game.variant or "", rows, taken, 1, frozenset({(rows, taken, 1)}))
+    own, opp = twin.words()
+    position = Position(game, own, opp, 1, frozenset({(own, opp, 1)}))
+    assert position.over
+    assert twin.over()
+    assert position.score() == twin.score()
+    assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # the other side was to move then

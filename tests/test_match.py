@@ -3,11 +3,22 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from awello import Choice, Game, Match, Player, Position, play_match, register
-from awello.arena.game import play_game
+from awello import (
+    PASS,
+    Choice,
+    Game,
+    Match,
+    Player,
+    Position,
+    parse_transcript,
+    play_match,
+    register,
+)
+from awello.arena.game import _last_turn, play_game
 from awello.arena.match import load_openings, tally
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.limits import Clock
@@ -164,3 +175,78 @@ def test_a_move_can_be_taken_back() -> None:
     assert record.moves[0] == Position.start().legal_moves()[-1]
     assert record.final.over
     assert len(record.seconds) == len(record.moves)
+
+
+@register("watchful", "notes the clocks it is given")
+@dataclass
+class Watchful(Player):
+    def begin(self, game: Game, seed: int) -> None:
+        self.seen: list[float] = []
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        self.seen.append(clock.seconds)
+        return Choice(position.legal_moves()[0])
+
+
+def test_each_player_has_a_clock_and_is_shown_it() -> None:
+    watchful, sleepy = make_player("watchful"), make_player("sleepy")
+    watchful.begin(Game.OTHELLO4, 1)
+    sleepy.begin(Game.OTHELLO4, 1)
+    play_game([watchful, sleepy], Position.start(Game.OTHELLO4), clock=Clock(60, 0))
+    seen = watchful.seen  # type: ignore[attr-defined]
+    assert seen[0] == 60
+    assert seen == sorted(seen, reverse=True)
+    assert seen[-1] > 59.99  # the sleeper's time runs on the sleeper's clock alone
+
+
+class Scripted(Player):
+    """Plays given moves by name; `undo` takes back, and the rest is the first legal move."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = list(words)
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        word = self.words.pop(0) if self.words else ""
+        if word == "undo":
+            raise TakeBack
+        return Choice(position.parse_move(word) if word else position.legal_moves()[0])
+
+
+def test_nobody_takes_the_opening_back() -> None:
+    opening = parse_transcript("f5d6").moves
+    record = play_game([Scripted("undo", "c3"), Scripted()], Position.start(), opening)
+    assert record.moves[:2] == opening
+    assert record.final.over
+
+
+def test_taking_back_goes_to_the_last_move_not_to_a_pass() -> None:
+    positions = [Position(Game.OTHELLO, 1, 2, ply % 2) for ply in range(5)]
+    moves = [19, 18, PASS, 26]
+    assert _last_turn(positions, moves, 0) == 0
+    assert _last_turn(positions, moves, 1) == 4  # before the opening's end: nothing to take back
+
+
+def test_the_tally_belongs_to_players_not_to_colours() -> None:
+    opening = parse_transcript("f5d6c3").moves
+    match = Match(Game.OTHELLO, "alphabeta@3", "random", games=3, seed=2, openings=(opening,))
+    result = play_match(match)
+    held, moves = [0, 0], [0, 0]
+    for number, record in enumerate(result.records):
+        seats = [0, 1] if number % 2 == 0 else [1, 0]  # who sits at Black, who at White
+        for side, discs in enumerate(record.final.holdings()):
+            held[seats[side]] += discs
+        for ply, move in enumerate(record.moves):
+            moves[seats[ply % 2]] += ply >= len(opening) and move != PASS
+    assert result.held == tuple(held)
+    assert result.moves == tuple(moves)
+    assert result.held[0] > result.held[1]
+
+
+def test_json_names_the_right_things() -> None:
+    result = play_match(Match(Game.OTHELLO, "sleepy", "random", games=2, seed=5))
+    found: Any = result.as_json(records=True)
+    assert found["board_share"] == dict(zip(("first", "second", "left"), result.shares(), strict=True))
+    assert found["mean_ms"]["first"] > 20 > found["mean_ms"]["second"]
+    assert found["worst_ms"]["first"] >= found["mean_ms"]["first"]
+    assert found["moves"] == {"first": result.moves[0], "second": result.moves[1]}
+    assert found["seed"] == 5
