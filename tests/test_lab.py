@@ -108,6 +108,7 @@ def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
     [
         (("--depths", "2,x"), "depths '2,x'"),
         (("--depths", "0"), "depths '0'"),
+        (("--game", "awale", "--variant", "ouri"), "unknown variant 'ouri'"),
         (("--game", "chess"), "unknown game 'chess'"),
         (("--out", "/proc/nowhere"), "cannot write"),
     ],
@@ -118,3 +119,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
     assert done.stdout == ""
     assert part in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_experiment_is_refused() -> None:
+    assert "no experiment 'alchemy': choose complexity" in awello("lab", "alchemy").stderr

@@ -3,106 +3,55 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from awello.cli.app import Json, Variant, app, print_json, progress
 
-if TYPE_CHECKING:
-    from awello.lab.experiment import Plan
 
-lab = typer.Typer(help="Experiments that write a folder of tables and plots; safe to interrupt and resume.")
-app.add_typer(lab, name="lab")
-
-Game = Annotated[str, typer.Option(help="othello or awale", metavar="GAME")]
-Games = Annotated[int, typer.Option(min=1, help="Games for each configuration", metavar="N")]
-Depths = Annotated[str, typer.Option(help="Plies to look ahead", metavar="N,N,...")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")]
-Jobs = Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")]
-Out = Annotated[Path | None, typer.Option(help="Folder to write; unless said, lab-NAME-GAME here")]
-
-
-@lab.command()
-def complexity(
-    game: Game = "othello",
+@app.command()
+def lab(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="complexity, championship or benchmark")],
+    game: Annotated[str, typer.Option(help="othello or awale", metavar="GAME")] = "othello",
     variant: Variant = None,
-    games: Games = 100,
-    depths: Depths = "2,4,6",
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    out: Out = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Games for each configuration", metavar="N")] = None,
+    depths: Annotated[str | None, typer.Option(help="Plies to look ahead, such as 2,4,6", metavar="N,...")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Folder to write; unless said, lab-NAME-GAME here")] = None,
     json: Json = False,
 ) -> None:
-    """Time and nodes of searches with alpha-beta and without, against random, and what options save."""
-    from awello.lab import complexity as experiment
+    """Conduct an experiment and write a folder of tables and plots. Safe to interrupt: the same command goes on.
 
-    conduct(experiment, game, variant, games, depths, seed, jobs, out, json)
-
-
-@lab.command()
-def championship(
-    game: Game = "othello",
-    variant: Variant = None,
-    games: Games = 20,
-    depths: Depths = "2,4,6",
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    out: Out = None,
-    json: Json = False,
-) -> None:
-    """Every configuration against every other: scores by table, strategy, depth and colour, and pair by pair."""
-    from awello.lab import championship as experiment
-
-    conduct(experiment, game, variant, games, depths, seed, jobs, out, json)
-
-
-@lab.command()
-def benchmark(
-    game: Game = "othello",
-    variant: Variant = None,
-    games: Games = 20,
-    depths: Depths = "6,8",
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    out: Out = None,
-    json: Json = False,
-) -> None:
-    """Each heuristic against random: games won, share of the board, time of a move."""
-    from awello.lab import benchmark as experiment
-
-    conduct(experiment, game, variant, games, depths, seed, jobs, out, json)
-
-
-def conduct(
-    experiment: Any,
-    game: str,
-    variant: str | None,
-    games: int,
-    depths: str,
-    seed: int,
-    jobs: int,
-    out: Path | None,
-    json: bool,
-) -> None:
-    """Play an experiment with a progress bar, write its report and say where."""
+    complexity: time and nodes of searches, with alpha-beta and without, and what options save.
+    championship: every configuration against every other of its depth.
+    benchmark: each heuristic against random.
+    """
+    from awello.errors import ConfigError
+    from awello.lab import benchmark, championship, complexity
     from awello.lab.experiment import run
     from awello.lab.report import need_plots
+    from awello.rules.game import find_game
 
+    experiments = {"complexity": complexity, "championship": championship, "benchmark": benchmark}
+    if name not in experiments:
+        raise ConfigError(f"no experiment {name!r}: choose {', '.join(experiments)}")
     need_plots()
-    plies = parse_depths(depths)
-    plan: Plan = experiment.plan(game, variant, games, plies, seed)
-    plan.chosen_game()
-    folder = out or Path(f"lab-{plan.name}-{game}")
+    find_game(game, variant=variant)
+    experiment = experiments[name]
+    plies = parse_depths(depths) if depths is not None else experiment.DEPTHS
+    plan = experiment.plan(game, variant, games or experiment.GAMES, plies, seed)
+    folder = out or Path(f"lab-{name}-{game}")
     try:
-        with progress(f"lab {plan.name}", plan.games * len(plan.pairings)) as step:
+        with progress(f"lab {name}", plan.games * len(plan.pairings)) as step:
             played = run(plan, folder, jobs, step)
     except KeyboardInterrupt:
         print(f"awello: the games so far are in {folder}: the same command goes on from there", file=sys.stderr)
         raise
     experiment.write(plan, played, plies, folder)
     if json:
-        print_json({"experiment": plan.name, "games": len(played), "folder": str(folder)})
+        print_json({"experiment": name, "games": len(played), "folder": str(folder)})
     else:
         print(f"{len(played)} games played; the report is {folder / 'report.html'} (and report.md)")
 

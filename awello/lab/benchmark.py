@@ -9,6 +9,8 @@ from awello.lab.complexity import heuristics_of
 from awello.lab.experiment import Plan, Played
 from awello.lab.report import Report
 
+GAMES, DEPTHS = 20, (6, 8)
+
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
     """Alpha-beta with each heuristic at each depth; the three algorithms that report 2 compares at depth 8 if asked."""
