@@ -62,6 +62,28 @@ def byte_swap(word: U) -> U:
     return U(int.from_bytes(int(word).to_bytes(8, "little"), "big"))
 
 
+def call(b: Builder, name: str, result: Any, *arguments: Any) -> Any:
+    """Call a function that LLVM knows by name."""
+    kinds = [argument.type for argument in arguments]
+    function = b.module.globals.get(name) or ir.Function(b.module, ir.FunctionType(result, kinds), name)
+    return b.call(function, arguments)
+
+
+def constant_table(b: Builder, name: str, kind: Any, rows: list[Any]) -> Any:
+    """A table in the code itself; the copies of different kernels are merged."""
+    table = b.module.globals.get(name)
+    if table is None:
+        content = ir.Constant(ir.ArrayType(kind, len(rows)), rows)
+        table = ir.GlobalVariable(b.module, content.type, name)
+        table.global_constant, table.linkage, table.initializer, table.align = True, "linkonce_odr", content, 64
+    return table
+
+
+def emit_extract(b: Builder, word: Any, mask: Any) -> Any:
+    """The bits of a word under a mask, moved together to the low end; for CPUs that have PEXT."""
+    return call(b, "llvm.x86.bmi.pext.64", I64, word, mask)
+
+
 def _vector(values: list[int]) -> ir.Constant:
     return ir.Constant(LANES, [ir.Constant(I64, value) for value in values])
 
@@ -80,9 +102,7 @@ def _splat(b: Builder, word: Any) -> Any:
 
 def _join(b: Builder, lanes: Any) -> Any:
     """The four lanes, or-ed into one word."""
-    name = "llvm.vector.reduce.or.v4i64"
-    function = b.module.globals.get(name) or ir.Function(b.module, ir.FunctionType(I64, [LANES]), name)
-    return b.call(function, [lanes])
+    return call(b, "llvm.vector.reduce.or.v4i64", I64, lanes)
 
 
 def _run(b: Builder, start: Any, enemy: Any, shift: Any) -> Any:
@@ -108,6 +128,34 @@ def _emit_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
         closed = b.icmp_unsigned("!=", b.and_(shift(run, STEP), mine), NONE)
         turned = b.or_(turned, b.select(closed, run, NONE))
     return _join(b, turned)
+
+
+def _ray(square: int, dx: int, dy: int) -> int:
+    """The squares met from a square in one direction."""
+    x, y, squares = square % 8 + dx, square // 8 + dy, 0
+    while 0 <= x < 8 and 0 <= y < 8:
+        squares |= 1 << 8 * y + x
+        x, y = x + dx, y + dy
+    return squares
+
+
+UPWARDS = ((1, 0), (0, 1), (-1, 1), (1, 1))
+
+
+def _emit_flips_by_rays(b: Builder, own: Any, opp: Any, square: Any) -> Any:
+    """Upwards a carry runs over the enemy discs to the first other square; downwards leading zeros find that square."""
+    rays = [_vector([_ray(at, s * dx, s * dy) for dx, dy in UPWARDS]) for at in range(64) for s in (1, -1)]
+    table = constant_table(b, "awello_rays", LANES, rays)
+    zero, first = ir.Constant(I64, 0), b.shl(square, ir.Constant(I64, 1))
+    up = b.load(b.gep(table, [zero, first], inbounds=True), align=32)
+    down = b.load(b.gep(table, [zero, b.or_(first, ir.Constant(I64, 1))], inbounds=True), align=32)
+    mine, enemy, one, high = _splat(b, own), _splat(b, opp), _vector([1] * 4), _vector([1 << 63] * 4)
+    end = b.and_(b.add(b.or_(enemy, b.not_(up)), one), b.and_(mine, up))
+    rise = b.select(b.icmp_unsigned("!=", end, NONE), b.and_(b.sub(end, one), up), NONE)
+    gap = b.or_(b.and_(b.not_(enemy), down), one)
+    end = b.and_(b.lshr(high, call(b, "llvm.ctlz.v4i64", LANES, gap, ir.Constant(I1, 1))), b.and_(mine, down))
+    fall = b.and_(b.sub(NONE, b.add(end, end)), down)
+    return _join(b, b.or_(rise, fall))
 
 
 def _shifted(word: int, step: int) -> int:

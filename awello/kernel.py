@@ -18,11 +18,13 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import llvmlite
+import llvmlite.binding
 import numba
 import numpy as np
 from numba import config
@@ -34,9 +36,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 U = np.uint64
 COMPILED = not config.DISABLE_JIT
 PACKAGE = Path(__file__).parent
+CPU = frozenset(name for name, present in llvmlite.binding.get_host_cpu_features().items() if present)
 
 if not COMPILED:
-    np.seterr(over="ignore")  # words wrap round, as they do in the machine
+    warnings.filterwarnings("ignore", "overflow encountered")  # words wrap round, as they do in the machine
 
 
 def kernel_sources() -> list[Path]:

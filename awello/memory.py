@@ -14,7 +14,8 @@ from llvmlite.ir import IRBuilder as Builder
 
 from awello.kernel import U, instruction
 
-I32, I64 = ir.IntType(32), ir.IntType(64)
+I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+NOTHING = ir.Constant(I8.as_pointer(), None)
 
 
 def address_of(array: npt.NDArray[Any]) -> int:
@@ -36,7 +37,21 @@ def _emit_load32(b: Builder, address: Any, index: Any) -> Any:
 
 def _emit_store(b: Builder, address: Any, index: Any, value: Any) -> Any:
     b.store(value, _place(b, I64, address, index))
-    return ir.Constant(ir.IntType(8).as_pointer(), None)
+    return NOTHING
+
+
+def _emit_load8(b: Builder, address: Any, index: Any) -> Any:
+    return b.zext(b.load(_place(b, I8, address, index)), I64)
+
+
+def _emit_set_bits(b: Builder, address: Any, index: Any, bits: Any) -> Any:
+    b.atomic_rmw("or", _place(b, I64, address, index), bits, "seq_cst")
+    return NOTHING
+
+
+def _emit_clear_bits(b: Builder, address: Any, index: Any, bits: Any) -> Any:
+    b.atomic_rmw("and", _place(b, I64, address, index), b.not_(bits), "seq_cst")
+    return NOTHING
 
 
 @instruction("int64(int64, int64)", _emit_load)
@@ -61,3 +76,21 @@ def load32(address: int, index: int) -> int:
 def store(address: int, index: int, value: int) -> None:
     """Write a 64-bit number to a place of a block."""
     ctypes.c_int64.from_address(int(address) + 8 * int(index)).value = int(np.int64(value))
+
+
+@instruction("uint64(int64, uint64)", _emit_load8)
+def load8(address: int, index: U) -> U:
+    """The byte at a place of a table."""
+    return U(ctypes.c_uint8.from_address(int(address) + int(index)).value)
+
+
+@instruction("none(int64, int64, uint64)", _emit_set_bits)
+def set_bits(address: int, index: int, bits: U) -> None:
+    """Set bits at a place that other threads write too."""
+    ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value |= int(bits)
+
+
+@instruction("none(int64, int64, uint64)", _emit_clear_bits)
+def clear_bits(address: int, index: int, bits: U) -> None:
+    """Clear bits at a place that other threads write too."""
+    ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value &= ~int(bits)

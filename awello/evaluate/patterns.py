@@ -1,0 +1,167 @@
+"""Learnt patterns: what groups of squares are worth together, kept up to date move by move.
+
+Twelve shapes (corner, edge with X squares, two 2x5 blocks, edge with its middle, three rows, four diagonals), each seen
+from the four sides of the board, make 48 *lanes*.  A lane's index is a number in balanced ternary: an own disc counts
++1, an enemy disc -1, times a power of three for its square.  So a turned disc adds twice a fixed vector of 48
+numbers, and the change of sides is a change of sign.  A *row* holds the 48 indices of one board as 16-bit
+numbers; the value of the board is the sum of 48 learnt weights, in `UNIT`s of a disc.
+
+Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997) for
+patterns by stage of the game; indices that change sign with the side are ours.
+"""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from llvmlite.ir import IRBuilder as Builder
+
+from awello.bits import I1, I64, constant_table
+from awello.kernel import U, instruction
+from awello.memory import NOTHING
+
+UNIT = 128
+FIRST, WIDTH = 10, 2  # stage k serves FIRST + WIDTH * k empty squares and the next; the first, fewer too
+SHAPES = (
+    "a1 b1 c1 a2 b2 c2 a3 b3 c3 d4",
+    "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",
+    "a1 b1 c1 d1 e1 a2 b2 c2 d2 e2",
+    "h1 g1 f1 e1 d1 h2 g2 f2 e2 d2",
+    "a1 c1 d1 e1 f1 h1 c2 d2 e2 f2",
+    "a2 b2 c2 d2 e2 f2 g2 h2",
+    "a3 b3 c3 d3 e3 f3 g3 h3",
+    "a4 b4 c4 d4 e4 f4 g4 h4",
+    "a1 b2 c3 d4 e5 f6 g7 h8",
+    "b1 c2 d3 e4 f5 g6 h7",
+    "c1 d2 e3 f4 g5 h6",
+    "d1 e2 f3 g4 h5",
+)
+VIEWS = 4  # sides of the board from which each shape is seen
+INDICES = VIEWS * len(SHAPES)
+ROW = 16  # words of memory that a row takes, 48 numbers of 16 bits and room to the next cache line
+
+
+def _turned(square: int) -> int:
+    """The square where a quarter turn of the board puts this one."""
+    return 8 * (square % 8) + 7 - square // 8
+
+
+def _lanes() -> list[list[int]]:
+    """The squares of each lane, the lowest power of three first."""
+    lanes = []
+    for shape in SHAPES:
+        squares = [ord(name[0]) - ord("a") + 8 * (int(name[1]) - 1) for name in shape.split()]
+        for _ in range(VIEWS):
+            lanes.append(squares)
+            squares = [_turned(square) for square in squares]
+    return lanes
+
+
+LANES = _lanes()
+STEPS = np.zeros((64, INDICES), np.int16)  # what a disc on a square adds to each lane
+for _lane, _squares in enumerate(LANES):
+    for _power, _square in enumerate(_squares):
+        STEPS[_square, _lane] = 3**_power
+
+SIZES = [3 ** len(squares) for squares in LANES[::VIEWS]]
+CENTRES = [sum(SIZES[:shape]) + SIZES[shape] // 2 for shape in range(len(SIZES))]  # where index 0 of a shape lies
+WEIGHTS = sum(SIZES)
+
+# ---- machine code: three vectors of sixteen lanes -------------------------------------------------------------------
+I16 = ir.IntType(16)
+VECTOR = ir.VectorType(I16, 16)
+VECTORS = INDICES // 16
+
+
+def _number(value: int) -> ir.Constant:
+    return ir.Constant(I64, value)
+
+
+def _steps(b: Builder, square: Any) -> list[Any]:
+    """The three vectors that a disc on a square adds."""
+    rows = [ir.Constant(VECTOR, [ir.Constant(I16, int(step)) for step in part]) for part in STEPS.reshape(-1, 16)]
+    table = constant_table(b, "awello_pattern_steps", VECTOR, rows)
+    first = b.mul(square, _number(VECTORS))
+    places = [b.gep(table, [_number(0), b.add(first, _number(part))], inbounds=True) for part in range(VECTORS)]
+    return [b.load(place, align=32) for place in places]
+
+
+def _vectors(b: Builder, row: Any) -> list[Any]:
+    """The places of the three vectors of a row."""
+    start = b.inttoptr(row, VECTOR.as_pointer())
+    return [b.gep(start, [_number(part)]) for part in range(VECTORS)]
+
+
+def _emit_turn(b: Builder, row: Any, square: Any, flips: Any, target: Any) -> Any:
+    """A loop over the turned discs, with the row in registers."""
+    placed = [
+        b.add(b.load(place, align=32), step) for place, step in zip(_vectors(b, row), _steps(b, square), strict=True)
+    ]
+    before, loop, after = b.block, b.append_basic_block("turn"), b.append_basic_block("turned")
+    b.branch(loop)
+    b.position_at_end(loop)
+    left, lanes = b.phi(I64), [b.phi(VECTOR) for _ in placed]
+    steps = _steps(b, b.cttz(left, ir.Constant(I1, 1)))
+    turned = [b.add(lane, b.add(step, step)) for lane, step in zip(lanes, steps, strict=True)]
+    rest = b.and_(left, b.sub(left, _number(1)))
+    for phi, first, again in zip([left, *lanes], [flips, *placed], [rest, *turned], strict=True):
+        phi.add_incoming(first, before)
+        phi.add_incoming(again, loop)
+    b.cbranch(b.icmp_unsigned("!=", rest, _number(0)), loop, after)
+    b.position_at_end(after)
+    for place, lane in zip(_vectors(b, target), turned, strict=True):
+        b.store(b.neg(lane), place, align=32)
+    return NOTHING
+
+
+def _emit_swap(b: Builder, row: Any) -> Any:
+    for place in _vectors(b, row):
+        b.store(b.neg(b.load(place, align=32)), place, align=32)
+    return NOTHING
+
+
+def _emit_worth(b: Builder, row: Any, weights: Any) -> Any:
+    indices, table = b.inttoptr(row, I16.as_pointer()), b.inttoptr(weights, I16.as_pointer())
+    total = _number(0)
+    for lane in range(INDICES):
+        index = b.sext(b.load(b.gep(indices, [_number(lane)]), align=2), I64)
+        place = b.gep(table, [b.add(index, _number(CENTRES[lane // VIEWS]))])
+        total = b.add(total, b.sext(b.load(place, align=2), I64))
+    return total
+
+
+def _numbers(address: int, count: int) -> npt.NDArray[np.int16]:
+    """The 16-bit numbers behind an address, as an array."""
+    return np.ctypeslib.as_array((ctypes.c_int16 * count).from_address(int(address)))
+
+
+def _bits(word: U) -> Sequence[int]:
+    return [square for square in range(64) if int(word) >> square & 1]
+
+
+@instruction("none(int64, int64, uint64, int64)", _emit_turn)
+def turn_row(row: int, square: int, flips: U, target: int) -> None:
+    """Write the row of the board after a move: a disc on `square`, `flips` (at least one) turned, the sides swapped."""
+    change = STEPS[square] + 2 * STEPS[_bits(flips)].sum(axis=0, dtype=np.int16)
+    _numbers(target, INDICES)[:] = -(_numbers(row, INDICES) + change)
+
+
+@instruction("none(int64)", _emit_swap)
+def swap_row(row: int) -> None:
+    """Change the sides of a row in place: a pass."""
+    _numbers(row, INDICES)[:] *= -1
+
+
+@instruction("int64(int64, int64)", _emit_worth)
+def worth(row: int, weights: int) -> int:
+    """The value of a row for the mover, in `UNIT`s of a disc."""
+    indices = _numbers(row, INDICES).astype(np.int64)
+    return int(_numbers(weights, WEIGHTS)[indices + np.repeat(CENTRES, VIEWS)].sum())
+
+
+def fill_row(own: int, opp: int, row: npt.NDArray[np.int16]) -> None:
+    """Write the row of a board, from scratch."""
+    row[:INDICES] = STEPS[_bits(U(own))].sum(axis=0, dtype=np.int16) - STEPS[_bits(U(opp))].sum(axis=0, dtype=np.int16)
