@@ -3,11 +3,17 @@
 import random
 
 from awello import Game, parse_transcript
+from awello.engine.bench import GAMES
+from awello.engine.engine import Engine
 from awello.evaluate.settings import NAMES, Block, Heuristic
 from awello.kernel import U
+from awello.limits import Limit
 from awello.rules import awale, othello
 from awello.rules import game as kernels
 from awello.search.root import ALGORITHMS, Knowledge, analyse
+
+
+ENDGAME = GAMES[0][: 2 * 53]  # seven squares are left
 
 
 def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> None:
@@ -41,6 +47,15 @@ def trace_searches() -> None:
                 print(name, algorithm, found.candidates if algorithm == "minimax" else found.value, found.nodes)
 
 
+def trace_engine() -> None:
+    """Print what the champion's search finds, to a depth and to the end, in a midgame and an endgame."""
+    with Engine(hash=1) as engine:
+        for text, limit in (("f5f6e6f4e3c5c4e7c6e2", Limit(depth=3)), (ENDGAME, Limit())):
+            position = parse_transcript(text).final
+            for found in engine.analyse(position, limit, best=2):
+                print(found.depth, found.candidates, found.nodes, found.line)
+
+
 def main() -> None:
     """Print the traces of all games."""
     chance = random.Random(8)
@@ -51,6 +66,7 @@ def main() -> None:
         print(int(kernels.perft(number, U(awale.START), U(awale.START), 3)))
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
     trace_searches()
+    trace_engine()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""The champion: tables, exact endgames, midgame search, threads and clock."""

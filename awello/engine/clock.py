@@ -1,0 +1,46 @@
+"""How long to think: a share of the clock, and no depth that will not be finished in time.
+
+Report 4 sets a time for each move by the clock and the moves left, and after each depth asks whether the next one can
+be finished in it, which takes about as many times longer as the square root of the branching factor.  Here the factor
+is the one seen between the last depths of this very search, and the moves left are only those until the endgame is
+solved, when moves cost nothing any more.
+"""
+
+import math
+from dataclasses import dataclass
+
+from awello.limits import Clock
+
+SOLVED_FROM = 20  # empty squares from which the rest of the game takes next to no time
+RESERVE = 2  # moves kept in hand
+LAG = 0.02  # seconds that a move costs beside thinking
+MOST = 0.25  # the largest share of the clock for one move
+BRANCHING = 3.0  # times longer for one ply more, until two depths have been compared
+STRETCH = 2.5  # a depth that has begun may take so many times the share
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The seconds for one move: what to aim at, and what never to exceed."""
+
+    aim: float
+    most: float
+
+
+UNLIMITED = Allowance(math.inf, math.inf)
+
+
+def allowance(clock: Clock, empties: int) -> Allowance:
+    """The share of the clock for a move with so many empty squares."""
+    if math.isinf(clock.seconds):
+        return UNLIMITED
+    left = max(0.0, clock.seconds - LAG)
+    moves = max(0, empties - SOLVED_FROM) / 2 + RESERVE
+    aim = min(left / moves + 0.8 * clock.increment, left * MOST + 0.5 * clock.increment, left)
+    return Allowance(aim, min(STRETCH * aim, 0.6 * left))
+
+
+def is_time_for_more(allowed: Allowance, elapsed: float, last: float, before: float) -> bool:
+    """Whether the next depth can be finished, by the seconds that the last two depths took."""
+    growth = last / before if before > 1e-4 else BRANCHING
+    return elapsed + last * min(max(growth, 1.5), 8.0) <= allowed.aim

@@ -1,0 +1,193 @@
+"""The champion: what a position is worth and what to play, as a stream of answers that grow better.
+
+    with Engine(threads=2, hash=128) as engine:
+        for analysis in engine.analyse(position, Limit(seconds=5)):
+            print(analysis.depth, analysis.value, position.format_move(analysis.move))
+
+The search runs in a thread of its own, so that whoever asked can stop it at any time; the last complete answer stands.
+An engine does one search at a time: a new question ends the one before.
+"""
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Self
+
+from awello.analysis import Analysis
+from awello.engine.block import MOST_THREADS
+from awello.engine.clock import UNLIMITED, Allowance, allowance
+from awello.engine.levels import USUAL, level_of
+from awello.engine.table import Table
+from awello.engine.thinking import Thinking
+from awello.engine.threads import Stopped, Team, empties_of
+from awello.errors import AwelloError, ConfigError
+from awello.evaluate.settings import Heuristic
+from awello.limits import Clock, Limit
+from awello.position import Position
+from awello.rules.game import PASS, Game
+
+HASH, LEAST_HASH, MOST_HASH = 64, 1, 1 << 16  # MiB of the table
+SMALL_BOARDS = Heuristic("mobility", corners=4)  # the patterns are learnt on 8x8
+
+Answers = Iterator[Analysis]
+
+
+class Engine:
+    """Searches positions of one game, and keeps what it found in its table from one to the next."""
+
+    def __init__(
+        self, game: Game = Game.OTHELLO, threads: int = 1, hash: int = HASH, heuristic: Heuristic | None = None
+    ) -> None:
+        if game.family != "othello":
+            raise ConfigError("the champion plays Othello only")
+        if not 1 <= threads <= MOST_THREADS:
+            raise ConfigError(f"{threads} threads: choose 1 to {MOST_THREADS}")
+        if not LEAST_HASH <= hash <= MOST_HASH:
+            raise ConfigError(f"a table of {hash} MiB: choose {LEAST_HASH} to {MOST_HASH}")
+        if heuristic is None and game != Game.OTHELLO:
+            heuristic = SMALL_BOARDS
+        self.game = game
+        self.team = Team(game, threads, Table(hash), heuristic)
+        self._threads: tuple[threading.Thread, ...] = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End whatever is searched or pondered, and its threads."""
+        self.stop()
+        threads, self._threads = self._threads, ()
+        for thread in threads:
+            if isinstance(thread, threading.Timer):
+                thread.cancel()
+            thread.join()
+
+    def stop(self) -> None:
+        """End the search under way, from any thread; its stream ends with the last complete answer."""
+        self.team.stop()
+
+    def clear(self) -> None:
+        """Forget everything that earlier searches found."""
+        self.close()
+        self.team.forget()
+
+    @property
+    def nodes(self) -> int:
+        """The positions visited by the search under way, or by the last one."""
+        return self.team.nodes
+
+    # ---- what to ask ------------------------------------------------------------------------------------------------
+    def analyse(self, position: Position, limit: Limit | None = None, best: int = 1) -> Answers:
+        """Growing answers within a limit, without one until the game is solved; the values of the `best` moves."""
+        limit = limit or Limit()
+        if limit.level is not None:
+            level_of(limit.level)
+        most = math.inf if limit.seconds is None else limit.seconds
+        return self._stream(position, limit, Allowance(most, most), best)
+
+    def solve(self, position: Position, wld: bool = False) -> Answers:
+        """Growing answers up to the exact score; with `wld` only whether it is won (1), drawn (0) or lost (-1)."""
+        return self._stream(position, Limit(), UNLIMITED, 1, lambda thinking: thinking.solve(wld))
+
+    def choose(self, position: Position, clock: Clock, limit: Limit | None = None) -> Analysis:
+        """The best move in the time that the clock allows, within the limit if there is one."""
+        allowed = allowance(clock, empties_of(position))
+        if limit is not None and limit.seconds is not None:
+            allowed = Allowance(min(allowed.aim, limit.seconds), min(allowed.most, limit.seconds))
+        if limit is None:
+            limit = Limit(level=USUAL) if allowed == UNLIMITED else Limit()
+        if len(position.legal_moves()) == 1:
+            limit = Limit(depth=1)
+        *_, last = self._stream(position, limit, allowed, 1)
+        return last
+
+    def ponder(self, position: Position) -> None:
+        """Search in the background until the next question, `stop` or `close`: the table remembers what it finds."""
+        self.close()
+        if not position.over:
+            self.team.begin()
+            answers = Thinking(self.team, _after_pass(position)).deepen(Limit())
+            self._begin(threading.Thread(target=_listen, args=(answers, SimpleQueue()), daemon=True))
+
+    # ---- how it is answered -----------------------------------------------------------------------------------------
+    def _begin(self, *threads: threading.Thread) -> None:
+        self._threads = threads
+        for thread in threads:
+            thread.start()
+
+    def _stream(
+        self,
+        position: Position,
+        limit: Limit,
+        allowed: Allowance,
+        best: int,
+        think: "Callable[[Thinking], Answers] | None" = None,
+    ) -> Answers:
+        """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
+        if position.game != self.game:
+            raise AwelloError(f"this engine was made for {self.game}, not for {position.game}")
+        if position.over:
+            raise AwelloError("the game is over: there is nothing to search")
+        self.close()
+        self.team.begin(limit.nodes)
+        searched = _after_pass(position)
+        think = think or (lambda thinking: thinking.deepen(limit))
+        answers = think(Thinking(self.team, searched, best, allowed))
+        for answer in self._think(answers, allowed, think(Thinking(self.team, searched, best))):
+            yield answer if searched is position else _before_pass(answer)
+
+    def _think(self, answers: Answers, allowed: Allowance, spare: Answers) -> Answers:
+        """The first answer at once, the others from a thread."""
+        try:
+            first = next(answers)
+        except Stopped:
+            self.team.begin()
+            yield next(spare)
+            return
+        queue: SimpleQueue[Analysis | BaseException | None] = SimpleQueue()
+        threads = [threading.Thread(target=_listen, args=(answers, queue), daemon=True)]
+        if allowed.most < threading.TIMEOUT_MAX:
+            threads.append(threading.Timer(max(0.0, allowed.most), self.stop))
+        self._begin(*threads)
+        try:
+            yield first
+            while (item := queue.get()) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            if self._threads == tuple(threads):
+                self.close()
+
+
+def _listen(answers: Answers, queue: "SimpleQueue[Analysis | BaseException | None]") -> None:
+    """Hand the answers of a search over as they come, then None; whatever goes wrong is raised by who receives it."""
+    try:
+        for answer in answers:
+            queue.put(answer)
+    except Stopped:
+        pass
+    except BaseException as error:
+        queue.put(error)
+    finally:
+        queue.put(None)
+
+
+def _after_pass(position: Position) -> Position:
+    """The position in which there is a choice."""
+    return position.after(PASS) if position.legal_moves() == (PASS,) else position
+
+
+def _before_pass(answer: Analysis) -> Analysis:
+    """The answer for the one who must pass."""
+    return replace(
+        answer, move=PASS, value=-answer.value, candidates=((PASS, -answer.value),), line=(PASS, *answer.line)
+    )

@@ -1,0 +1,252 @@
+"""The last five empty squares: most positions of a solved game lie here, so each count has a kernel of its own.
+
+Every kernel answers one question, "is the score for the mover greater than alpha?", by a bound on the score
+that is exact where it can be (fail-soft).  Squares alone in their quarter of the board are tried first: who plays
+into an odd region also plays last in it.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from llvmlite.ir import IRBuilder as Builder
+
+from awello.bits import I64, bit, constant_table, emit_extract, flips_of, index_of, moves_of, popcount, rest_of
+from awello.engine.block import EDGES, count_node, final_score, odd_quarters
+from awello.engine.stability import stable_discs
+from awello.kernel import CPU, U, instruction, kernel
+from awello.memory import load
+
+NONE = -65  # below every score
+QUARTER1, QUARTER2 = U(0x000000000F0F0F0F), U(0x00000000F0F0F0F0)
+QUARTER3, QUARTER4 = U(0x0F0F0F0F00000000), U(0xF0F0F0F000000000)
+
+# ---- how many discs the last move turns, by table -------------------------------------------------------------------
+I8 = ir.IntType(8)
+LINES = ((1, 0), (0, 1), (-1, 1), (1, 1))
+
+
+def _line_of(square: int, dx: int, dy: int) -> list[int]:
+    """The squares of the line through a square, in rising order."""
+    x, y = square % 8, square // 8
+    while 0 <= x - dx < 8 and 0 <= y - dy < 8:
+        x, y = x - dx, y - dy
+    squares = []
+    while 0 <= x < 8 and 0 <= y < 8:
+        squares.append(8 * y + x)
+        x, y = x + dx, y + dy
+    return squares
+
+
+def _turned_on_line(place: int, own: int) -> int:
+    """The discs turned by a move on a place of a line where every other square is full."""
+    turned = 0
+    for step in (1, -1):
+        run, at = 0, place + step
+        while 0 <= at < 8 and not own >> at & 1:
+            run, at = run + 1, at + step
+        turned += run if 0 <= at < 8 else 0
+    return turned
+
+
+TURNED = [_turned_on_line(place, own) for place in range(8) for own in range(256)]
+
+
+def _emit_last_flips(b: Builder, own: Any, square: Any) -> Any:
+    """Each of the four lines through the square becomes a byte, which with its place on the line finds the count."""
+
+    def number(value: int) -> ir.Constant:
+        return ir.Constant(I64, value)
+
+    counts = constant_table(b, "awello_turned", I8, [ir.Constant(I8, count) for count in TURNED])
+    masks = [number(sum(1 << at for at in _line_of(square, *line))) for square in range(64) for line in LINES]
+    places = [number(_line_of(square, *line).index(square)) for square in range(64) for line in LINES]
+    mask_table, place_table = (
+        constant_table(b, "awello_lines", I64, masks),
+        constant_table(b, "awello_places", I64, places),
+    )
+    total = number(0)
+    for line in range(4):
+        at = b.add(b.shl(square, number(2)), number(line))
+        mask, place = (b.load(b.gep(table, [number(0), at], inbounds=True)) for table in (mask_table, place_table))
+        index = b.or_(b.shl(place, number(8)), emit_extract(b, own, mask))
+        total = b.add(total, b.zext(b.load(b.gep(counts, [number(0), index], inbounds=True)), I64))
+    return total
+
+
+def _last_flips_by_table(own: U, square: int) -> int:
+    turned = 0
+    for line in LINES:
+        squares = _line_of(int(square), *line)
+        discs = sum(1 << place for place, at in enumerate(squares) if int(own) >> at & 1)
+        turned += TURNED[256 * squares.index(int(square)) + discs]
+    return turned
+
+
+if "bmi2" in CPU:
+
+    @instruction("int64(uint64, int64)", _emit_last_flips)
+    def count_last_flips(own: U, square: int) -> int:
+        """The discs that a move on the last empty square turns, all others being own or the enemy's."""
+        return _last_flips_by_table(own, square)
+
+    @kernel("int64(uint64, uint64, int64)", inline=True)
+    def last_flips(own: U, opp: U, square: int) -> int:
+        """The number of discs turned by a move on the last empty square."""
+        return count_last_flips(own, square)
+
+else:
+
+    @kernel("int64(uint64, uint64, int64)", inline=True)
+    def last_flips(own: U, opp: U, square: int) -> int:
+        """The number of discs turned by a move on the last empty square."""
+        return popcount(flips_of(own, opp, square))
+
+
+# ---- one to five ----------------------------------------------------------------------------------------------------
+@kernel("int64(uint64, uint64, int64, int64)", inline=True)
+def last1(own: U, opp: U, alpha: int, square: int) -> int:
+    """One empty square."""
+    difference = popcount(own) - popcount(opp)
+    turned = last_flips(own, opp, square)
+    if turned > 0:
+        return difference + 2 * turned + 1
+    best = difference + 1 if difference > 0 else difference - 1
+    if difference + 1 <= alpha:
+        return difference + 1
+    turned = last_flips(opp, own, square)
+    return difference - 2 * turned - 1 if turned > 0 else best
+
+
+@kernel("int64(uint64, uint64, int64, int64, int64)")
+def last2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
+    """Two empty squares."""
+    best = NONE
+    flips = flips_of(own, opp, first)
+    if flips != U(0):
+        best = -last1(opp ^ flips, own | flips | bit(first), ~alpha, second)
+        if best > alpha:
+            return best
+    flips = flips_of(own, opp, second)
+    if flips != U(0):
+        return max(best, -last1(opp ^ flips, own | flips | bit(second), ~alpha, first))
+    if best > NONE:
+        return best
+    best = -NONE  # no move: the opponent's turn
+    flips = flips_of(opp, own, first)
+    if flips != U(0):
+        best = last1(own ^ flips, opp | flips | bit(first), alpha, second)
+        if best <= alpha:
+            return best
+    flips = flips_of(opp, own, second)
+    if flips != U(0):
+        return min(best, last1(own ^ flips, opp | flips | bit(second), alpha, first))
+    return best if best < -NONE else final_score(own, opp, popcount(own) + popcount(opp) + 2)
+
+
+@kernel("int64(uint64, uint64, int64, int64, int64, int64, int64)")
+def last3(own: U, opp: U, alpha: int, first: int, second: int, third: int, block: int) -> int:
+    """Three empty squares, in the order to be tried."""
+    count_node(block)
+    sign = 1
+    for _ in range(2):
+        best = NONE
+        flips = flips_of(own, opp, first)
+        if flips != U(0):
+            best = -last2(opp ^ flips, own | flips | bit(first), ~alpha, second, third)
+            if best > alpha:
+                return sign * best
+        flips = flips_of(own, opp, second)
+        if flips != U(0):
+            best = max(best, -last2(opp ^ flips, own | flips | bit(second), ~alpha, first, third))
+            if best > alpha:
+                return sign * best
+        flips = flips_of(own, opp, third)
+        if flips != U(0):
+            best = max(best, -last2(opp ^ flips, own | flips | bit(third), ~alpha, first, second))
+        if best > NONE:
+            return sign * best
+        own, opp, alpha, sign = opp, own, ~alpha, -sign
+    return final_score(own, opp, popcount(own) + popcount(opp) + 3)
+
+
+@kernel("uint64(uint64)", inline=True)
+def alone(squares: U) -> U:
+    """The square if it is the only one."""
+    return squares if rest_of(squares) == U(0) else U(0)
+
+
+@kernel("int64(uint64, uint64, uint64, int64, int64)")
+def last4(own: U, opp: U, empty: U, alpha: int, block: int) -> int:
+    """Four empty squares; those alone in a quarter of the board come first."""
+    count_node(block)
+    lone = alone(empty & QUARTER1) | alone(empty & QUARTER2) | alone(empty & QUARTER3) | alone(empty & QUARTER4)
+    left = empty
+    first = index_of(lone if lone != U(0) else left)
+    left ^= bit(first)
+    second = index_of(lone & left if lone & left != U(0) else left)
+    left ^= bit(second)
+    third, fourth = index_of(left), index_of(rest_of(left))
+    sign = 1
+    for _ in range(2):
+        best = NONE
+        moves = moves_of(own, opp) & empty
+        if moves != U(0):
+            if moves & bit(first) != U(0):
+                flips = flips_of(own, opp, first)
+                best = -last3(opp ^ flips, own | flips | bit(first), ~alpha, second, third, fourth, block)
+                if best > alpha:
+                    return sign * best
+            if moves & bit(second) != U(0):
+                flips = flips_of(own, opp, second)
+                best = max(best, -last3(opp ^ flips, own | flips | bit(second), ~alpha, first, third, fourth, block))
+                if best > alpha:
+                    return sign * best
+            if moves & bit(third) != U(0):
+                flips = flips_of(own, opp, third)
+                best = max(best, -last3(opp ^ flips, own | flips | bit(third), ~alpha, first, second, fourth, block))
+                if best > alpha:
+                    return sign * best
+            if moves & bit(fourth) != U(0):
+                flips = flips_of(own, opp, fourth)
+                best = max(best, -last3(opp ^ flips, own | flips | bit(fourth), ~alpha, first, second, third, block))
+            return sign * best
+        own, opp, alpha, sign = opp, own, ~alpha, -sign
+    return final_score(own, opp, popcount(own) + popcount(opp) + 4)
+
+
+@kernel("boolean(uint64, uint64, int64, int64)", inline=True)
+def is_out_of_reach(own: U, opp: U, alpha: int, block: int) -> bool:
+    """Whether the opponent's stable discs alone keep the score from exceeding alpha."""
+    return bool(64 - 2 * popcount(stable_discs(opp, own, load(block, EDGES))) <= alpha)
+
+
+@kernel("int64(uint64, uint64, uint64, uint64, int64, int64)")
+def last5(own: U, opp: U, empty: U, moves: U, alpha: int, block: int) -> int:
+    """Five empty squares or a few more, and their legal moves: odd quarters first, no memory."""
+    if moves == U(0):
+        moves = moves_of(opp, own) & empty
+        if moves == U(0):
+            return final_score(own, opp, popcount(own) + popcount(opp) + popcount(empty))
+        return -last5(opp, own, empty, moves, ~alpha, block)
+    count_node(block)
+    if alpha >= 8 and is_out_of_reach(own, opp, alpha, block):
+        return alpha
+    five = popcount(empty) == 5
+    later = moves & ~odd_quarters(empty)
+    moves ^= later
+    best = NONE
+    for _ in range(2):
+        while moves != U(0):
+            square = index_of(moves)
+            moves = rest_of(moves)
+            flips = flips_of(own, opp, square)
+            next_own, next_opp, left = opp ^ flips, own | flips | bit(square), empty ^ bit(square)
+            if five:
+                score = -last4(next_own, next_opp, left, ~alpha, block)
+            else:
+                score = -last5(next_own, next_opp, left, moves_of(next_own, next_opp) & left, ~alpha, block)
+            best = max(best, score)
+            if best > alpha:
+                return best
+        moves = later
+    return best

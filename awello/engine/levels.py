@@ -1,0 +1,52 @@
+"""Levels of strength, 0 to 30: how deep the champion looks, and from where it plays perfectly.
+
+Level n searches n plies (level 0 one), up to level 8 without leaving anything out and above with probable cuts.  It
+solves the game with certainty once `exact` squares or fewer are empty, and with 95 % certainty three squares earlier.
+
+| level | plies | perfect from | on one core, the slowest move takes about |
+|-------|-------|--------------|------------------------------------------|
+| 0     | 1     | never        | nothing                                  |
+| 4     | 4     | 8 empty      | a millisecond                            |
+| 8     | 8     | 16 empty     | some ten milliseconds                    |
+| 12    | 12    | 20 empty     | a few tenths of a second                 |
+| 16    | 16    | 22 empty     | seconds                                  |
+| 20    | 20    | 24 empty     | ten seconds and more                     |
+| 24    | 24    | 26 empty     | minutes                                  |
+| 30    | 30    | 29 empty     | hours                                    |
+
+"""
+
+from dataclasses import dataclass
+
+from awello.engine.probcut import SURE
+from awello.errors import SpecError
+
+HIGHEST, USUAL = 30, 12
+FULL_WIDTH = 8  # the last level that leaves nothing out
+SELECTIVE = 3  # squares before the exact endgame where a selective one begins
+MIDGAME_CERTAINTY, ENDGAME_CERTAINTY = 1, 2
+
+
+@dataclass(frozen=True)
+class Level:
+    """What a level means."""
+
+    depth: int
+    certainty: int
+    """Of the search to a depth."""
+    exact: int
+    """Empty squares from which the game is solved."""
+
+    def solving_certainty(self, empties: int) -> int | None:
+        """How sure to be when searching to the end of the game, or None if it is too far."""
+        if empties <= self.exact:
+            return SURE
+        return ENDGAME_CERTAINTY if self.exact and empties <= self.exact + SELECTIVE else None
+
+
+def level_of(number: int) -> Level:
+    """The level of a number."""
+    if not 0 <= number <= HIGHEST:
+        raise SpecError(f"no level {number}: choose 0 to {HIGHEST}")
+    certainty = SURE if number <= FULL_WIDTH else MIDGAME_CERTAINTY
+    return Level(max(1, number), certainty, min(2 * number, 14 + number // 2))

@@ -1,0 +1,131 @@
+"""Stable discs: those that no play can turn any more, which bounds the score of a game before its end.
+
+On an edge, stability is known exactly from a table of all edges.  Inside, a disc is stable if on each of its four
+lines it leans on a stable disc of its own or the line is full.  Together a lower bound, quick enough for every node.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.bits import bit, index_of, popcount, rest_of, signed
+from awello.kernel import U, kernel
+from awello.memory import load8
+
+LEFT, RIGHT, RIM = U(0x0101010101010101), U(0x8080808080808080), U(0xFF818181818181FF)
+GATHER, SPREAD = U(0x0102040810204080), U(0x0002040810204081)  # multipliers: column a to a byte, and back
+EDGE = U(0xFF)
+
+
+@kernel("uint64(uint64, uint64, int64)")
+def edge_after(own: U, opp: U, square: int) -> U:
+    """The mover's discs on an edge of eight after a move there, which may turn nothing."""
+    placed = bit(square)
+    turned, run, place = placed, U(0), placed << U(1)
+    while place & opp != U(0):
+        run, place = run | place, place << U(1)
+    if place & own != U(0):
+        turned |= run
+    run, place = U(0), placed >> U(1)
+    while place & opp != U(0):
+        run, place = run | place, place >> U(1)
+    if place & own != U(0):
+        turned |= run
+    return own | turned
+
+
+@kernel("void(uint8[::1])")
+def fill_edges(table: npt.NDArray[np.uint8]) -> None:
+    """For each edge, `table[256 * own + opp]`: own discs on it that no play can turn; the fullest edges first."""
+    for filled in range(8, -1, -1):
+        for own_number in range(256):
+            for opp_number in range(256):
+                own, opp = U(own_number), U(opp_number)
+                if own & opp != U(0) or popcount(own | opp) != filled:
+                    continue
+                stable, empty = own, EDGE & ~(own | opp)
+                while empty != U(0) and stable != U(0):
+                    square = index_of(empty)
+                    empty = rest_of(empty)
+                    mine = edge_after(own, opp, square) & EDGE
+                    stable &= U(table[signed(mine << U(8) | opp & ~mine)])
+                    theirs = edge_after(opp, own, square) & EDGE
+                    stable &= U(table[signed((own & ~theirs) << U(8) | theirs)])
+                table[256 * own_number + opp_number] = stable
+
+
+@kernel("uint64(uint64, uint64, int64)", inline=True)
+def edge_of(own: U, opp: U, edges: int) -> U:
+    """The stable discs of one edge, given and answered as a byte."""
+    return load8(edges, own << U(8) | opp)
+
+
+@kernel("uint64(uint64)", inline=True)
+def column_of(word: U) -> U:
+    """Column a as a byte."""
+    return (word & LEFT) * GATHER >> U(56)
+
+
+@kernel("uint64(uint64)", inline=True)
+def as_column(edge: U) -> U:
+    """A byte as column a."""
+    return (edge & U(127)) * SPREAD & LEFT | edge >> U(7) << U(56)
+
+
+@kernel("uint64(uint64)", inline=True)
+def full_rows(full: U) -> U:
+    """The squares of rows without an empty square."""
+    row = full & full >> U(1)
+    row &= row >> U(2)
+    return (row & row >> U(4) & LEFT) * EDGE
+
+
+@kernel("uint64(uint64)", inline=True)
+def full_columns(full: U) -> U:
+    """The squares of columns without an empty square."""
+    column = full & (full >> U(8) | full << U(56))
+    column &= column >> U(16) | column << U(48)
+    return column & (column >> U(32) | column << U(32))
+
+
+@kernel("uint64(uint64)", inline=True)
+def full_falling(full: U) -> U:
+    """The squares of diagonals like a1-h8 without an empty square: full to the rim both ways."""
+    up = full & (full >> U(9) | U(0xFF80808080808080))
+    down = full & (full << U(9) | U(0x01010101010101FF))
+    up &= up >> U(18) | U(0xFFFFC0C0C0C0C0C0)
+    down &= down << U(18) | U(0x030303030303FFFF)
+    up &= up >> U(36) | U(0xFFFFFFFFF0F0F0F0)
+    down &= down << U(36) | U(0x0F0F0F0FFFFFFFFF)
+    return up & down
+
+
+@kernel("uint64(uint64)", inline=True)
+def full_rising(full: U) -> U:
+    """The squares of diagonals like h1-a8 without an empty square."""
+    up = full & (full >> U(7) | U(0xFF01010101010101))
+    down = full & (full << U(7) | U(0x80808080808080FF))
+    up &= up >> U(14) | U(0xFFFF030303030303)
+    down &= down << U(14) | U(0xC0C0C0C0C0C0FFFF)
+    up &= up >> U(28) | U(0xFFFFFFFF0F0F0F0F)
+    down &= down << U(28) | U(0xF0F0F0F0FFFFFFFF)
+    return up & down
+
+
+@kernel("uint64(uint64, uint64, int64)")
+def stable_discs(own: U, opp: U, edges: int) -> U:
+    """Discs of `own` that can never be turned on an 8x8 board, or not all of them but no other."""
+    stable = edge_of(own & EDGE, opp & EDGE, edges)
+    stable |= edge_of(own >> U(56), opp >> U(56), edges) << U(56)
+    stable |= as_column(edge_of(column_of(own), column_of(opp), edges))
+    stable |= as_column(edge_of(column_of(own >> U(7)), column_of(opp >> U(7)), edges)) << U(7)
+    full = own | opp
+    row, column, falling, rising = full_rows(full), full_columns(full), full_falling(full), full_rising(full)
+    inner = own & ~RIM
+    stable |= inner & row & column & falling & rising
+    before = U(0)
+    while stable != before:
+        before = stable
+        leaning = inner & (row | stable >> U(1) | stable << U(1)) & (column | stable >> U(8) | stable << U(8))
+        leaning &= (falling | stable >> U(9) | stable << U(9)) & (rising | stable >> U(7) | stable << U(7))
+        stable |= leaning
+    return stable

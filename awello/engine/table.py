@@ -1,0 +1,122 @@
+"""The transposition table: what is known of positions met, shared by all threads without locks.
+
+A bucket is one cache line of four entries, an entry two words: the data, and the position's hash xor the data.  If
+two threads write an entry at once its halves do not fit, and it is not found: no lock is needed.  The data are two
+bounds on the value, two good moves, the depth, the certainty of the search that found them, and the age of that
+search.  A new entry takes its own place, else that of the entry least worth keeping: of an older search, then of the
+smallest depth.
+"""
+
+import numpy as np
+
+from awello.bits import signed
+from awello.engine.block import AGE, TABLE, TABLE_MASK
+from awello.kernel import U, kernel
+from awello.memory import address_of, load, load_word, store
+
+ENTRIES, BUCKET = 4, 64  # entries and bytes of a bucket
+NO_MOVE = 64
+OFFSET = 64  # a score is stored as a byte above this
+
+
+@kernel("uint64(uint64, uint64)", inline=True)
+def hash_of(own: U, opp: U) -> U:
+    """64 bits for a board: the high ones choose the place, all of them are the key."""
+    mixed = own * U(0x9E3779B97F4A7C15) + (opp ^ opp >> U(31)) * U(0xC2B2AE3D27D4EB4F)
+    mixed ^= mixed >> U(32)
+    mixed *= U(0xBF58476D1CE4E5B9)
+    return mixed ^ mixed >> U(29)
+
+
+@kernel("int64(uint64, int64)", inline=True)
+def bucket_of(key: U, block: int) -> int:
+    """The address of the four places where a board may be remembered."""
+    return load(block, TABLE) + BUCKET * (signed(key >> U(20)) & load(block, TABLE_MASK))
+
+
+@kernel("int64(int64, uint64)", inline=True)
+def recall(bucket: int, key: U) -> int:
+    """What is known of a board, or 0."""
+    for entry in range(ENTRIES):
+        data = load_word(bucket, 2 * entry + 1)
+        if load_word(bucket, 2 * entry) ^ data == key:
+            return signed(data)
+    return 0
+
+
+@kernel("int64(int64)", inline=True)
+def lower_of(data: int) -> int:
+    """The value is at least this."""
+    return (data & 255) - OFFSET
+
+
+@kernel("int64(int64)", inline=True)
+def upper_of(data: int) -> int:
+    """The value is at most this."""
+    return (data >> 8 & 255) - OFFSET
+
+
+@kernel("int64(int64)", inline=True)
+def move_of(data: int) -> int:
+    """The best move known, or NO_MOVE."""
+    return data >> 16 & 255
+
+
+@kernel("int64(int64)", inline=True)
+def second_of(data: int) -> int:
+    """The move that was best before, or NO_MOVE."""
+    return data >> 24 & 255
+
+
+@kernel("int64(int64)", inline=True)
+def depth_of(data: int) -> int:
+    """The plies searched; the number of empty squares if to the end."""
+    return data >> 32 & 255
+
+
+@kernel("int64(int64)", inline=True)
+def certainty_of(data: int) -> int:
+    """How sure the search was."""
+    return data >> 40 & 255
+
+
+@kernel("void(int64, uint64, int64, int64, int64, int64, int64, int64, int64)", inline=True)
+def remember(
+    bucket: int, key: U, lower: int, upper: int, move: int, second: int, depth: int, certainty: int, block: int
+) -> None:
+    """Write down what is known of a board."""
+    age = load(block, AGE)
+    place, least = 0, 1 << 30
+    for entry in range(ENTRIES):
+        data = load_word(bucket, 2 * entry + 1)
+        if load_word(bucket, 2 * entry) ^ data == key:
+            place = entry
+            break
+        known = signed(data)
+        worth = depth_of(known) + (256 if known >> 48 == age else 0)
+        if worth < least:
+            place, least = entry, worth
+    fresh = (lower + OFFSET) | (upper + OFFSET) << 8 | move << 16 | second << 24
+    fresh |= depth << 32 | certainty << 40 | age << 48
+    store(bucket, 2 * place, signed(key) ^ fresh)
+    store(bucket, 2 * place + 1, fresh)
+
+
+class Table:
+    """The memory of a transposition table, of the largest power of two buckets that fits a size in MiB."""
+
+    def __init__(self, size: int) -> None:
+        self.buckets = 1 << (max(1, (size << 20) // BUCKET).bit_length() - 1)
+        room = np.zeros(self.buckets * BUCKET // 8 + 8, np.int64)
+        skip = -address_of(room) % BUCKET // 8
+        self.words = room[skip : skip + self.buckets * BUCKET // 8]
+        self.age = 0
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.words[:] = 0
+        self.age = 0
+
+    def grow_older(self) -> None:
+        """Begin a new search: what earlier ones found may be overwritten first."""
+        self.age = (self.age + 1) % 128

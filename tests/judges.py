@@ -1,0 +1,47 @@
+"""Plain judges of the engine: exhaustive searches on positions, without windows, tables or cuts."""
+
+import random
+from collections.abc import Callable
+from functools import cache
+
+from awello import PASS, Game, Position
+
+
+def random_position(game: Game, empties: int, chance: random.Random) -> Position:
+    """A position of random play with so many empty squares, in which the mover has a choice."""
+    while True:
+        position = Position.start(game)
+        while not position.over and empties_of(position) > empties:
+            position = position.after(chance.choice(position.legal_moves()))
+        if empties_of(position) == empties and not position.over and position.legal_moves() != (PASS,):
+            return position
+
+
+def empties_of(position: Position) -> int:
+    """The number of empty squares."""
+    return position.game.points - (position.own | position.opp).bit_count()
+
+
+def final_score(position: Position) -> int:
+    """The score of a finished game for the mover."""
+    score = position.score()
+    return score[position.side] - score[1 - position.side]
+
+
+@cache
+def solve(position: Position) -> int:
+    """The score under best play for the mover."""
+    if position.over:
+        return final_score(position)
+    return max(-solve(position.after(move)) for move in position.legal_moves())
+
+
+def search(position: Position, depth: int, value: Callable[[Position], int]) -> int:
+    """Minimax to a depth; a pass takes none."""
+    if position.over:
+        return final_score(position)
+    if position.legal_moves() == (PASS,):
+        return -search(position.after(PASS), depth, value)
+    if depth == 0:
+        return value(position)
+    return max(-search(position.after(move), depth - 1, value) for move in position.legal_moves())

@@ -1,0 +1,488 @@
+"""The champion's kernels against plain judges, and its promises: threads, stops, tables, limits."""
+
+import itertools
+import random
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import judges
+import numba
+import numpy as np
+import pytest
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
+from awello.analysis import Analysis
+from awello.engine import block as slots
+from awello.engine import last, table
+from awello.engine.clock import UNLIMITED, allowance
+from awello.engine.endgame import few
+from awello.engine.engine import Engine
+from awello.engine.levels import HIGHEST, level_of
+from awello.engine.probcut import SURE, probcut_words
+from awello.engine.stability import stable_discs
+from awello.engine.threads import Question, Worker, edge_table
+from awello.errors import AwelloError, ConfigError, SpecError
+from awello.evaluate import patterns
+from awello.evaluate.weights import pattern_weights, stage_of
+from awello.formats.obf import parse_obf
+from awello.kernel import U
+from awello.limits import Limit
+from awello.memory import address_of, clear_bits, load, load8, set_bits
+from awello.rules.game import legal_moves
+
+SUITES = ROOT / "../shared/data/suites"
+BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with Engine(hash=16) as made:
+        yield made
+
+
+def last_of(answers: Iterator[Analysis]) -> Analysis:
+    *_, final = answers
+    return final
+
+
+def worker_of(game: Game) -> Worker:
+    with Engine(game, hash=1) as made:
+        made.team.begin()
+        return made.team.workers[0]
+
+
+def compiled(instruction: Any) -> Any:
+    """An instruction as a function that Python can call."""
+    return numba.njit(lambda *words: instruction(*words))
+
+
+def moves_word(position: Position) -> U:
+    return legal_moves(int(position.game), U(position.own), U(position.opp))
+
+
+# ---- patterns -------------------------------------------------------------------------------------------------------
+def aligned_rows(count: int) -> list[Any]:
+    room = np.zeros(64 * count + 64, np.int16)
+    skip = -address_of(room) % 64 // 2
+    return [room[skip + 64 * row : skip + 64 * row + 64] for row in range(count)]
+
+
+def random_game(seed: int) -> Iterator[tuple[Position, int]]:
+    chance, position = random.Random(seed), Position.start()
+    while not position.over:
+        move = chance.choice(position.legal_moves())
+        yield position, move
+        position = position.after(move)
+
+
+def test_pattern_rows_follow_the_moves() -> None:
+    turn, swap, value = map(compiled, (patterns.turn_row, patterns.swap_row, patterns.worth))
+    fresh, kept, twin = aligned_rows(3)
+    weights = pattern_weights()[stage_of(30)]
+    for position, move in random_game(3):
+        patterns.fill_row(position.own, position.opp, fresh)
+        after = position.after(move)
+        kept[:] = twin[:] = fresh
+        if move == PASS:
+            swap(address_of(kept))
+            patterns.swap_row.twin(address_of(twin))  # type: ignore[attr-defined]
+        else:
+            flips = U(position.opp & ~after.own)
+            turn(address_of(fresh), move, flips, address_of(kept))
+            patterns.turn_row.twin(address_of(fresh), move, flips, address_of(twin))  # type: ignore[attr-defined]
+        patterns.fill_row(after.own, after.opp, fresh)
+        assert (kept[:48] == fresh[:48]).all() and (twin[:48] == fresh[:48]).all()
+        plain = patterns.worth.twin(address_of(kept), address_of(weights))  # type: ignore[attr-defined]
+        assert value(address_of(kept), address_of(weights)) == plain
+
+
+def test_an_index_counts_own_discs_up_and_enemy_discs_down() -> None:
+    row = np.zeros(64, np.int16)
+    patterns.fill_row(1 << 0, 1 << 1, row)
+    corner = patterns.SHAPES[0].split()
+    assert row[0] == 3 ** corner.index("a1") - 3 ** corner.index("b1")
+    for shape, squares in zip(patterns.SHAPES, patterns.LANES[:: patterns.VIEWS], strict=True):
+        assert len(set(squares)) == len(shape.split())
+
+
+def test_a_turned_board_has_the_same_value() -> None:
+    weights, row = pattern_weights()[stage_of(30)], np.zeros(64, np.int16)
+    position = parse_position("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O- X")
+    values = []
+    own, opp = position.own, position.opp
+    for _ in range(4):
+        patterns.fill_row(own, opp, row)
+        values.append(int(patterns.worth.twin(address_of(row), address_of(weights))))  # type: ignore[attr-defined]
+        own, opp = (
+            sum(1 << patterns._turned(square) for square in range(64) if word >> square & 1) for word in (own, opp)
+        )
+    assert len(set(values)) == 1
+
+
+# ---- memory, table, stability ---------------------------------------------------------------------------------------
+def test_bits_and_bytes_of_memory() -> None:
+    words = np.zeros(2, np.int64)
+    address = address_of(words)
+    for setting, clearing in (
+        (set_bits.twin, clear_bits.twin),  # type: ignore[attr-defined]
+        (compiled(set_bits), compiled(clear_bits)),
+    ):
+        setting(address, 1, U(1 << 63 | 5))
+        assert words.tolist() == [0, 5 - (1 << 63)]
+        clearing(address, 1, U(1 << 63 | 1))
+        assert words.tolist() == [0, 4]
+        clearing(address, 1, U(4))
+    words[0] = 0x0102
+    read = compiled(load8)
+    assert [int(read(address, U(place))) for place in (0, 1)] == [2, 1]
+    assert [int(load8.twin(address, U(place))) for place in (0, 1)] == [2, 1]  # type: ignore[attr-defined]
+
+
+def entry(key: int, depth: int, worker: Worker, age: int = 0) -> int:
+    """Remember something of this depth under a key; its bucket."""
+    worker.words[slots.AGE] = age
+    bucket = int(table.bucket_of(U(key), worker.address))
+    table.remember(bucket, U(key), -4, 6, 10, 20, depth, 3, worker.address)
+    return bucket
+
+
+def test_the_table_remembers_all_parts() -> None:
+    worker = worker_of(Game.OTHELLO)
+    key = 0x9234567890ABCDEF
+    data = int(table.recall(entry(key, 21, worker), U(key)))
+    assert (table.lower_of(data), table.upper_of(data), table.depth_of(data), table.certainty_of(data)) == (
+        -4,
+        6,
+        21,
+        3,
+    )
+    assert (table.move_of(data), table.second_of(data)) == (10, 20)
+    assert table.recall(table.bucket_of(U(key), worker.address), U(key ^ 1)) == 0
+
+
+def test_a_torn_entry_is_not_found() -> None:
+    worker = worker_of(Game.OTHELLO)
+    key = 0x9234567890ABCDEF
+    bucket = entry(key, 21, worker)
+    place = next(place for place in range(4) if load.twin(bucket, 2 * place + 1))  # type: ignore[attr-defined]
+    compiled(set_bits)(bucket, 2 * place + 1, U(1 << 50))
+    assert table.recall(bucket, U(key)) == 0
+
+
+def test_old_and_shallow_entries_go_first() -> None:
+    worker = worker_of(Game.OTHELLO)
+    keys = [number << 56 | 7 << 30 for number in range(1, 7)]
+    for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
+        entry(key, depth, worker, age)
+        if number == 4:
+            assert not table.recall(table.bucket_of(U(keys[1]), worker.address), U(keys[1])), "the old one is gone"
+    known = [bool(table.recall(table.bucket_of(U(key), worker.address), U(key))) for key in keys]
+    assert known == [True, False, True, True, False, True]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 25))
+def test_stable_discs_are_never_turned(seed: int, empties: int) -> None:
+    chance = random.Random(seed)
+    position = judges.random_position(Game.OTHELLO, empties, chance)
+    stable = int(stable_discs(U(position.own), U(position.opp), address_of(edge_table())))
+    assert stable & ~position.own == 0
+    side = position.side
+    for _ in range(10):
+        later = position
+        while not later.over:
+            later = later.after(chance.choice(later.legal_moves()))
+            assert (later.second if side else later.first) & stable == stable
+
+
+def test_edges_that_are_stable() -> None:
+    edges = edge_table()
+    assert edges[0b00000111 << 8] == 0b111, "from a corner on"
+    assert edges[0b00000110 << 8] == 0, "not without it"
+    assert edges[0b00111100 << 8 | 0b11000011] == 0b00111100, "a full edge"
+
+
+# ---- the last squares -----------------------------------------------------------------------------------------------
+@pytest.mark.skipif("count_last_flips" not in vars(last), reason="this processor has no PEXT")
+def test_the_last_move_is_counted() -> None:
+    chance, count = random.Random(1), compiled(last.count_last_flips)
+    for _ in range(300):
+        square = chance.randrange(64)
+        own = chance.getrandbits(64) & ~(1 << square)
+        opp = ~own & ~(1 << square) & (1 << 64) - 1
+        turned = int(last.last_flips(U(own), U(opp), square))
+        position = Position(Game.OTHELLO, own, opp)
+        legal = square in position.legal_moves()
+        assert turned == (position.opp.bit_count() - position.after(square).own.bit_count() if legal else 0)
+        plain = last.count_last_flips.twin(U(own), square)  # type: ignore[attr-defined]
+        assert turned == int(count(U(own), square)) == plain
+
+
+@pytest.mark.parametrize("game", BOARDS, ids=str)
+def test_few_squares_are_solved_as_by_the_plain_judge(game: Game) -> None:
+    chance, worker = random.Random(4), worker_of(game)
+    for empties in [*range(1, 7)] * 12:
+        position = judges.random_position(game, empties, chance)
+        exact = judges.solve(position)
+        for alpha in (-64, -11, -1, 0, 1, exact - 1, exact, exact + 3, 63):
+            bound = few(U(position.own), U(position.opp), moves_word(position), alpha, worker.address)
+            assert (bound > alpha) == (exact > alpha)
+            assert exact >= bound if bound > alpha else exact <= bound
+
+
+@pytest.mark.parametrize("game", BOARDS, ids=str)
+def test_the_engine_solves_as_the_plain_judge(game: Game) -> None:
+    chance = random.Random(6)
+    with Engine(game, hash=1) as made:
+        for empties in (1, 2, 3, 5, 7, 8):
+            for _ in range(3):
+                position = judges.random_position(game, min(empties, 7) if game == Game.OTHELLO else empties, chance)
+                exact = judges.solve(position)
+                found = last_of(made.solve(position))
+                assert (found.value, found.exact, found.certainty) == (exact, True, 100)
+                assert -judges.solve(position.after(found.move)) == exact
+                assert last_of(made.solve(position, wld=True)).value == (exact > 0) - (exact < 0)
+                end = position
+                for move in found.line:
+                    end = end.play(move)
+                assert end.over
+                assert judges.final_score(end) == (exact if end.side == position.side else -exact)
+
+
+def test_small_boards_from_the_start() -> None:
+    with Engine(Game.OTHELLO4, hash=1) as made:
+        found = last_of(made.solve(Position.start(Game.OTHELLO4)))
+    assert found.value == judges.solve(Position.start(Game.OTHELLO4)) == -10
+
+
+# ---- the search to a depth ------------------------------------------------------------------------------------------
+def static_value(position: Position) -> int:
+    """The value of a position in whole discs, as the search rounds it."""
+    row, weights = np.zeros(64, np.int16), pattern_weights()[stage_of(judges.empties_of(position))]
+    patterns.fill_row(position.own, position.opp, row)
+    value = int(patterns.worth.twin(address_of(row), address_of(weights)))  # type: ignore[attr-defined]
+    discs = min(62, (abs(value) + 64) // 128)
+    return discs if value > 0 else -discs
+
+
+@pytest.mark.parametrize("empties", [14, 20, 33, 46, 56])
+def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
+    chance = random.Random(empties)
+    for depth in (1, 2, 3):
+        position = judges.random_position(Game.OTHELLO, empties, chance)
+        engine.clear()
+        values = {
+            move: -judges.search(position.after(move), depth - 1, static_value) for move in position.legal_moves()
+        }
+        found = last_of(engine.analyse(position, Limit(depth=depth), best=len(values)))
+        assert dict(found.candidates) == values
+        assert found.value == max(values.values()) and not found.exact and found.depth == depth
+
+
+def test_best_moves_come_in_order(engine: Engine) -> None:
+    position = judges.random_position(Game.OTHELLO, 12, random.Random(2))
+    found = last_of(engine.analyse(position, best=3))
+    assert len(found.candidates) == 3 and found.exact
+    values = sorted((-last_of(engine.solve(position.after(m))).value for m in position.legal_moves()), reverse=True)
+    assert [value for _, value in found.candidates] == values[:3]
+
+
+def test_a_heuristic_can_evaluate() -> None:
+    player = make_player("champion:positional@3")
+    player.begin(Game.OTHELLO, 0)
+    assert player.choose(Position.start(), Clock()).move in Position.start().legal_moves()
+    with pytest.raises(ConfigError, match="no heuristic"):
+        make_player("champion:nothing@3").begin(Game.OTHELLO, 0)
+
+
+def test_answers_grow_and_a_pass_is_answered(engine: Engine) -> None:
+    answers = list(engine.analyse(Position.start(), Limit(depth=6)))
+    assert [answer.depth for answer in answers] == [1, 2, 3, 4, 5, 6]
+    nodes = [answer.nodes for answer in answers]
+    assert nodes == sorted(nodes)
+    finished = parse_position("X" * 64 + " O")
+    with pytest.raises(AwelloError, match="over"):
+        list(engine.analyse(finished))
+    passing = parse_position("X" * 62 + "O- O")
+    assert passing.legal_moves() == (PASS,)
+    found = last_of(engine.analyse(passing))
+    assert found.move == PASS == found.line[0]
+    assert found.value == judges.solve(passing)
+
+
+def test_another_game_is_refused(engine: Engine) -> None:
+    with pytest.raises(AwelloError, match="made for othello"):
+        list(engine.analyse(Position.start(Game.OTHELLO6)))
+    with pytest.raises(ConfigError, match="Othello only"):
+        Engine(Game.ABAPA)
+    with pytest.raises(ConfigError, match="threads"):
+        Engine(threads=0)
+    with pytest.raises(ConfigError, match="MiB"):
+        Engine(hash=0)
+
+
+# ---- threads, stops, limits -----------------------------------------------------------------------------------------
+def late_positions(count: int, empties: int, seed: int) -> list[Position]:
+    chance = random.Random(seed)
+    return [judges.random_position(Game.OTHELLO, empties, chance) for _ in range(count)]
+
+
+def test_threads_find_the_same_values() -> None:
+    with Engine(threads=1, hash=4) as one, Engine(threads=3, hash=4) as three:
+        for position in late_positions(6, 17, 8):
+            alone, together = last_of(one.solve(position)), last_of(three.solve(position))
+            assert alone.value == together.value and together.exact
+            assert -last_of(one.solve(position.after(together.move))).value == alone.value
+        question = Question(Position.start(), moves_word(Position.start()), -64, 64, 9, SURE)
+        for made in (one, three):
+            made.clear()
+            made.team.begin()
+        assert one.team.ask(question)[0] == three.team.ask(question)[0]
+
+
+def test_any_table_gives_the_same_scores() -> None:
+    sizes = [Engine(hash=size) for size in (1, 64)]
+    for position in late_positions(4, 18, 9):
+        assert len({last_of(made.solve(position)).value for made in sizes}) == 1
+
+
+def stop_at_random(rounds: int, threads: int, seed: int) -> None:
+    """Start and stop searches; whatever claims to be exact must be so, and no thread may stay."""
+    chance, before = random.Random(seed), threading.active_count()
+    positions = late_positions(10, 16, seed)
+    with Engine(threads=threads, hash=2) as made:
+        exact = {position: last_of(made.solve(position)).value for position in positions}
+        for _ in range(rounds):
+            position = chance.choice(positions)
+            answers = made.analyse(position)
+            found = next(answers)
+            timer = threading.Timer(chance.random() * 0.02, made.stop)
+            timer.start()
+            for found in answers:  # noqa: B007  (the last one counts)
+                pass
+            timer.join()
+            assert found.move in position.legal_moves()
+            assert not found.exact or found.value == exact[position]
+            if chance.random() < 0.3:
+                made.ponder(position)
+                time.sleep(chance.random() * 0.005)
+            if chance.random() < 0.2:
+                made.clear()
+    assert threading.active_count() == before
+
+
+def test_stopping_at_random_leaves_nothing_behind() -> None:
+    stop_at_random(25, 2, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_stopping_two_hundred_times_leaves_nothing_behind(threads: int) -> None:
+    stop_at_random(200, threads, 2)
+
+
+def test_a_stream_that_is_left_stops(engine: Engine) -> None:
+    answers = engine.analyse(Position.start())
+    next(answers)
+    before = threading.active_count()
+    answers.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == before - 1
+    first, second = engine.analyse(Position.start()), engine.analyse(Position.start(), Limit(depth=3))
+    next(first)
+    assert last_of(second).depth == 3, "a new question ends the one before"
+    list(first)
+
+
+def test_limits_are_kept(engine: Engine) -> None:
+    engine.clear()
+    few_nodes = last_of(engine.analyse(Position.start(), Limit(nodes=20_000)))
+    assert 0 < few_nodes.nodes <= 20_000
+    assert last_of(engine.analyse(Position.start(), Limit(nodes=1))).depth >= 1
+    quick = last_of(engine.analyse(Position.start(), Limit(seconds=0.05)))
+    assert quick.move in Position.start().legal_moves()
+    assert last_of(engine.analyse(Position.start(), Limit(seconds=0))).depth == 1
+
+
+# ---- levels and clock -----------------------------------------------------------------------------------------------
+def test_levels_rise() -> None:
+    levels = [level_of(number) for number in range(HIGHEST + 1)]
+    for lower, higher in itertools.pairwise(levels):
+        assert (lower.depth, lower.exact) <= (higher.depth, higher.exact)
+    assert levels[12].solving_certainty(20) == SURE and levels[12].solving_certainty(30) is None
+    assert levels[0].solving_certainty(1) is None
+    with pytest.raises(SpecError, match="no level 31: choose 0 to 30"):
+        level_of(31)
+
+
+@given(st.floats(0, 10_000), st.floats(0, 60), st.integers(1, 60))
+def test_no_move_takes_more_than_the_clock_has(seconds: float, increment: float, empties: int) -> None:
+    allowed = allowance(Clock(seconds, increment), empties)
+    assert allowed.aim >= 0 and 0 <= allowed.most <= seconds
+    assert allowance(Clock(), empties) == UNLIMITED
+
+
+def test_more_time_is_given_early() -> None:
+    early, late = allowance(Clock(60), 50), allowance(Clock(60), 24)
+    assert early.aim < late.aim <= 15
+
+
+def test_probable_cuts_have_what_they_need() -> None:
+    words = probcut_words()
+    assert len(words) == 9 + SURE and slots.PROBCUT + len(words) <= slots.OTHERS
+    assert words[9:] == sorted(words[9:])
+
+
+# ---- the player -----------------------------------------------------------------------------------------------------
+def test_the_champion_beats_the_textbook_and_repeats_itself() -> None:
+    match = Match(Game.OTHELLO, "champion@level=3", "alphabeta:mixed@3", games=4, seed=5)
+    first, again = play_match(match), play_match(match)
+    assert first.wins >= 3
+    assert (first.wins, first.draws, first.losses) == (again.wins, again.draws, again.losses)
+
+
+def test_the_champion_plays_by_the_clock_and_ponders() -> None:
+    before = threading.active_count()
+    match = Match(Game.OTHELLO6, "champion,ponder=true,hash=1", "random", games=2, seed=1, clock=Clock(1.0))
+    result = play_match(match)
+    assert result.games == 2 and result.forfeits == (0, 0)
+    assert threading.active_count() == before
+
+
+def test_the_champion_says_what_it_cannot_do() -> None:
+    with pytest.raises(SpecError, match="Othello only"):
+        make_player("champion").begin(Game.ABAPA, 0)
+    with pytest.raises(SpecError, match="no level 99"):
+        make_player("champion@level=99").begin(Game.OTHELLO, 0)
+    with pytest.raises(SpecError, match="threads"):
+        make_player("champion,threads=0")
+
+
+# ---- published problems ---------------------------------------------------------------------------------------------
+def problems(name: str) -> list[Any]:
+    file = Path(SUITES / name)
+    if not file.exists():
+        pytest.skip(f"{name} is not there")
+    return parse_obf(file.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", ["fforum-1-19.obf", "fforum-20-39.obf"])
+def test_published_problems(name: str, engine: Engine) -> None:
+    for problem in problems(name):
+        if judges.empties_of(problem.position) <= 18:
+            found = last_of(engine.solve(problem.position))
+            assert found.value == problem.best_score and found.move in problem.best_moves
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["fforum-1-19.obf", "fforum-20-39.obf", "fforum-40-59.obf"])
+def test_all_published_problems_to_49(name: str) -> None:
+    with Engine(threads=2, hash=128) as made:
+        for problem in problems(name)[:10] if "40" in name else problems(name):
+            found = last_of(made.solve(problem.position))
+            assert found.value == problem.best_score and found.move in problem.best_moves
