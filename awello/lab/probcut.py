@@ -1,0 +1,125 @@
+"""How far a shallow search is from a deep one: the measurements behind multi-ProbCut.
+
+Positions come from games that the engine plays against itself with some random moves, so that they are neither too
+good nor absurd.  Each is searched to all depths without probable cuts; where few squares are empty it is solved as
+well. The deviation between two depths, over all positions of a number of empty squares, is fitted by a linear
+function of the empty squares, the difference of the depths and the lower depth.
+"""
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from awello.engine.engine import Engine
+from awello.engine.probcut import SURE, TERMS
+from awello.engine.thinking import Thinking
+from awello.engine.threads import empties_of
+from awello.lab.report import Report
+from awello.limits import Limit
+from awello.position import Position
+from awello.rules.game import PASS, Game
+
+DEPTHS = range(1, 9)  # the searches compared
+EMPTIES = range(12, 57, 4)
+SOLVED = 18  # empty squares from which a position is solved as well
+STRAY = 0.25  # the share of random moves in the games
+LEAST = 1.5  # discs: no deviation is taken to be smaller
+Pair = tuple[int, int, int]  # empty squares, the deeper search (the empty squares if to the end), the shallower one
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The deviation of one kind of search as a linear function, and how well it fits."""
+
+    coefficients: dict[str, float]
+    error: float
+
+    def at(self, pair: Pair) -> float:
+        """The deviation that it gives."""
+        return float(np.dot(list(self.coefficients.values()), _terms(pair)))
+
+
+def sample(engine: Engine, empties: int, chance: random.Random) -> Position:
+    """A position of half-random play with so many empty squares and a choice for the mover."""
+    while True:
+        position = Position.start(Game.OTHELLO)
+        while not position.over and empties_of(position) > empties:
+            moves = position.legal_moves()
+            if moves == (PASS,) or chance.random() < STRAY:
+                position = position.after(chance.choice(moves))
+            else:
+                position = position.after(list(engine.analyse(position, Limit(depth=2)))[-1].move)
+        if not position.over and position.legal_moves() != (PASS,) and empties_of(position) == empties:
+            return position
+
+
+def values_of(engine: Engine, position: Position) -> dict[int, int]:
+    """The value of a position at each depth, and under the number of its empty squares the exact score."""
+    engine.clear()
+    engine.team.begin()
+    thinking, values = Thinking(engine.team, position), {}
+    for depth in DEPTHS:
+        thinking.found = thinking.search_moves(depth, SURE)
+        values[depth] = thinking.found[0][0]
+    if thinking.empties <= SOLVED:
+        for _ in thinking.solve(False):
+            values[thinking.empties] = thinking.found[0][0]
+    return values
+
+
+def measure(positions: int, seed: int, step: Callable[[], object]) -> dict[Pair, list[int]]:
+    """The differences between all pairs of searches, by empty squares."""
+    chance, differences = random.Random(seed), defaultdict(list)
+    with Engine(hash=16) as engine:
+        for _ in range(positions):
+            for empties in EMPTIES:
+                values = values_of(engine, sample(engine, empties, chance))
+                for deep, value in values.items():
+                    for shallow in DEPTHS:
+                        if shallow < deep and (deep - shallow) % 2 == 0:
+                            differences[empties, deep, shallow].append(value - values[shallow])
+                step()
+    return dict(differences)
+
+
+def _terms(pair: Pair) -> list[float]:
+    empties, deep, shallow = pair
+    return [1.0, float(empties), float(deep - shallow), float(shallow)]
+
+
+def fit(deviations: dict[Pair, float]) -> Fit:
+    """The linear function closest to measured deviations."""
+    matrix, target = np.array([_terms(pair) for pair in deviations]), np.array(list(deviations.values()))
+    solution, *_ = np.linalg.lstsq(matrix, target, rcond=None)
+    error = float(np.sqrt(np.mean((matrix @ solution - target) ** 2)))
+    return Fit({term: round(float(value), 4) for term, value in zip(TERMS, solution, strict=True)}, error)
+
+
+def write(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, Fit]:
+    """Fit both kinds of search; write a report, and the file that the engine reads."""
+    deviations = {pair: float(np.sqrt(np.mean(np.square(seen)))) for pair, seen in differences.items()}
+    kinds = {
+        "depth": {pair: value for pair, value in deviations.items() if pair[1] < pair[0]},
+        "end": {pair: value for pair, value in deviations.items() if pair[1] == pair[0]},
+    }
+    fits = {kind: fit(measured) for kind, measured in kinds.items()}
+    report = Report(folder, "How far a shallow search is from a deep one")
+    for kind, measured in kinds.items():
+        rows = [[*pair, len(differences[pair]), value, fits[kind].at(pair)] for pair, value in sorted(measured.items())]
+        header = ["empty", "deep", "shallow", "positions", "deviation, discs", "fitted"]
+        report.table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end'}", header, rows)
+    report.text(
+        *(
+            f"{kind}: {found.coefficients}, root mean square error {found.error:.2f} discs"
+            for kind, found in fits.items()
+        )
+    )
+    report.write()
+    content = {kind: found.coefficients for kind, found in fits.items()} | {"least": LEAST}
+    (folder / "probcut.json").write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+    return fits
