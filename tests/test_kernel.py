@@ -114,6 +114,9 @@ ENTRY_POINTS = [
     ("run", "examples/run.yaml", "--json"),
     ("tree", "othello", "--search", "negamax@2"),
     ("players",),
+    ("solve", "othello", "start", "--size", "4"),
+    ("analyse", "f5d6c3d3c4", "--limit", "2"),
+    ("match", "othello", "champion@level=1", "random", "--games", "2"),
     ("warmup",),
 ]
 

@@ -34,11 +34,22 @@ def play_game(
     `players` are the first and the second, already told to begin.  Nobody is asked about a pass, which leaves
     no choice; passes and moves of the opening take no time.
     """
+    try:
+        return _play_on(players, start, opening, clock or Clock(), watch)
+    finally:
+        for player in players:
+            player.end()
+
+
+def _play_on(
+    players: Sequence[Player], start: Position, opening: Sequence[int], clock: Clock, watch: Watcher
+) -> Record:
+    """The loop of a game: ask, check, count the time, until there is an end."""
     positions = [start]
     for move in opening:
         positions.append(positions[-1].play(move))
     moves, seconds = list(opening), [0.0] * len(opening)
-    clocks = [clock or Clock()] * 2
+    clocks = [clock] * 2
     loser, reason = None, ""
     while loser is None and not positions[-1].over:
         position = positions[-1]

@@ -109,6 +109,21 @@ def run() -> int:
 
 def main() -> None:
     """The `awello` command."""
-    from awello.cli import lab, match, perft, play, players, run_config, tree, warmup  # noqa: F401  (they join the app)
+    # Importing a command joins it to the app.
+    from awello.cli import (  # noqa: F401  (they join the app)
+        analyse,
+        bench,
+        lab,
+        match,
+        perft,
+        play,
+        players,
+        probcut,
+        run_config,
+        solve,
+        train,
+        tree,
+        warmup,
+    )
 
     sys.exit(run())

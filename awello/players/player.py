@@ -58,6 +58,9 @@ class Player:
         """The move to play in a position with at least one legal move that is no pass."""
         raise NotImplementedError
 
+    def end(self) -> None:
+        """The game is over: leave nothing running."""
+
     def __str__(self) -> str:
         return str(self.spec)
 

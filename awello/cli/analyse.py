@@ -1,0 +1,207 @@
+"""`awello analyse`: a played game with the value of each move, its mistakes and what was better."""
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from awello.cli.app import Json, Size, app, print_json, progress
+from awello.errors import AwelloError, ConfigError, NotationError
+
+if TYPE_CHECKING:
+    from awello.engine.review import Judgement, Summary
+    from awello.limits import Limit
+    from awello.record import Record
+    from awello.rules.game import Game
+
+PLOTS = (".svg", ".png")
+
+
+@app.command()
+def analyse(
+    record: Annotated[
+        str, typer.Argument(metavar="RECORD", help="A transcript such as f5d6c3, a file that holds one, or - for stdin")
+    ],
+    size: Size = None,
+    limit: Annotated[
+        str, typer.Option(help="For each position: level=12, 10 (plies), 500ms or 450000n (nodes)", metavar="L")
+    ] = "level=12",
+    threads: Annotated[int, typer.Option(min=1, help="Threads that search", metavar="N")] = 1,
+    memory: Annotated[int, typer.Option("--hash", min=1, help="Megabytes of the engine's table", metavar="MB")] = 64,
+    plot: Annotated[Path | None, typer.Option(help="Draw the values to this .svg or .png too", metavar="FILE")] = None,
+    json: Json = False,
+) -> None:
+    """Judge every move of a game of Othello. Ctrl-C ends with what was judged so far, from the end of the game.
+
+    The table and the chart give values in discs for Black; JSON gives them for whoever moved.
+    """
+    from awello.limits import parse_limit
+    from awello.rules.game import find_game
+
+    game, spent = find_game("othello", size), parse_limit(limit)
+    if plot:
+        check_plot(plot)
+    played = read_record(record, game)
+    judgements, interrupted = judge(played, spent, threads, memory)
+    if json:
+        print_json(as_json(played, limit, judgements))
+    else:
+        print_review(played, judgements)
+    if plot and judgements:
+        write_plot(plot, judgements)
+    if interrupted:
+        raise typer.Exit(130)
+
+
+def read_record(text: str, game: "Game") -> "Record":
+    """The game of a transcript, of a file that holds one, or of standard input (`-`)."""
+    from awello.formats.transcript import parse_transcript
+    from awello.position import Position
+
+    piped = text == "-"
+    held, name = piped or _is_file(Path(text)), "standard input" if piped else text
+    try:
+        record = parse_transcript(read_line(None if piped else Path(text)) if held else text, Position.start(game))
+    except UnicodeDecodeError:
+        raise ConfigError(f"cannot read {name!r}: it is not text; a transcript is moves such as f5d6c3") from None
+    except AwelloError as error:
+        if held:
+            raise ConfigError(f"{name}: {error}") from None
+        if isinstance(error, NotationError):
+            raise NotationError(f"{error}, and no file has this name") from None
+        raise
+    if not record.moves:
+        raise ConfigError("the transcript is empty: write the moves together, such as f5d6c3")
+    return record
+
+
+def read_line(path: Path | None) -> str:
+    """The first line of a file, or of standard input, that is no comment; `#` and `%` start one."""
+    content = path.read_text("utf-8-sig") if path else sys.stdin.read()
+    lines = (line.split("#")[0].split("%")[0].strip() for line in content.splitlines())
+    return next(filter(None, lines), "")
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is a file; a long transcript cannot even be the name of one."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def judge(record: "Record", limit: "Limit", threads: int, memory: int) -> "tuple[list[Judgement], bool]":
+    """The judgements in the order of the game, and whether Ctrl-C left some out."""
+    from awello.engine.engine import Engine
+    from awello.engine.review import review
+
+    judgements: list[Judgement] = []
+    interrupted = False
+    with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, memory) as engine:
+        try:
+            for judgement in review(record, engine, limit):
+                judgements.append(judgement)
+                step()
+        except KeyboardInterrupt:
+            interrupted = True
+    return judgements[::-1], interrupted
+
+
+def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
+    """The review for people: a table of the moves, a chart of the values, and how well either side played."""
+    from rich.console import Console
+
+    from awello.engine.review import summarise
+    from awello.lab.reviews import LEGEND, draw_chart, draw_table, format_summary
+
+    console = Console(highlight=False, markup=False)
+    if judgements:
+        console.print(draw_table(judgements))
+        console.print(LEGEND, style="dim", soft_wrap=True)
+        console.print(draw_chart(judgements, len(record.moves)), soft_wrap=True)
+    if len(judgements) < len(record.moves):
+        console.print(f"the last {len(judgements)} of {len(record.moves)} moves were judged")
+    for side, name in enumerate(record.start.game.sides):
+        console.print(format_summary(name, summarise(judgements, side)), soft_wrap=True)
+    console.print(record.describe(), style="bold")
+
+
+def as_json(record: "Record", limit: str, judgements: "Sequence[Judgement]") -> dict[str, Any]:
+    """The review for machines; values are from the view of whoever moved."""
+    from awello.engine.review import summarise
+    from awello.formats.transcript import format_transcript
+
+    game = record.start.game
+    return {
+        "game": game.family,
+        "size": game.size,
+        "record": format_transcript(record),
+        "limit": limit,
+        "moves": [_move_json(judgement) for judgement in judgements],
+        "summary": {name.lower(): _side_json(summarise(judgements, side)) for side, name in enumerate(game.sides)},
+        "result": record.describe(),
+        "complete": len(judgements) == len(record.moves),
+    }
+
+
+def _move_json(judgement: "Judgement") -> dict[str, Any]:
+    position = judgement.position
+    return {
+        "ply": judgement.ply,
+        "side": position.mover.lower(),
+        "move": position.format_move(judgement.move),
+        "value": round(judgement.value, 2),
+        "best": position.format_move(judgement.best_move),
+        "best_value": round(judgement.best_value, 2),
+        "loss": round(judgement.loss, 2),
+        "exact": judgement.exact,
+        "line": judgement.line_names(),
+    }
+
+
+def _side_json(summary: "Summary") -> dict[str, Any]:
+    return {
+        "moves": summary.moves,
+        "accuracy": round(summary.accuracy, 2),
+        "mean_loss": round(summary.mean_loss, 2),
+        "mistakes": summary.mistakes,
+        "blunders": summary.blunders,
+    }
+
+
+def check_plot(path: Path) -> None:
+    """Say at once, not after minutes of analysis, that a plot cannot be written."""
+    from awello.lab.report import need_plots
+
+    if path.suffix.lower() not in PLOTS:
+        raise ConfigError(f"cannot plot to {str(path)!r}: choose a name that ends in {' or '.join(PLOTS)}")
+    if not path.parent.is_dir():
+        raise ConfigError(f"cannot plot to {str(path)!r}: there is no folder {str(path.parent)!r}")
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise ConfigError(f"cannot plot to {str(path)!r}: it is no plain file")
+    need_plots()
+
+
+def write_plot(path: Path, judgements: "Sequence[Judgement]") -> None:
+    """Write the plot completely or not at all."""
+    from matplotlib.figure import Figure
+
+    from awello.lab.reviews import plot_review
+
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    axes = figure.add_subplot()
+    plot_review(axes, judgements)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    draft = path.parent / f".{path.name}.{os.getpid()}"
+    try:
+        figure.savefig(draft, dpi=120, format=path.suffix.lower().removeprefix("."))
+        draft.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None

@@ -1,0 +1,37 @@
+"""`awello bench`: the speed of the champion's search, and its signature."""
+
+from typing import Annotated
+
+import typer
+
+from awello.cli.app import Json, app, print_json, progress
+
+
+@app.command()
+def bench(
+    threads: Annotated[int, typer.Option(min=1, help="Threads that search together", metavar="N")] = 1,
+    json: Json = False,
+) -> None:
+    """Search a fixed set of positions. With one thread, the total of nodes is the signature of the search."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from awello.engine.bench import GAMES, measure
+
+    rows = []
+    with progress("bench", 3 * len(GAMES)) as step:
+        for row in measure(threads):
+            rows.append(row)
+            step()
+    nodes, seconds = sum(row.nodes for row in rows), sum(row.seconds for row in rows)
+    if json:
+        print_json({"signature": nodes, "searches": len(rows), "seconds": seconds, "threads": threads})
+        return
+    table = Table("search", "empty", "value", "nodes", "M nodes/s")
+    for row in rows:
+        empties = 64 - sum(row.position.holdings())
+        rate = row.nodes / row.seconds / 1e6
+        table.add_row(row.what, str(empties), f"{row.value:+.0f}", f"{row.nodes:,}", f"{rate:.1f}")
+    Console().print(table)
+    word = "signature" if threads == 1 else "nodes"
+    print(f"{word} {nodes:,} in {seconds:.2f} s, {nodes / seconds / 1e6:.1f} M nodes/s")

@@ -1,0 +1,278 @@
+"""`awello solve`: the score of Othello positions under best play, and a check of those a file knows."""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from awello.cli.app import GameName, Size, app, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from awello.analysis import Analysis
+    from awello.engine.engine import Engine
+    from awello.formats.obf import Problem
+    from awello.position import Position
+    from awello.rules.game import Game
+
+MOVES = re.compile(r"\s*(?:\d+\s*\.+\s*)?[a-hA-H]\s?[1-8]")  # how a transcript begins
+BOARD = re.compile(r"\s*[-.*xXoObBwW ]{9}")  # how a board begins
+SHOWN = 8  # moves of the best line
+OUTCOMES = {1: "win", 0: "draw", -1: "loss"}
+MARKS = {True: "✓", False: "✗", None: " "}
+HEADER = f"{'#':>3} {'empties':>7} {'score':>5} {'best':<4}   {'seconds':>9} {'nodes':>10} {'M nodes/s':>9}  best line"
+
+
+@app.command(context_settings={"ignore_unknown_options": True})  # a board may begin with a dash
+def solve(
+    game: GameName,
+    what: Annotated[
+        str,
+        typer.Argument(metavar="WHAT", help="A file of OBF lines, - for standard input, a board, moves, or start"),
+    ],
+    size: Size = None,
+    wld: Annotated[bool, typer.Option("--wld", help="Ask only who wins: win, draw or loss")] = False,
+    threads: Annotated[int, typer.Option(min=1, help="Threads that search together", metavar="N")] = 1,
+    hash: Annotated[int, typer.Option(min=1, max=65536, help="Memory for positions, in MiB", metavar="MB")] = 64,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line for machines")] = False,
+) -> None:
+    """Solve Othello positions: the score under best play, in discs from the mover's view.
+
+    The scores that a file gives are checked; the exit status is 1 if one is wrong. Ctrl-C ends with the totals.
+    """
+    from awello.errors import ConfigError
+    from awello.rules.game import find_game
+
+    chosen = find_game(game, size)
+    if chosen.family == "awale":
+        raise ConfigError("Awalé cannot be solved yet: choose the game othello")
+    problems = read_problems(what, chosen)
+    for number, problem in enumerate(problems, 1):
+        if size is not None and problem.position.game != chosen:
+            found = problem.position.game.size
+            raise ConfigError(f"position {number} has a board of size {found}, not {size}: leave --size out")
+    report(solve_all(problems, wld, threads, hash), json)
+
+
+# ---- what to solve --------------------------------------------------------------------------------------------
+def read_problems(what: str, game: "Game") -> "list[Problem]":
+    """The problems that people name: a file, standard input, the start, a board or moves from the start."""
+    from awello.errors import ConfigError
+    from awello.formats.obf import Problem, parse_problem
+    from awello.formats.transcript import parse_transcript
+    from awello.position import Position
+
+    if what == "-":
+        return parse_file("standard input", sys.stdin.buffer.read())
+    if what == "start":
+        return [Problem(Position.start(game))]
+    if is_there(what):
+        return parse_file(what, Path(what).read_bytes())
+    if MOVES.match(what):
+        return [Problem(parse_transcript(what, Position.start(game)).final)]
+    if BOARD.match(what):
+        return [parse_problem(what)]
+    raise ConfigError(
+        f"{what[:20]!r} is no file, board or moves: name a file of OBF lines, "
+        "or write a board and its side, moves such as f5d6c3, or start"
+    )
+
+
+def is_there(name: str) -> bool:
+    """Whether there is a file of this name; text that cannot be a name is none."""
+    with suppress(OSError, ValueError):
+        return bool(name) and Path(name).exists()
+    return False
+
+
+def parse_file(name: str, content: bytes) -> "list[Problem]":
+    """The problems of an OBF file; an error names the file."""
+    from awello.errors import AwelloError, ConfigError
+    from awello.formats.obf import parse_obf
+
+    try:
+        problems = parse_obf(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ConfigError(f"{name} is not text: give OBF lines, each a board and its side") from None
+    except AwelloError as error:
+        raise ConfigError(f"{name}, {error}") from None
+    if not problems:
+        raise ConfigError(f"{name} holds no position: write one OBF line for each")
+    return problems
+
+
+# ---- solving --------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Solved:
+    """A problem and what was found; with `wld` only who wins counts."""
+
+    problem: "Problem"
+    analysis: "Analysis"
+    wld: bool
+
+    @property
+    def score(self) -> int:
+        """The score for the mover: discs, or -1, 0, 1 with `wld`."""
+        return self._counted(round(self.analysis.value))
+
+    @property
+    def best(self) -> str | None:
+        """The name of the best move, None if the game is over."""
+        position = self.problem.position
+        return None if position.over else position.format_move(self.analysis.move)
+
+    @property
+    def right(self) -> bool | None:
+        """Whether score and move are as the file says; None if it says nothing."""
+        known, scores = self.problem.best_score, self.problem.scores
+        if known is None:
+            return None
+        good = [move for move, score in scores if self._counted(score) == self._counted(known)]
+        same = self.analysis.exact and self.score == self._counted(known)
+        return same and (not scores or self.analysis.move in good)
+
+    def format_score(self) -> str:
+        """The score for people; `~` marks one that is not proved."""
+        score = OUTCOMES[self.score] if self.wld else f"{self.score:+d}" if self.score else "0"
+        return score if self.analysis.exact else f"~{score}"
+
+    def _counted(self, score: int) -> int:
+        return (score > 0) - (score < 0) if self.wld else score
+
+
+def solve_all(problems: "Sequence[Problem]", wld: bool, threads: int, hash: int) -> Iterator[Solved]:
+    """Solve problems one after the other; those of one size share an engine."""
+    numbered = enumerate(problems, 1)
+    for (game, over), group in groupby(numbered, lambda pair: (pair[1].position.game, pair[1].position.over)):
+        if over:
+            yield from (Solved(problem, final_score(problem.position), wld) for _, problem in group)
+            continue
+        from awello.engine.engine import Engine
+
+        with Engine(game, threads=threads, hash=hash) as engine:
+            for number, problem in group:
+                yield solve_one(engine, problem, wld, f"{number} of {len(problems)}")
+
+
+def solve_one(engine: "Engine", problem: "Problem", wld: bool, label: str) -> Solved:
+    """Solve a problem as if it were the only one, telling on the live line what is known so far."""
+    engine.clear()
+    with live_line(label) as tell:
+        for analysis in engine.solve(problem.position, wld=wld):
+            found = Solved(problem, analysis, wld)
+            tell(f"{label}: {describe(found)}")
+    return found
+
+
+def final_score(position: "Position") -> "Analysis":
+    """What there is to say about a game that is over."""
+    from awello.analysis import Analysis
+    from awello.rules.game import PASS
+
+    first, second = position.score()
+    value = second - first if position.side else first - second
+    return Analysis(PASS, value, exact=True, depth=0, nodes=0, leaves=0, seconds=0.0)
+
+
+# ---- showing it -----------------------------------------------------------------------------------------------
+def report(results: Iterator[Solved], json: bool) -> None:
+    """Print each result as it comes, then the totals; the exit status says whether all was well."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    done: list[Solved] = []
+    interrupted = False
+    try:
+        for solved in results:
+            done.append(solved)
+            show(solved, len(done), console, json)
+    except KeyboardInterrupt:
+        interrupted = True
+    if not json:
+        console.print(format_totals(done), style="bold")
+    if interrupted or any(solved.right is False for solved in done):
+        raise typer.Exit(130 if interrupted else 1)
+
+
+def show(solved: Solved, number: int, console: "Console", json: bool) -> None:
+    """Print one result at once: a row of the table, below its header, or a JSON object."""
+    if json:
+        print_json(as_json(solved))
+        sys.stdout.flush()
+        return
+    if number == 1:
+        console.print(HEADER, style="bold")
+    console.print(format_row(number, solved), style="red" if solved.right is False else None)
+
+
+def as_json(solved: Solved) -> dict[str, object]:
+    """A result under the names that machines read."""
+    from awello.position import format_position
+
+    return {
+        "position": format_position(solved.problem.position),
+        "score": solved.score,
+        "best": solved.best,
+        "exact": bool(solved.analysis.exact),
+        "nodes": int(solved.analysis.nodes),
+        "seconds": float(solved.analysis.seconds),
+    }
+
+
+def format_row(number: int, solved: Solved) -> str:
+    """A result as a line of the table."""
+    position, analysis = solved.problem.position, solved.analysis
+    empties = position.game.points - sum(position.holdings())
+    line = " ".join(position.format_move(move) for move in analysis.line[:SHOWN])
+    row = (
+        f"{number:>3} {empties:>7} {solved.format_score():>5} {solved.best or '-':<4} {MARKS[solved.right]} "
+        f"{analysis.seconds:>9.3f} {format_count(analysis.nodes):>10} {format_rate([solved]):>9}  {line}"
+    )
+    return row.rstrip()
+
+
+def format_totals(done: Sequence[Solved]) -> str:
+    """How many problems, how many right, and what they took."""
+    checked = [solved.right for solved in done if solved.right is not None]
+    right = f", {sum(checked)} of {len(checked)} right" if checked else ""
+    seconds = sum(solved.analysis.seconds for solved in done)
+    nodes = sum(solved.analysis.nodes for solved in done)
+    problems = f"{len(done)} position{'' if len(done) == 1 else 's'}"
+    return f"{problems}{right}: {seconds:.3f} s, {format_count(nodes)} nodes, {format_rate(done)} M nodes/s"
+
+
+def format_count(nodes: int) -> str:
+    """A number of nodes, in millions where it is large: `1,234`, `123.0 M`."""
+    return f"{nodes / 1e6:,.1f} M" if nodes >= 1e5 else f"{nodes:,}"
+
+
+def format_rate(done: Sequence[Solved]) -> str:
+    """Millions of nodes a second."""
+    seconds = sum(solved.analysis.seconds for solved in done)
+    return f"{sum(solved.analysis.nodes for solved in done) / seconds / 1e6:.1f}" if seconds else "0.0"
+
+
+def describe(found: Solved) -> str:
+    """What is known so far, for the live line."""
+    analysis = found.analysis
+    return f"{found.best} {found.format_score()}, {analysis.certainty} % sure, {format_count(analysis.nodes)} nodes"
+
+
+@contextmanager
+def live_line(label: str) -> Iterator[Callable[[str], None]]:
+    """A line with the time on standard error, where that is a terminal; yields a function that changes its text."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda text: bar.update(task, description=text)

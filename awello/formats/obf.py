@@ -1,0 +1,85 @@
+"""OBF files: Othello positions as problems, one a line, with the scores that are known of their moves.
+
+A line is a board and its side, then `A2:+38;` for each move, best first, or one bare `+38;` for the position.
+Fields end with `;`, and `%` starts a comment.  Scores are discs, from the mover's view.
+"""
+
+import re
+from dataclasses import dataclass
+
+from awello.errors import AwelloError, NotationError
+from awello.position import Position, format_position, parse_position
+from awello.rules.game import PASS, SIZES
+from awello.rules.othello import parse_board
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A position to solve, and what is known of its solution."""
+
+    position: Position
+    scores: tuple[tuple[int, int], ...] = ()
+    """Moves with their scores, in the order of the file."""
+    score: int | None = None
+    """The score of the position, where the file gives no moves."""
+
+    @property
+    def best_score(self) -> int | None:
+        """The score under best play, None if nothing is known."""
+        return max((score for _, score in self.scores), default=self.score)
+
+    @property
+    def best_moves(self) -> tuple[int, ...]:
+        """The listed moves that reach the best score."""
+        return tuple(move for move, score in self.scores if score == self.best_score)
+
+
+def format_obf(problem: Problem) -> str:
+    """A problem as a line of an OBF file."""
+    position = problem.position
+    fields = [format_position(position)]
+    for move, score in problem.scores:
+        fields.append(f"{'PA' if move == PASS else position.format_move(move).upper()}:{score:+d}")
+    if problem.score is not None:
+        fields.append(f"{problem.score:+d}")
+    return "; ".join(fields) + ";"
+
+
+def parse_obf(text: str) -> list[Problem]:
+    """The problems of an OBF file; an error names the line and what is wrong in it."""
+    problems = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if content := line.split("%")[0].strip():
+            try:
+                problems.append(parse_problem(content))
+            except AwelloError as error:
+                raise NotationError(f"line {number}: {error}") from None
+    return problems
+
+
+def parse_problem(line: str) -> Problem:
+    """The problem of one line without a comment."""
+    board, *rest = line.split(";")
+    position = parse_position(board, SIZES[parse_board(board)[3]])  # the size said: never an Awalé diagram
+    scores: dict[int, int] = {}
+    bare: list[int] = []
+    for field in filter(None, map(str.strip, rest)):
+        name, colon, score = field.rpartition(":")
+        if not colon:
+            bare.append(_parse_score(field, position))
+            continue
+        move = position.parse_move(name[:12])
+        if move in scores:
+            raise NotationError(f"{field[:12]!r} comes again: list each move once")
+        scores[move] = _parse_score(score, position)
+    if len(bare) + bool(scores) > 1:
+        raise NotationError("more than one score of the position: give a score to each move, or one alone")
+    return Problem(position, tuple(scores.items()), bare[0] if bare else None)
+
+
+def _parse_score(text: str, position: Position) -> int:
+    """A difference of discs such as `+38`."""
+    most = position.game.points
+    if re.fullmatch(r"[+-]?[0-9]{1,2}", text.strip()) and abs(score := int(text)) <= most:
+        return score
+    raise NotationError(f"{text.strip()[:12]!r} is no score: write a number of discs from -{most} to +{most}")

@@ -1,0 +1,119 @@
+"""A reviewed game for people's eyes: a table and a chart for the terminal, a plot for a page.
+
+Values are turned round here to the view of the first player, Black, so that one curve tells the whole game.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from awello.engine.review import BLUNDER, MISTAKE, Judgement, Summary
+
+LINE = 5  # moves of the best line that are shown
+LEGEND = f"in discs; = exact; ? a mistake, {MISTAKE} lost or more; ?? a blunder, {BLUNDER} or more"
+COLUMNS, ROWS = 60, 5  # the chart: its width, and its rows above and below zero
+WIDEST = 6  # letters of a bar in a short game
+STEPS = (1, 2, 4, 6, 10, 13)  # discs that a row of the chart may stand for
+STYLES = {"": "", "?": "yellow", "??": "bold red"}
+GREEN, ORANGE, RED = "#1e7a46", "#e08a00", "#c22222"
+
+
+def format_value(value: float, exact: bool = False) -> str:
+    """A value in discs for people: `+4`, `-2.5`, and `=+4` if it is exact."""
+    return "=" * exact + f"{round(value, 1) + 0.0:+.1f}".removesuffix(".0")
+
+
+def format_summary(name: str, summary: Summary) -> str:
+    """How well a side played, in a line."""
+    if not summary.moves:
+        return f"{name}: no choice to judge"
+    blunders = f" ({_count(summary.blunders, 'blunder')})" if summary.blunders else ""
+    choices, mistakes = _count(summary.moves, "choice"), _count(summary.mistakes, "mistake") + blunders
+    return f"{name}: accuracy {summary.accuracy:.1f} %, mean loss {summary.mean_loss:.2f} in {choices}, {mistakes}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def draw_table(judgements: Sequence[Judgement]) -> Table:
+    """The moves in their order, each with its value, its loss and what was better."""
+    first = judgements[0].position.game.sides[0]
+    numbers = ("#", value := f"value for {first}", "loss")
+    table = Table()
+    for name in ("#", "side", "move", value, "loss", "best", "best line"):
+        table.add_column(name, justify="right" if name in numbers else "left", no_wrap=True)
+    for judgement in judgements:
+        table.add_row(*_cells(judgement), style=STYLES[judgement.mark] if judgement.choice else "dim")
+    return table
+
+
+def _cells(judgement: Judgement) -> list[str]:
+    """A move as a row of the table; what was better is only named if something was."""
+    position, names = judgement.position, judgement.line_names()
+    lost = judgement.loss > 0
+    return [
+        str(judgement.ply),
+        position.mover,
+        f"{position.format_move(judgement.move)} {judgement.mark}".strip(),
+        format_value(judgement.first_value, judgement.exact),
+        format_value(judgement.loss).removeprefix("+") if lost else "",
+        position.format_move(judgement.best_move) if lost else "",
+        " ".join(names[:LINE]) + (" …" if len(names) > LINE else "") if judgement.choice else "",
+    ]
+
+
+def draw_chart(judgements: Sequence[Judgement], plies: int) -> Text:
+    """The value after each of a game's moves as bars, Black's upwards, with mistakes marked on the line of zero."""
+    wide = min(max(1, COLUMNS // plies), WIDEST)
+    most = max(abs(judgement.first_value) for judgement in judgements)
+    step = next((step for step in STEPS if most <= ROWS * step), STEPS[-1])
+    first, second = judgements[0].position.game.sides
+    text = Text(f"value after each move: {first} is better above the line, {second} below\n")
+    for row in range(ROWS, -ROWS - 1, -1):
+        text.append(f"{row * step:+4d} ┤" if row else "   0 ┼")
+        cells = dict.fromkeys(range(1, plies + 1), (" " if row else "─", ""))
+        cells |= {judgement.ply: _bar(judgement, row, step) for judgement in judgements}
+        for letter, style in cells.values():
+            text.append(letter * wide if letter != "?" else "?".ljust(wide, "─"), style)
+        text.append("\n")
+    return text.append(" " * 6 + _scale(plies, wide))
+
+
+def _bar(judgement: Judgement, row: int, step: int) -> tuple[str, str]:
+    """What a row of the chart shows of a move's bar, half a letter at a time, and in which style."""
+    if row == 0:
+        return ("?", STYLES[judgement.mark]) if judgement.mark else ("─", "")
+    value = judgement.first_value if row > 0 else -judgement.first_value
+    halves = max(1, round(2 * value / step)) if value >= 0.5 else 0
+    above = halves - 2 * (abs(row) - 1)
+    letter = "█" if above >= 2 else ("▄" if row > 0 else "▀") if above == 1 else " "
+    return letter, "green" if judgement.exact else "cyan"
+
+
+def _scale(plies: int, wide: int) -> str:
+    """The numbers of the moves under the chart, each where its bar begins."""
+    scale = ""
+    for ply in (1, *range(10 if wide == 1 else 5, plies + 1, 10 if wide == 1 else 5)):
+        scale = scale.ljust((ply - 1) * wide) + str(ply)
+    return scale
+
+
+def plot_review(axes: Any, judgements: Sequence[Judgement]) -> None:
+    """Draw the value by move on the axes of a plot: mistakes dotted, the solved part shaded."""
+    first = judgements[0].position.game.sides[0]
+    axes.axhline(0, color="#888", linewidth=1)
+    axes.plot(*_points(judgements), color=GREEN, marker=".", label=f"value for {first}")
+    for mark, colour, name in (("?", ORANGE, "mistake"), ("??", RED, "blunder")):
+        if found := [judgement for judgement in judgements if judgement.mark == mark]:
+            axes.plot(*_points(found), "o", color=colour, label=name)
+    solved = [judgement.ply for judgement in judgements if judgement.exact]
+    if solved:
+        axes.axvspan(min(solved) - 0.5, max(solved) + 0.5, color=GREEN, alpha=0.1, label="exact")
+    axes.set(xlabel="move", ylabel=f"discs for {first}")
+
+
+def _points(judgements: Sequence[Judgement]) -> tuple[list[int], list[float]]:
+    return [judgement.ply for judgement in judgements], [judgement.first_value for judgement in judgements]

@@ -1,0 +1,342 @@
+"""Reviews of played games, judged by plain minimax on the twin, and the command that shows them."""
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from conftest import awello
+from twins import OthelloTwin
+
+from awello import PASS, Game, Position, Record, format_transcript, parse_transcript
+from awello.analysis import Analysis
+from awello.cli.analyse import analyse, read_record
+from awello.engine.review import Judgement, review, summarise
+from awello.errors import AwelloError, ConfigError
+from awello.lab.reviews import draw_chart, format_summary, format_value
+from awello.limits import Limit
+
+SOLVED = 7  # empty squares from which the fake engine is exact
+LIMIT = Limit(depth=1)
+
+
+@cache
+def solve(twin: OthelloTwin) -> int:
+    """The final difference for the mover under best play."""
+    moves = twin.legal_moves()
+    if not moves:
+        black, white = twin.score()
+        return (white - black) if twin.side else (black - white)
+    return max(-solve(twin.play(move)) for move in moves)
+
+
+def twin_at(position: Position) -> OthelloTwin:
+    letters = ("X" if position.first >> at & 1 else "O" if position.second >> at & 1 else "." for at in range(64))
+    return OthelloTwin(position.game.size, tuple(letters), position.side)
+
+
+class Fake:
+    """An engine for 4x4 boards: exact near the end, before that it counts discs after one move."""
+
+    def __init__(self) -> None:
+        self.asked: list[Position] = []
+
+    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+        assert not position.over
+        self.asked.append(position)
+        exact = 16 - sum(position.holdings()) <= SOLVED
+        values = {move: self.value(position.after(move), exact) for move in position.legal_moves()}
+        move = max(values, key=lambda move: values[move])
+        for value in (values[move] - 1, values[move]):  # only the last answer counts
+            yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
+
+    def value(self, after: Position, exact: bool) -> float:
+        return -solve(twin_at(after)) if exact else after.opp.bit_count() - after.own.bit_count()
+
+
+class Scripted:
+    """An engine that says what it is told: (move, value, exact) for each ply it is asked about."""
+
+    def __init__(self, record: Record, answers: dict[int, tuple[str, float, bool]]) -> None:
+        self.answers = dict(zip(record.positions(), map(answers.get, range(1, len(record.moves) + 2)), strict=True))
+
+    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+        answer = self.answers[position]
+        assert answer, f"nobody should ask about {position!r}"
+        name, value, exact = answer
+        move = position.parse_move(name)
+        yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
+
+
+def random_game(seed: int) -> Record:
+    """A game of chance on the smallest board; that of seed 7 has passes and ends with an empty square."""
+    chance, position, moves = random.Random(seed), Position.start(Game.OTHELLO4), []
+    while not position.over:
+        moves.append(chance.choice(position.legal_moves()))
+        position = position.after(moves[-1])
+    return Record(Position.start(Game.OTHELLO4), tuple(moves))
+
+
+def judge(answers: dict[int, tuple[str, float, bool]], moves: str = "f5d6") -> dict[int, Judgement]:
+    """The judgements of a short game by ply."""
+    record = parse_transcript(moves)
+    return {judgement.ply: judgement for judgement in review(record, Scripted(record, answers), LIMIT)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_exact_judgements_are_those_of_plain_minimax(seed: int) -> None:
+    record = random_game(seed)
+    judgements = list(review(record, Fake(), LIMIT))
+    assert [judgement.ply for judgement in judgements] == list(range(len(record.moves), 0, -1))
+    assert tuple(judgement.move for judgement in reversed(judgements)) == record.moves
+    late = [judgement for judgement in judgements if 16 - sum(judgement.position.holdings()) <= SOLVED]
+    assert len(late) >= SOLVED - 1
+    for judgement in late:
+        twin = twin_at(judgement.position)
+        assert judgement.exact
+        assert judgement.value == -solve(twin.play(judgement.move))
+        assert judgement.best_value == solve(twin) == -solve(twin.play(judgement.best_move))
+        assert judgement.loss == judgement.best_value - judgement.value
+        assert judgement.line[0] == judgement.best_move
+    assert any(judgement.loss for judgement in late)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_loss_is_sound_where_estimates_meet_exact_values(seed: int) -> None:
+    for judgement in review(random_game(seed), Fake(), LIMIT):
+        assert judgement.loss == judgement.best_value - judgement.value >= 0
+        assert (judgement.loss == 0) == (judgement.best_move == judgement.move)
+        assert judgement.line[0] == judgement.best_move
+
+
+def test_only_choices_are_analysed_once_and_from_the_end() -> None:
+    record, engine = random_game(7), Fake()
+    passes = [judgement for judgement in review(record, engine, LIMIT) if judgement.move == PASS]
+    assert passes
+    assert all(judgement.loss == 0 and not judgement.choice for judgement in passes)
+    choices = [position for position in record.positions() if len(position.legal_moves()) > 1]
+    assert engine.asked == choices[::-1]
+
+
+def test_the_end_of_an_unfinished_game_is_analysed_first() -> None:
+    record, engine = Record(random_game(7).start, random_game(7).moves[:2]), Fake()
+    start, middle, final = record.positions()
+    assert len(list(review(record, engine, LIMIT))) == 2
+    assert engine.asked == [final, middle, start]
+
+
+def test_a_game_without_moves_asks_nothing() -> None:
+    engine = Fake()
+    assert list(review(Record(Position.start()), engine, LIMIT)) == []
+    assert engine.asked == []
+
+
+def test_a_move_is_worth_minus_the_next_position() -> None:
+    found = judge({1: ("d3", 2.5, False), 2: ("f6", 1.0, False), 3: ("c3", 8.0, False)})
+    assert (found[2].value, found[2].best_value, found[2].loss) == (-8, 1, 9)
+    assert (found[1].value, found[1].best_value, found[1].loss) == (-1, 2.5, 3.5)
+    assert found[1].position.format_move(found[1].best_move) == "d3"
+    assert [found[ply].first_value for ply in (1, 2)] == [-1, 8]
+    assert not found[1].exact
+
+
+def test_a_move_better_than_the_best_raises_it() -> None:
+    found = judge({1: ("d3", -5, False), 2: ("d6", 3.0, False), 3: ("c3", -6.0, False)})
+    assert (found[2].value, found[2].best_value, found[2].loss) == (6, 6, 0)
+    assert (found[1].value, found[1].best_value, found[1].loss) == (-6, -5, 1)
+    found = judge({1: ("d3", -5, False), 2: ("f6", 3.0, False), 3: ("c3", -6.0, False)})
+    assert (found[2].best_value, found[2].loss, found[2].best_move) == (6, 0, found[2].move)
+    assert found[2].line_names() == ["d6", "c3"]
+
+
+def test_the_engines_own_move_loses_nothing() -> None:
+    found = judge({1: ("f5", 7.0, False), 2: ("d6", 2.0, False), 3: ("c3", 9.0, False)})
+    assert (found[2].value, found[2].best_value, found[2].loss) == (2, 2, 0)
+    assert (found[1].value, found[1].best_value, found[1].loss) == (7, 7, 0)
+
+
+def test_exact_values_outweigh_estimates() -> None:
+    after = judge({1: ("d3", 0.5, False), 2: ("d6", 2.0, False), 3: ("c3", 4.0, True)})
+    assert (after[2].value, after[2].best_value, after[2].loss, after[2].exact) == (-4, -4, 0, True)
+    assert (after[1].value, after[1].exact) == (4, False)  # another move may be better: -4 is a bound for White
+    before = judge({1: ("d3", 0.0, True), 2: ("f6", 2.0, True), 3: ("c3", -6.0, False)})
+    assert (before[2].value, before[2].best_value, before[2].loss, before[2].exact) == (2, 2, 0, False)
+    assert (before[1].value, before[1].loss, before[1].exact) == (-2, 2, True)
+    own = judge({1: ("f5", 4.0, True), 2: ("d6", -1.0, False), 3: ("c3", 0.0, False)})
+    assert (own[1].value, own[1].best_value, own[1].exact) == (4, 4, True)
+
+
+def test_a_summary_counts_what_was_lost_in_choices() -> None:
+    start = Position.start()
+    losses = (0.0, 3.9, 4.0, 9.9, 10.0, 0.0)
+    judgements = [Judgement(2 * at + 1, start, 19, 0.0, loss, 19, loss, True, ()) for at, loss in enumerate(losses)]
+    found = summarise(judgements, 0)
+    assert (found.moves, found.mistakes, found.blunders) == (6, 3, 1)
+    assert found.mean_loss == pytest.approx(27.8 / 6)
+    assert found.accuracy == pytest.approx(100 * 2 ** (-27.8 / 30))
+    assert [judgement.mark for judgement in judgements] == ["", "", "?", "?", "??", ""]
+    assert "6 choices, 3 mistakes (1 blunder)" in format_summary("Black", found)
+    nothing = summarise(judgements, 1)
+    assert (nothing.moves, nothing.accuracy) == (0, 100)
+    assert summarise(judgements[:1], 0).accuracy == 100
+    forced = next(judgement for judgement in review(random_game(7), Fake(), LIMIT) if not judgement.choice)
+    assert summarise([forced], forced.position.side).moves == 0
+
+
+def test_values_for_people() -> None:
+    assert [format_value(value) for value in (4.0, -2.54, 0.0, -0.01)] == ["+4", "-2.5", "+0", "+0"]
+    assert format_value(-16, True) == "=-16"
+
+
+def test_the_chart_shows_values_above_and_below_the_line() -> None:
+    start = Position.start()
+    values = (2.0, -4.0, 10.0)
+    judgements = [Judgement(ply, start, 19, value, value, 19, 0, True, ()) for ply, value in enumerate(values, 1)]
+    judgements[1] = Judgement(2, start, 19, -4.0, 2.0, 20, 6.0, True, ())
+    rows = draw_chart(judgements, 4).plain.splitlines()[1:]
+    assert [row[6::6][:4].ljust(4) for row in rows] == [
+        "  █ ",
+        "  █ ",
+        "  █ ",
+        "  █ ",
+        "█ █ ",
+        "─?──",
+        " █  ",
+        " █  ",
+        "    ",
+        "    ",
+        "    ",
+        "1   ",
+    ]
+    assert [row[:6] for row in (rows[0], rows[5], rows[10])] == [" +10 ┤", "   0 ┼", " -10 ┤"]
+
+
+GAME = format_transcript(random_game(7))
+WORDS = ("--size", "4", "--limit", "4")
+
+
+def read(*words: str, **more: str) -> Any:
+    done = awello("analyse", *words, "--json", **more)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_command_for_machines() -> None:
+    found = read(GAME, *WORDS)
+    assert (found["game"], found["size"], found["record"], found["complete"]) == ("othello", 4, GAME, True)
+    assert found["moves"][0].keys() >= {"ply", "side", "move", "value", "best", "best_value", "loss", "exact", "line"}
+    names = [move["move"] for move in found["moves"]]
+    assert "".join(name for name in names if name != "pass") == GAME
+    assert [move["ply"] for move in found["moves"]] == list(range(1, len(names) + 1))
+    record = random_game(7)
+    for move, position, played in zip(found["moves"], record.positions(), record.moves, strict=False):
+        if move["exact"] and 16 - sum(position.holdings()) <= SOLVED:
+            assert move["value"] == -solve(twin_at(position.after(played)))
+    assert found["moves"][-1]["exact"]
+    assert found["summary"].keys() == {"black", "white"}
+    assert 0 <= found["summary"]["black"]["accuracy"] <= 100
+
+
+def test_a_game_from_a_file_or_a_pipe(tmp_path: Path) -> None:
+    file = tmp_path / "game.txt"
+    file.write_text(f"# a game\n\n{GAME} % its moves\nf5d6\n")
+    assert read_record(str(file), Game.OTHELLO4) == read_record(GAME, Game.OTHELLO4) == random_game(7)
+    assert read("-", *WORDS, stdin=GAME)["record"] == GAME
+
+
+def test_the_command_for_people() -> None:
+    done = awello("analyse", GAME, *WORDS)
+    assert done.returncode == 0, done.stderr
+    assert all(part in done.stdout for part in ("for Black", "best line", "0 ┼", "Black: accuracy", "White: accuracy"))
+    assert done.stdout.splitlines()[-1] == random_game(7).describe()
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    unfinished = awello("analyse", "f5d6c3", "--limit", "2")
+    assert unfinished.stdout.endswith("unfinished after 3 moves\n")
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_the_command_plots(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    file = tmp_path / f"game.{kind}"
+    done = awello("analyse", GAME, *WORDS, "--plot", str(file))
+    assert done.returncode == 0, done.stderr
+    assert file.read_bytes().startswith(b"<?xml" if kind == "svg" else b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [file]
+
+
+class Interrupted(Fake):
+    """An engine that meets Ctrl-C at its third question."""
+
+    def __init__(self, game: Game, threads: int, hash: int) -> None:
+        super().__init__()
+
+    def __enter__(self) -> "Interrupted":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+        if len(self.asked) == 2:
+            raise KeyboardInterrupt
+        return super().analyse(position, limit, best)
+
+
+def test_ctrl_c_shows_what_was_judged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("awello.engine.engine.Engine", Interrupted)
+    with pytest.raises(typer.Exit) as left:
+        analyse(GAME, size=4)
+    assert left.value.exit_code == 130
+    shown = capsys.readouterr().out
+    judged = [line.split("│")[1].strip() for line in shown.splitlines() if line.startswith("│")]
+    assert judged == [str(ply) for ply in range(14 - len(judged), 14)]
+    assert f"the last {len(judged)} of 13 moves were judged" in shown
+    with pytest.raises(typer.Exit):
+        analyse(GAME, size=4, json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert (len(found["moves"]), found["complete"]) == (len(judged), False)
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"record": " "}, "the transcript is empty: write"),
+    ({"record": "f5x9"}, "move 2 of the transcript, 'x9', is no move"),
+    ({"record": "a1"}, "move 1 of the transcript: a1 is no legal move"),
+    ({"record": "1. f5 " * 100}, "move 2 of the transcript: f5 is no legal move"),
+    ({"record": "f5", "size": 5}, "size 5: choose 4, 6 or 8"),
+    ({"record": "f5", "limit": "soon"}, "'soon' is no limit"),
+    ({"record": "f5", "plot": Path("game.pdf")}, "ends in .svg or .png"),
+    ({"record": "f5", "plot": Path("nowhere/game.svg")}, "there is no folder 'nowhere'"),
+    ({"record": "f5", "plot": Path("/")}, "cannot plot to '/'"),
+]
+
+
+@pytest.mark.parametrize(("words", "part"), BAD, ids=[part for _, part in BAD])
+def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
+    with pytest.raises(AwelloError) as error:
+        analyse(**words)
+    assert part in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [(("missing.txt",), "no file has this name"), (("-",), "empty"), (("f5", "--threads", "0"), "--threads")],
+)
+def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+    done = awello("analyse", *words)
+    complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    assert (done.returncode, done.stdout, len(complaints)) == (2, "", 1)
+    assert part in complaints[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "part"), [(b"f5a1", "game.txt: move 2"), (b"\xff\xfe", "it is not text"), (b"# none\n", "is empty")]
+)
+def test_a_bad_file_is_named(content: bytes, part: str, tmp_path: Path) -> None:
+    (tmp_path / "game.txt").write_bytes(content)
+    with pytest.raises(ConfigError) as error:
+        analyse(str(tmp_path / "game.txt"))
+    assert part in str(error.value)

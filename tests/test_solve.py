@@ -1,0 +1,248 @@
+"""Solving positions from the command line: values judged by a plain solver on the twin, files, wrong input."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, awello
+from twins import PASS, OthelloTwin
+
+START4 = "-----OX--XO----- X"
+START4_SCORE = -10  # Black loses 3-11, and the two empty squares go to White
+PASSING = "XXXXXXXXXXXXXXO- O"  # White must pass, then Black takes the board
+OVER = "XXXXXXXXXXXXXX-- O"
+
+
+def solved(*words: str, stdin: str = "", status: int = 0) -> list[dict[str, Any]]:
+    done = awello("solve", "othello", *words, "--json", stdin=stdin)
+    assert done.returncode == status, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def value(twin: OthelloTwin, alpha: int = -64, beta: int = 64) -> int:
+    """The score for the mover under best play, by plain alpha-beta."""
+    moves = twin.legal_moves()
+    if not moves:
+        black, white = twin.score()
+        return white - black if twin.side else black - white
+    for move in moves:
+        alpha = max(alpha, -value(twin.play(move), -beta, -alpha))
+        if alpha >= beta:
+            break
+    return alpha
+
+
+def name_of(twin: OthelloTwin, move: int) -> str:
+    margin = (8 - twin.size) // 2
+    return "pass" if move == PASS else f"{'abcdefgh'[move % 8 - margin]}{move // 8 - margin + 1}"
+
+
+def text_of(twin: OthelloTwin) -> str:
+    margin = (8 - twin.size) // 2
+    inside = range(margin, 8 - margin)
+    squares = "".join(twin.squares[8 * row + column] for row in inside for column in inside)
+    return f"{squares.replace('.', '-')} {'XO'[twin.side]}"
+
+
+def late_position(size: int, empties: int, seed: int) -> OthelloTwin:
+    """A position of a random game with so many empty squares, whose mover can move or must pass."""
+    chance = random.Random(f"{size}/{empties}/{seed}")
+    while True:
+        twin = OthelloTwin.start(size)
+        while (moves := twin.legal_moves()) and text_of(twin).count("-") > empties:
+            twin = twin.play(chance.choice(moves))
+        if moves:
+            return twin
+
+
+LATE = [late_position(size, empties, seed) for size in (8, 6) for empties in (1, 4, 6, 7, 8) for seed in range(2)]
+
+
+@pytest.fixture(scope="module")
+def judged() -> list[tuple[str, dict[str, int]]]:
+    """Late positions as text, each with the value of every move by the plain solver."""
+    return [
+        (text_of(twin), {name_of(twin, move): -value(twin.play(move)) for move in twin.legal_moves()}) for twin in LATE
+    ]
+
+
+def test_late_positions_as_the_plain_solver_has_them(judged: list[tuple[str, dict[str, int]]]) -> None:
+    found = solved("-", stdin="\n".join(text for text, _ in judged))
+    assert [one["position"] for one in found] == [text for text, _ in judged]
+    for one, (text, values) in zip(found, judged, strict=True):
+        assert one["exact"] is True, text
+        assert one["score"] == max(values.values()), text
+        assert values[one["best"]] == one["score"], text
+
+
+def test_who_wins_as_the_plain_solver_has_it(judged: list[tuple[str, dict[str, int]]]) -> None:
+    found = solved("-", "--wld", stdin="\n".join(text for text, _ in judged))
+    for one, (text, values) in zip(found, judged, strict=True):
+        best, chosen = max(values.values()), values[one["best"]]
+        assert one["score"] == (best > 0) - (best < 0) == (chosen > 0) - (chosen < 0), text
+
+
+def test_a_file_that_knows_the_scores_is_checked(judged: list[tuple[str, dict[str, int]]], tmp_path: Path) -> None:
+    file = tmp_path / "late.obf"
+    lines = []
+    for text, values in judged:
+        ordered = sorted(values, key=lambda name: -values[name])
+        lines.append(f"{text}; " + " ".join(f"{name}:{values[name]:+d};" for name in ordered))
+    file.write_text("% from the plain solver\n\n" + "\n".join(lines) + "\n")
+    for words in ((), ("--wld",), ("--threads", "2", "--hash", "1")):
+        done = awello("solve", "othello", str(file), *words)
+        assert done.returncode == 0, done.stdout
+        assert done.stdout.count("✓") == len(judged)
+        assert done.stdout.splitlines()[-1].startswith(f"{len(judged)} positions, {len(judged)} of {len(judged)} right")
+
+
+def test_the_smallest_board() -> None:
+    assert value(OthelloTwin.start(4)) == START4_SCORE
+    by_name, by_text = solved("start", "--size", "4")[0], solved(START4)[0]
+    assert by_name.keys() == by_text.keys() == {"position", "score", "best", "exact", "nodes", "seconds"}
+    assert by_name["position"] == by_text["position"] == START4
+    assert by_name["score"] == by_text["score"] == START4_SCORE
+    assert by_name["best"] in ("b1", "a2", "d3", "c4")
+    assert by_name["exact"] is True
+    assert by_name["nodes"] > 0
+    assert by_name["seconds"] > 0
+    assert solved("start", "--size", "4", "--wld")[0]["score"] == -1
+
+
+def test_moves_from_the_start() -> None:
+    after = solved("B1", "--size", "4")[0]
+    assert (after["position"], after["score"]) == ("-X---XX--XO----- O", -START4_SCORE)
+    assert solved("1. b1 a1 " + " " * 300, "--size", "4")[0]["position"] == "OX---OX--XO----- X"
+
+
+def test_a_pass_and_a_game_that_is_over() -> None:
+    passing, over, empty = solved("-", stdin=f"{PASSING}\n{OVER}\n{'-' * 64} X")
+    assert (passing["score"], passing["best"], passing["exact"]) == (-16, "pass", True)
+    assert (over["score"], over["best"], over["exact"], over["nodes"]) == (-16, None, True, 0)
+    assert (empty["score"], empty["best"]) == (0, None)
+    assert [one["score"] for one in solved("-", "--wld", stdin=f"{PASSING}\n{OVER}")] == [-1, -1]
+
+
+def test_the_table_for_people() -> None:
+    done = awello("solve", "othello", "-", stdin=f"{START4}\n{PASSING}; -16;\n{OVER}; -16; % a comment")
+    header, start, passing, over, totals = done.stdout.splitlines()
+    assert header.split() == ["#", "empties", "score", "best", "seconds", "nodes", "M", "nodes/s", "best", "line"]
+    number, empties, score, best, *figures = start.split()
+    assert (number, empties, score) == ("1", "12", "-10")
+    assert figures[3] == best  # the best line begins with the best move
+    assert passing.split()[:5] == ["2", "1", "-16", "pass", "✓"]
+    assert passing.split()[-2:] == ["pass", "d4"]
+    assert over.split()[:5] == ["3", "2", "-16", "-", "✓"]
+    assert totals.startswith("3 positions, 2 of 2 right: ")
+    assert totals.endswith("M nodes/s")
+    shown = awello("solve", "othello", START4, "--wld").stdout.splitlines()
+    assert shown[1].split()[:3] == ["1", "12", "loss"]
+    assert shown[2].startswith("1 position: ")
+
+
+@pytest.mark.parametrize("line", [f"{START4}; -8;", f"{PASSING}; PA:-14;", f"{OVER}; +16;"])
+def test_a_wrong_score_is_marked(line: str) -> None:
+    done = awello("solve", "othello", "-", stdin=f"{PASSING}; -16;\n{line}")
+    assert done.returncode == 1
+    assert done.stdout.count("✓") == done.stdout.count("✗") == 1
+    assert "2 positions, 1 of 2 right" in done.stdout
+    assert len(solved("-", stdin=line, status=1)) == 1
+
+
+def test_a_wrong_move_is_marked() -> None:
+    twin = late_position(8, 6, 1)
+    values = {name_of(twin, move): -value(twin.play(move)) for move in twin.legal_moves()}
+    best = max(values.values())
+    worse = next(name for name in values if values[name] < best)
+    assert len(solved("-", stdin=f"{text_of(twin)}; {best:+d};")) == 1
+    assert len(solved("-", stdin=f"{text_of(twin)}; {worse}:{best:+d};", status=1)) == 1
+
+
+def test_with_wld_only_the_sign_is_checked() -> None:
+    assert len(solved("-", "--wld", stdin=f"{START4}; -2;\n{START4}; B1:-2; A2:-16; D3:-10; C4:-10;")) == 2
+    for wrong in ("+0", "+10"):
+        assert len(solved("-", "--wld", stdin=f"{START4}; {wrong};", status=1)) == 1
+
+
+def test_sizes_may_be_mixed_in_a_file() -> None:
+    found = solved("-", stdin=f"{START4}\n{text_of(LATE[0])}\n{text_of(LATE[-1])}\n{START4}")
+    assert [len(one["position"]) for one in found] == [18, 66, 38, 18]
+    assert found[0]["score"] == found[3]["score"] == START4_SCORE
+    assert found[0]["nodes"] == found[3]["nodes"]  # each is solved as if it were the only one
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interruption_ends_with_the_totals() -> None:
+    words = [sys.executable, "-m", "awello", "solve", "othello", "-"]
+    with subprocess.Popen(
+        words, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdin.write(f"{PASSING}; -16;\n{'-' * 27}OX------XO{'-' * 27} X\n")  # the start takes for ever
+        process.stdin.close()
+        seen = [process.stdout.readline(), process.stdout.readline()]
+        process.send_signal(signal.SIGINT)
+        rest, complaints = process.stdout.read(), process.stderr.read()
+        assert process.wait(60) == 130
+    assert seen[1].split()[:5] == ["1", "1", "-16", "pass", "✓"]
+    assert rest.splitlines()[-1].startswith("1 position, 1 of 1 right: ")
+    assert complaints.splitlines()[-1] == "awello: interrupted"
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (("awale", "start"), "Awalé cannot be solved yet"),
+        (("chess", "start"), "unknown game 'chess'"),
+        (("othello", "missing.obf"), "'missing.obf' is no file, board or moves"),
+        (("othello", ""), "'' is no file, board or moves"),
+        (("othello", "0-0-0-0-1-1-0-0-0-0-0-0-24-22-S"), "is no file, board or moves"),
+        (("othello", "tests"), "tests: Is a directory"),
+        (("othello", "-" * 63 + " X"), "the board has 63 squares"),
+        (("othello", f"{START4}; A1:+2;"), "a1 is no legal move"),
+        (("othello", "f5f5"), "move 2 of the transcript: f5 is no legal move"),
+        (("othello", "start", "--size", "5"), "size 5: choose 4, 6 or 8"),
+        (("othello", START4, "--size", "6"), "position 1 has a board of size 4, not 6"),
+        (("othello", "start", "--threads", "0"), "--threads"),
+        (("othello", "start", "--hash", "0"), "--hash"),
+        (("othello", "start", "--hash", "65537"), "--hash"),
+        (("othello", "start", "--nonsense"), "--nonsense"),
+        (("othello",), "WHAT"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+    done = awello("solve", *words)
+    complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(complaints) == 1
+    assert part in complaints[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"% a comment\n-----OX--XO----- X; A1:+2;\n", "problems.obf, line 2: a1 is no legal move"),
+        (b"", "problems.obf holds no position"),
+        (b"% nothing\n", "problems.obf holds no position"),
+        (b"\xff\xfe\x00", "problems.obf is not text"),
+    ],
+)
+def test_a_bad_file_gets_one_clear_line(content: bytes, part: str, tmp_path: Path) -> None:
+    file = tmp_path / "problems.obf"
+    file.write_bytes(content)
+    done = awello("solve", "othello", str(file))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_error_in_standard_input_names_the_line() -> None:
+    done = awello("solve", "othello", "-", stdin=f"{START4}\n{START4}; A1:+2;")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard input, line 2: a1 is no legal move" in done.stderr
