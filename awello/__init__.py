@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from awello.arena.match import Match, play_match
     from awello.errors import AwelloError
     from awello.formats.transcript import format_transcript, parse_transcript
-    from awello.limits import Clock
+    from awello.limits import Clock, Limit
     from awello.players.player import Choice, Player, Resignation, make_player, register
     from awello.position import Position, format_position, parse_position
     from awello.record import Record
@@ -22,7 +22,7 @@ _HOMES = {
     "awello.arena.match": ("Match", "play_match"),
     "awello.formats.transcript": ("format_transcript", "parse_transcript"),
     "awello.errors": ("AwelloError",),
-    "awello.limits": ("Clock",),
+    "awello.limits": ("Clock", "Limit"),
     "awello.players.player": ("Choice", "Player", "Resignation", "make_player", "register"),
     "awello.position": ("Position", "format_position", "parse_position"),
     "awello.record": ("Record",),
@@ -34,6 +34,7 @@ __all__ = [
     "Choice",
     "Clock",
     "Game",
+    "Limit",
     "Match",
     "Player",
     "Position",

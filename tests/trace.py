@@ -12,7 +12,6 @@ from awello.rules import awale, othello
 from awello.rules import game as kernels
 from awello.search.root import ALGORITHMS, Knowledge, analyse
 
-
 ENDGAME = GAMES[0][: 2 * 53]  # seven squares are left
 
 
