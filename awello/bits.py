@@ -120,7 +120,8 @@ def _emit_moves(b: Builder, own: Any, opp: Any) -> Any:
     return b.and_(_join(b, b.or_(up, down)), b.not_(b.or_(own, opp)))
 
 
-def _emit_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
+def emit_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
+    """The discs that a move turns."""
     enemy, mine = b.and_(_splat(b, opp), GUARD), _splat(b, own)
     start, turned = _splat(b, b.shl(ir.Constant(I64, 1), square)), NONE
     for shift in (b.shl, b.lshr):
@@ -128,34 +129,6 @@ def _emit_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
         closed = b.icmp_unsigned("!=", b.and_(shift(run, STEP), mine), NONE)
         turned = b.or_(turned, b.select(closed, run, NONE))
     return _join(b, turned)
-
-
-def _ray(square: int, dx: int, dy: int) -> int:
-    """The squares met from a square in one direction."""
-    x, y, squares = square % 8 + dx, square // 8 + dy, 0
-    while 0 <= x < 8 and 0 <= y < 8:
-        squares |= 1 << 8 * y + x
-        x, y = x + dx, y + dy
-    return squares
-
-
-UPWARDS = ((1, 0), (0, 1), (-1, 1), (1, 1))
-
-
-def _emit_flips_by_rays(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """Upwards a carry runs over the enemy discs to the first other square; downwards leading zeros find that square."""
-    rays = [_vector([_ray(at, s * dx, s * dy) for dx, dy in UPWARDS]) for at in range(64) for s in (1, -1)]
-    table = constant_table(b, "awello_rays", LANES, rays)
-    zero, first = ir.Constant(I64, 0), b.shl(square, ir.Constant(I64, 1))
-    up = b.load(b.gep(table, [zero, first], inbounds=True), align=32)
-    down = b.load(b.gep(table, [zero, b.or_(first, ir.Constant(I64, 1))], inbounds=True), align=32)
-    mine, enemy, one, high = _splat(b, own), _splat(b, opp), _vector([1] * 4), _vector([1 << 63] * 4)
-    end = b.and_(b.add(b.or_(enemy, b.not_(up)), one), b.and_(mine, up))
-    rise = b.select(b.icmp_unsigned("!=", end, NONE), b.and_(b.sub(end, one), up), NONE)
-    gap = b.or_(b.and_(b.not_(enemy), down), one)
-    end = b.and_(b.lshr(high, call(b, "llvm.ctlz.v4i64", LANES, gap, ir.Constant(I1, 1))), b.and_(mine, down))
-    fall = b.and_(b.sub(NONE, b.add(end, end)), down)
-    return _join(b, b.or_(rise, fall))
 
 
 def _shifted(word: int, step: int) -> int:
@@ -186,7 +159,7 @@ def moves_of(own: U, opp: U) -> U:
     return U(reached & empty)
 
 
-@instruction("uint64(uint64, uint64, int64)", _emit_flips)
+@instruction("uint64(uint64, uint64, int64)", emit_flips)
 def flips_of(own: U, opp: U, square: int) -> U:
     """The opponent's discs that a move on `square` turns."""
     turned = 0

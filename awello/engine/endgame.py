@@ -26,10 +26,9 @@ from awello.memory import load, load_word, store
 FEW = 11
 SOON = 5
 NEAR_BITS = 14
+NEAR_ETC = 8  # from so many empty squares on a child that is known well enough ends the search
 CORNERS = U(0x8100000000000081)
-BESIDE = U(0x0042000000004200)  # diagonally beside the corners
-# The key of a move: each answer, each corner among them, a square of an odd quarter, a corner, a square beside one.
-PER_ANSWER, PER_CORNER, ODD, CORNER, BESIDE_CORNER = 16, 24, -8, -16, 12
+PER_ANSWER, PER_CORNER, ODD = 16, 24, -8  # the key of a move: each answer, each corner among them, an odd quarter
 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64)")
@@ -48,16 +47,17 @@ def few_left(own: U, opp: U, empty: U, alpha: int, block: int) -> int:
     return popcount(own) - popcount(opp)
 
 
+@kernel("int64(uint64, int64)", inline=True)
+def near_place(key: U, block: int) -> int:
+    """The address where the small memory may hold a board: its hash, then bounds and best move."""
+    return load(block, NEAR) + (signed(key >> U(64 - NEAR_BITS)) << 4)
+
+
 @kernel("int64(uint64, int64, uint64)", inline=True)
 def haste(answers: U, square: int, odd: U) -> int:
     """The key of a move by the answers it leaves: the smaller, the earlier."""
     key = PER_ANSWER * popcount(answers) + PER_CORNER * popcount(answers & CORNERS)
-    place = bit(square)
-    if place & odd != U(0):
-        key += ODD
-    if place & (CORNERS | BESIDE) != U(0):
-        key += CORNER if place & CORNERS != U(0) else BESIDE_CORNER
-    return key
+    return key + ODD if bit(square) & odd != U(0) else key
 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64)")
@@ -81,7 +81,7 @@ def few(own: U, opp: U, moves: U, alpha: int, block: int) -> int:
         return alpha
     # Step 3. What the memory knows.
     key = hash_of(own, opp)
-    place = load(block, NEAR) + (signed(key >> U(64 - NEAR_BITS)) << 4)
+    place = near_place(key, block)
     lower, upper, hint = -OFFSET, OFFSET, NO_MOVE
     if load_word(place, 0) == key:
         data = load(place, 1)
@@ -106,6 +106,11 @@ def few(own: U, opp: U, moves: U, alpha: int, block: int) -> int:
             flips = flips_of(own, opp, square)
             next_own, next_opp = opp ^ flips, own | flips | bit(square)
             answers = moves_of(next_own, next_opp) & (empty ^ bit(square))
+            if empties >= NEAR_ETC:
+                child = hash_of(next_own, next_opp)
+                known = near_place(child, block)
+                if load_word(known, 0) == child and -upper_of(load(known, 1)) > alpha:
+                    return -upper_of(load(known, 1))
             put_move(row, count, haste(answers, square, odd), square, flips, answers)
             count += 1
         while count > 0:

@@ -10,7 +10,18 @@ from typing import Any
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
-from awello.bits import I64, bit, constant_table, emit_extract, flips_of, index_of, moves_of, popcount, rest_of
+from awello.bits import (
+    I64,
+    bit,
+    constant_table,
+    emit_extract,
+    emit_flips,
+    flips_of,
+    index_of,
+    moves_of,
+    popcount,
+    rest_of,
+)
 from awello.engine.block import EDGES, count_node, final_score, odd_quarters
 from awello.engine.stability import stable_discs
 from awello.kernel import CPU, U, instruction, kernel
@@ -51,55 +62,40 @@ def _turned_on_line(place: int, own: int) -> int:
 TURNED = [_turned_on_line(place, own) for place in range(8) for own in range(256)]
 
 
-def _emit_last_flips(b: Builder, own: Any, square: Any) -> Any:
+def _emit_last_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     """Each of the four lines through the square becomes a byte, which with its place on the line finds the count."""
 
     def number(value: int) -> ir.Constant:
         return ir.Constant(I64, value)
 
+    lines = [_line_of(at, *line) for at in range(64) for line in LINES]
+    masks = constant_table(b, "awello_lines", I64, [number(sum(1 << at for at in line)) for line in lines])
+    indices = [number(line.index(at)) for at in range(64) for line in lines[4 * at : 4 * at + 4]]
+    places = constant_table(b, "awello_places", I64, indices)
     counts = constant_table(b, "awello_turned", I8, [ir.Constant(I8, count) for count in TURNED])
-    masks = [number(sum(1 << at for at in _line_of(square, *line))) for square in range(64) for line in LINES]
-    places = [number(_line_of(square, *line).index(square)) for square in range(64) for line in LINES]
-    mask_table, place_table = (
-        constant_table(b, "awello_lines", I64, masks),
-        constant_table(b, "awello_places", I64, places),
-    )
     total = number(0)
     for line in range(4):
         at = b.add(b.shl(square, number(2)), number(line))
-        mask, place = (b.load(b.gep(table, [number(0), at], inbounds=True)) for table in (mask_table, place_table))
+        mask, place = (b.load(b.gep(table, [number(0), at], inbounds=True)) for table in (masks, places))
         index = b.or_(b.shl(place, number(8)), emit_extract(b, own, mask))
         total = b.add(total, b.zext(b.load(b.gep(counts, [number(0), index], inbounds=True)), I64))
     return total
 
 
-def _last_flips_by_table(own: U, square: int) -> int:
+def _emit_plain_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
+    """For processors without PEXT: count the discs that the move turns."""
+    return b.ctpop(emit_flips(b, own, opp, square))
+
+
+@instruction("int64(uint64, uint64, int64)", _emit_last_flips if "bmi2" in CPU else _emit_plain_flips)
+def last_flips(own: U, opp: U, square: int) -> int:
+    """The number of discs that a move on the last empty square turns."""
     turned = 0
     for line in LINES:
         squares = _line_of(int(square), *line)
         discs = sum(1 << place for place, at in enumerate(squares) if int(own) >> at & 1)
         turned += TURNED[256 * squares.index(int(square)) + discs]
     return turned
-
-
-if "bmi2" in CPU:
-
-    @instruction("int64(uint64, int64)", _emit_last_flips)
-    def count_last_flips(own: U, square: int) -> int:
-        """The discs that a move on the last empty square turns, all others being own or the enemy's."""
-        return _last_flips_by_table(own, square)
-
-    @kernel("int64(uint64, uint64, int64)", inline=True)
-    def last_flips(own: U, opp: U, square: int) -> int:
-        """The number of discs turned by a move on the last empty square."""
-        return count_last_flips(own, square)
-
-else:
-
-    @kernel("int64(uint64, uint64, int64)", inline=True)
-    def last_flips(own: U, opp: U, square: int) -> int:
-        """The number of discs turned by a move on the last empty square."""
-        return popcount(flips_of(own, opp, square))
 
 
 # ---- one to five ----------------------------------------------------------------------------------------------------
@@ -117,30 +113,27 @@ def last1(own: U, opp: U, alpha: int, square: int) -> int:
     return difference - 2 * turned - 1 if turned > 0 else best
 
 
+@kernel("int64(uint64, uint64, int64, int64, int64, uint64, uint64)", inline=True)
+def best2(own: U, opp: U, alpha: int, first: int, second: int, flips1: U, flips2: U) -> int:
+    """The better of two last moves, of which at least one turns discs."""
+    best = NONE
+    if flips1 != U(0):
+        best = -last1(opp ^ flips1, own | flips1 | bit(first), ~alpha, second)
+    if flips2 != U(0) and best <= alpha:
+        best = max(best, -last1(opp ^ flips2, own | flips2 | bit(second), ~alpha, first))
+    return best
+
+
 @kernel("int64(uint64, uint64, int64, int64, int64)")
 def last2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
-    """Two empty squares."""
-    best = NONE
-    flips = flips_of(own, opp, first)
-    if flips != U(0):
-        best = -last1(opp ^ flips, own | flips | bit(first), ~alpha, second)
-        if best > alpha:
-            return best
-    flips = flips_of(own, opp, second)
-    if flips != U(0):
-        return max(best, -last1(opp ^ flips, own | flips | bit(second), ~alpha, first))
-    if best > NONE:
-        return best
-    best = -NONE  # no move: the opponent's turn
-    flips = flips_of(opp, own, first)
-    if flips != U(0):
-        best = last1(own ^ flips, opp | flips | bit(first), alpha, second)
-        if best <= alpha:
-            return best
-    flips = flips_of(opp, own, second)
-    if flips != U(0):
-        return min(best, last1(own ^ flips, opp | flips | bit(second), alpha, first))
-    return best if best < -NONE else final_score(own, opp, popcount(own) + popcount(opp) + 2)
+    """Two empty squares.  Both moves are computed before it is asked which is legal: the machine does them at once."""
+    flips1, flips2 = flips_of(own, opp, first), flips_of(own, opp, second)
+    if flips1 | flips2 != U(0):
+        return best2(own, opp, alpha, first, second, flips1, flips2)
+    flips1, flips2 = flips_of(opp, own, first), flips_of(opp, own, second)
+    if flips1 | flips2 != U(0):
+        return -best2(opp, own, ~alpha, first, second, flips1, flips2)
+    return final_score(own, opp, popcount(own) + popcount(opp) + 2)
 
 
 @kernel("int64(uint64, uint64, int64, int64, int64, int64, int64)")
@@ -149,21 +142,15 @@ def last3(own: U, opp: U, alpha: int, first: int, second: int, third: int, block
     count_node(block)
     sign = 1
     for _ in range(2):
-        best = NONE
-        flips = flips_of(own, opp, first)
-        if flips != U(0):
-            best = -last2(opp ^ flips, own | flips | bit(first), ~alpha, second, third)
-            if best > alpha:
-                return sign * best
-        flips = flips_of(own, opp, second)
-        if flips != U(0):
-            best = max(best, -last2(opp ^ flips, own | flips | bit(second), ~alpha, first, third))
-            if best > alpha:
-                return sign * best
-        flips = flips_of(own, opp, third)
-        if flips != U(0):
-            best = max(best, -last2(opp ^ flips, own | flips | bit(third), ~alpha, first, second))
-        if best > NONE:
+        flips1, flips2, flips3 = flips_of(own, opp, first), flips_of(own, opp, second), flips_of(own, opp, third)
+        if flips1 | flips2 | flips3 != U(0):
+            best = NONE
+            if flips1 != U(0):
+                best = -last2(opp ^ flips1, own | flips1 | bit(first), ~alpha, second, third)
+            if flips2 != U(0) and best <= alpha:
+                best = max(best, -last2(opp ^ flips2, own | flips2 | bit(second), ~alpha, first, third))
+            if flips3 != U(0) and best <= alpha:
+                best = max(best, -last2(opp ^ flips3, own | flips3 | bit(third), ~alpha, first, second))
             return sign * best
         own, opp, alpha, sign = opp, own, ~alpha, -sign
     return final_score(own, opp, popcount(own) + popcount(opp) + 3)

@@ -39,7 +39,7 @@ from awello.engine.block import (
     put_move,
     take_move,
 )
-from awello.engine.endgame import FEW, few, haste
+from awello.engine.endgame import CORNERS, FEW, few, haste
 from awello.engine.last import NONE, is_out_of_reach
 from awello.engine.probcut import SURE, margin_of, shallow_depth
 from awello.engine.table import (
@@ -63,7 +63,9 @@ from awello.memory import clear_bits, load, load_word, set_bits, store
 
 INFINITY = 1 << 20
 MOST = 62  # the largest value that an estimate may claim; more is for proofs
-PER_DISC = 4  # the key of a move: each disc that the evaluation gives the opponent
+# The key of a move, beside haste: each disc that the evaluation gives the opponent, a corner, a square beside one.
+PER_DISC, CORNER, BESIDE_CORNER = 4, -16, 12
+BESIDE = U(0x0042000000004200)  # diagonally beside the corners
 LARGE = 1 << 16  # keeps keys above 0, which is for the move to be tried before all others
 ETC_FROM = 14  # the depth from which all children are looked up before one is searched
 NEARBY = 3  # a probable cut is tried if the evaluation alone is not further than this from it
@@ -193,6 +195,8 @@ def list_moves(own: U, opp: U, moves: U, second: int, depth: int, block: int) ->
         else:
             value = shallow(next_own, next_opp, answers, plies, -INFINITY, INFINITY, block)
         key = haste(answers, square, odd) + value * PER_DISC // UNIT + LARGE
+        if bit(square) & (CORNERS | BESIDE) != U(0):
+            key += CORNER if bit(square) & CORNERS != U(0) else BESIDE_CORNER
         put_move(row, count, 0 if square == second else key, square, flips, answers)
         count += 1
     return count

@@ -27,7 +27,7 @@ STRAIGHT = 13  # up to so many empty squares a solution needs no quick passes
 FAR, FAR_PASSES = 27, (0, 2, 3, SURE)  # from so many empty squares on one more pass pays
 AHEAD = 10  # a search without a depth goes over to solving when so many squares lie beyond it
 LEAST_DEPTH = 6  # plies searched before a solution begins
-LINE_NODES = 1 << 20  # what the rest of a solved line may cost
+LINE_NODES = 1 << 22  # what the rest of a solved line may cost
 Found = tuple[int, int]  # a value and the move that has it
 
 
@@ -160,13 +160,16 @@ class Thinking:
         value, move = self.found[0]
         nodes, seconds = self.team.nodes, self.elapsed()
         exact = depth >= self.empties and certainty == SURE
-        line = self.solved_line(move, value) if exact and not wld else self.remembered_line(move)
+        if exact and not wld:
+            line = self.solved_line(move, value)
+        else:
+            line = (move, *self.remembered_line(self.position.after(move)))
         candidates = tuple((move, float(value)) for value, move in self.found)
         return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, line, PERCENT[certainty])
 
-    def remembered_line(self, move: int) -> tuple[int, ...]:
-        """The best line as far as the table remembers it."""
-        line, position = [move], self.position.after(move)
+    def remembered_line(self, position: Position) -> tuple[int, ...]:
+        """The best line from a position as far as the table remembers it."""
+        line: list[int] = []
         while len(line) < self.empties:
             moves = position.legal_moves()
             move = PASS if moves == (PASS,) else self.team.best_move(position)
@@ -194,6 +197,7 @@ class Thinking:
         except Stopped:
             if self.team.stopped:
                 raise
+            line += self.remembered_line(position)
         finally:
             self.team.allow(None)
         return tuple(line)
