@@ -16,6 +16,7 @@ from rich.table import Table
 
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
+from awello.engine.bench import measure
 from awello.evaluate.settings import Block, Heuristic
 from awello.kernel import U
 from awello.rules.game import perft
@@ -77,10 +78,17 @@ def thinking_row(depth: int) -> Row:
     return Row(f"{spec} against random", mean, "ms a move", f"awello match othello {spec} random --games 20")
 
 
+def champion_row() -> Row:
+    """Nodes a second of the champion on its fixed set; the name carries the signature of the search."""
+    runs = [list(measure()) for _ in range(3)]
+    nodes, seconds = sum(row.nodes for row in runs[0]), min(sum(row.seconds for row in run) for run in runs)
+    return Row(f"champion, signature {nodes:,}", nodes / seconds / 1e6, "M nodes/s", "awello bench")
+
+
 def main() -> None:
     """Measure everything."""
     rows = [perft_row(Game.OTHELLO, 11), perft_row(Game.ABAPA, 10), perft_row(Game.ROMEIN, 10), match_row()]
-    rows += [search_row("minimax", 8), search_row("negamax", 8), thinking_row(8), thinking_row(10)]
+    rows += [search_row("minimax", 8), search_row("negamax", 8), thinking_row(8), thinking_row(10), champion_row()]
     table = Table("what", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")
     for row in rows:
         table.add_row(row.name, f"{row.rate:,.1f}", row.unit, row.command)

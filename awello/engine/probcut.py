@@ -15,9 +15,9 @@ from awello.engine.block import PROBCUT
 from awello.kernel import kernel
 from awello.memory import load
 
-SURE = 5  # the certainty of a search without probable cuts
-DEVIATIONS = (1.0, 1.5, 2.0, 2.6, 3.3)  # that a shallow value must be outside the window, by certainty
-PERCENT = (68, 87, 95, 99, 99, 100)  # how often such a cut is right, a normal error taken for granted
+SURE = 6  # the certainty of a search without probable cuts
+DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # that a shallow value must be outside the window, by certainty
+PERCENT = (52, 68, 87, 95, 99, 99, 100)  # how often such a cut is right, a normal error taken for granted
 TERMS = ("constant", "empties", "difference", "shallow")  # what the deviation depends on
 SHARES = 128  # deviations are counted in these
 

@@ -22,9 +22,9 @@ from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
 WINDOW = 3  # discs on either side of the last value
-PASSES = (0, 2, SURE)  # certainties of a solution, one after the other
+PASSES = (1, 3, SURE)  # certainties of a solution, one after the other
 STRAIGHT = 13  # up to so many empty squares a solution needs no quick passes
-FAR, FAR_PASSES = 27, (0, 2, 3, SURE)  # from so many empty squares on one more pass pays
+FAR, FAR_PASSES = 27, (1, 3, 4, SURE)  # from so many empty squares on one more pass pays
 AHEAD = 10  # a search without a depth goes over to solving when so many squares lie beyond it
 LEAST_DEPTH = 6  # plies searched before a solution begins
 LINE_NODES = 1 << 22  # what the rest of a solved line may cost
