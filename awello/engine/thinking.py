@@ -23,6 +23,7 @@ from awello.rules.game import PASS, legal_moves
 
 WINDOW = 3  # discs on either side of the last value
 PASSES = (1, 3, SURE)  # certainties of a solution, one after the other
+NEAR_END = 18  # up to so many empty squares a glance is enough before a solution
 STRAIGHT = 13  # up to so many empty squares a solution needs no quick passes
 FAR, FAR_PASSES = 27, (1, 3, 4, SURE)  # from so many empty squares on one more pass pays
 AHEAD = 10  # a search without a depth goes over to solving when so many squares lie beyond it
@@ -67,7 +68,8 @@ class Thinking:
 
     def plan_solution(self, certainty: int) -> Iterator[tuple[int, int]]:
         """Ply by ply until the end of the game is in reach, then to the end, more and more surely."""
-        for plies in range(1, min(self.empties, max(LEAST_DEPTH, self.empties - AHEAD))):
+        depths = range(1, min(self.empties, max(LEAST_DEPTH, self.empties - AHEAD)))
+        for plies in depths if self.empties > NEAR_END else sorted({*depths[:1], *depths[-1:]}):
             yield plies, SURE if plies <= FULL_WIDTH else MIDGAME_CERTAINTY
         for sure in (SURE,) if self.empties <= STRAIGHT else FAR_PASSES if self.empties >= FAR else PASSES:
             if sure <= certainty:
