@@ -109,7 +109,6 @@ def run() -> int:
 
 def main() -> None:
     """The `awello` command."""
-    # Importing a command joins it to the app.
     from awello.cli import (  # noqa: F401  (they join the app)
         analyse,
         bench,

@@ -17,6 +17,7 @@ def bench(
     from rich.table import Table
 
     from awello.engine.bench import GAMES, measure
+    from awello.engine.threads import empties_of
 
     rows = []
     with progress("bench", 3 * len(GAMES)) as step:
@@ -29,9 +30,8 @@ def bench(
         return
     table = Table("search", "empty", "value", "nodes", "M nodes/s")
     for row in rows:
-        empties = 64 - sum(row.position.holdings())
         rate = row.nodes / row.seconds / 1e6
-        table.add_row(row.what, str(empties), f"{row.value:+.0f}", f"{row.nodes:,}", f"{rate:.1f}")
+        table.add_row(row.what, str(empties_of(row.position)), f"{row.value:+.0f}", f"{row.nodes:,}", f"{rate:.1f}")
     Console().print(table)
     word = "signature" if threads == 1 else "nodes"
     print(f"{word} {nodes:,} in {seconds:.2f} s, {nodes / seconds / 1e6:.1f} M nodes/s")

@@ -4,7 +4,7 @@ Rows of moves and of pattern indices are counted by empty squares, not by ply: a
 share a row, and a pass, which leaves the board alone, stays in its own.
 """
 
-from awello.bits import popcount, signed
+from awello.bits import signed
 from awello.evaluate import patterns
 from awello.kernel import U, kernel
 from awello.memory import load, load_word, store
@@ -72,15 +72,6 @@ def take_move(row: int, count: int) -> int:
     store(row, MOVE * last + 1, flips)
     store(row, MOVE * last + 2, answers)
     return last
-
-
-@kernel("int64(uint64, uint64, int64)", inline=True)
-def final_score(own: U, opp: U, points: int) -> int:
-    """The score of a finished game for the mover: empty squares go to the winner."""
-    mine, theirs = popcount(own), popcount(opp)
-    if mine > theirs:
-        return points - 2 * theirs
-    return 2 * mine - points if mine < theirs else 0
 
 
 @kernel("uint64(uint64)", inline=True)

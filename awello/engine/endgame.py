@@ -1,4 +1,4 @@
-"""Exact search of the last twelve empty squares, where no evaluation pays: fastest first, and a small memory.
+"""Exact search of the last eleven empty squares, where no evaluation pays: fastest first, and a small memory.
 
 *Fastest first* tries the moves that leave the opponent the fewest answers: they have the smallest trees, and they are
 often the best.  The memory is small enough to stay in the processor's cache, one for each thread.  Like the kernels of
@@ -12,7 +12,6 @@ from awello.engine.block import (
     SQUARES,
     count_node,
     empty_squares,
-    final_score,
     moves_row,
     odd_quarters,
     put_move,
@@ -22,10 +21,10 @@ from awello.engine.last import NONE, is_out_of_reach, last1, last2, last3, last4
 from awello.engine.table import NO_MOVE, OFFSET, hash_of, lower_of, move_of, upper_of
 from awello.kernel import U, kernel
 from awello.memory import load, load_word, store
+from awello.rules.othello import score as final_score
 
-FEW = 11
-SOON = 5
-NEAR_BITS = 14
+FEW = 11  # empty squares up to which this search is used
+NEAR_BITS = 14  # the logarithm of the places of the small memory
 NEAR_ETC = 8  # from so many empty squares on a child that is known well enough ends the search
 CORNERS = U(0x8100000000000081)
 PER_ANSWER, PER_CORNER, ODD = 16, 24, -8  # the key of a move: each answer, each corner among them, an odd quarter
@@ -71,9 +70,9 @@ def few(own: U, opp: U, moves: U, alpha: int, block: int) -> int:
     if moves == U(0):
         answers = moves_of(opp, own) & empty
         if answers == U(0):
-            return final_score(own, opp, popcount(load_word(block, SQUARES)))
+            return final_score(own, opp, load_word(block, SQUARES))
         return -few(opp, own, answers, ~alpha, block)
-    if empties <= SOON:
+    if empties == 5:
         return last5(own, opp, empty, moves, alpha, block)
     count_node(block)
     # Step 2. The opponent's stable discs may settle it.

@@ -22,10 +22,11 @@ from awello.bits import (
     popcount,
     rest_of,
 )
-from awello.engine.block import EDGES, count_node, final_score, odd_quarters
+from awello.engine.block import EDGES, count_node, odd_quarters
 from awello.engine.stability import stable_discs
 from awello.kernel import CPU, U, instruction, kernel
 from awello.memory import load
+from awello.rules.othello import score
 
 NONE = -65  # below every score
 QUARTER1, QUARTER2 = U(0x000000000F0F0F0F), U(0x00000000F0F0F0F0)
@@ -133,7 +134,7 @@ def last2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
     flips1, flips2 = flips_of(opp, own, first), flips_of(opp, own, second)
     if flips1 | flips2 != U(0):
         return -best2(opp, own, ~alpha, first, second, flips1, flips2)
-    return final_score(own, opp, popcount(own) + popcount(opp) + 2)
+    return score(own, opp, own | opp | bit(first) | bit(second))
 
 
 @kernel("int64(uint64, uint64, int64, int64, int64, int64, int64)")
@@ -153,7 +154,7 @@ def last3(own: U, opp: U, alpha: int, first: int, second: int, third: int, block
                 best = max(best, -last2(opp ^ flips3, own | flips3 | bit(third), ~alpha, first, second))
             return sign * best
         own, opp, alpha, sign = opp, own, ~alpha, -sign
-    return final_score(own, opp, popcount(own) + popcount(opp) + 3)
+    return score(own, opp, own | opp | bit(first) | bit(second) | bit(third))
 
 
 @kernel("uint64(uint64)", inline=True)
@@ -198,7 +199,7 @@ def last4(own: U, opp: U, empty: U, alpha: int, block: int) -> int:
                 best = max(best, -last3(opp ^ flips, own | flips | bit(fourth), ~alpha, first, second, third, block))
             return sign * best
         own, opp, alpha, sign = opp, own, ~alpha, -sign
-    return final_score(own, opp, popcount(own) + popcount(opp) + 4)
+    return score(own, opp, own | opp | empty)
 
 
 @kernel("boolean(uint64, uint64, int64, int64)", inline=True)
@@ -209,16 +210,10 @@ def is_out_of_reach(own: U, opp: U, alpha: int, block: int) -> bool:
 
 @kernel("int64(uint64, uint64, uint64, uint64, int64, int64)")
 def last5(own: U, opp: U, empty: U, moves: U, alpha: int, block: int) -> int:
-    """Five empty squares or a few more, and their legal moves: odd quarters first, no memory."""
-    if moves == U(0):
-        moves = moves_of(opp, own) & empty
-        if moves == U(0):
-            return final_score(own, opp, popcount(own) + popcount(opp) + popcount(empty))
-        return -last5(opp, own, empty, moves, ~alpha, block)
+    """Five empty squares and the legal moves, at least one: odd quarters first, no memory."""
     count_node(block)
     if alpha >= 8 and is_out_of_reach(own, opp, alpha, block):
         return alpha
-    five = popcount(empty) == 5
     later = moves & ~odd_quarters(empty)
     moves ^= later
     best = NONE
@@ -227,12 +222,7 @@ def last5(own: U, opp: U, empty: U, moves: U, alpha: int, block: int) -> int:
             square = index_of(moves)
             moves = rest_of(moves)
             flips = flips_of(own, opp, square)
-            next_own, next_opp, left = opp ^ flips, own | flips | bit(square), empty ^ bit(square)
-            if five:
-                score = -last4(next_own, next_opp, left, ~alpha, block)
-            else:
-                score = -last5(next_own, next_opp, left, moves_of(next_own, next_opp) & left, ~alpha, block)
-            best = max(best, score)
+            best = max(best, -last4(opp ^ flips, own | flips | bit(square), empty ^ bit(square), ~alpha, block))
             if best > alpha:
                 return best
         moves = later

@@ -3,17 +3,14 @@
 Level n searches n plies (level 0 one), up to level 8 without leaving anything out and above with probable cuts.  It
 solves the game with certainty once `exact` squares or fewer are empty, and with 95 % certainty three squares earlier.
 
-| level | plies | perfect from | on one core, the slowest move takes about |
-|-------|-------|--------------|------------------------------------------|
-| 0     | 1     | never        | nothing                                  |
-| 4     | 4     | 8 empty      | a millisecond                            |
-| 8     | 8     | 16 empty     | some ten milliseconds                    |
-| 12    | 12    | 20 empty     | a few tenths of a second                 |
-| 16    | 16    | 22 empty     | seconds                                  |
-| 20    | 20    | 24 empty     | ten seconds and more                     |
-| 24    | 24    | 26 empty     | minutes                                  |
-| 30    | 30    | 29 empty     | hours                                    |
-
+| level | plies | perfect from |
+|-------|-------|--------------|
+| 0     | 1     | never        |
+| 4     | 4     | 8 empty      |
+| 8     | 8     | 16 empty     |
+| 12    | 12    | 20 empty     |
+| 20    | 20    | 24 empty     |
+| 30    | 30    | 29 empty     |
 """
 
 from dataclasses import dataclass

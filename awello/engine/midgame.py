@@ -32,7 +32,6 @@ from awello.engine.block import (
     WEIGHTS,
     count_node,
     empty_squares,
-    final_score,
     moves_row,
     odd_quarters,
     pattern_row,
@@ -60,6 +59,7 @@ from awello.evaluate.heuristics import estimate
 from awello.evaluate.patterns import UNIT, swap_row, turn_row, worth
 from awello.kernel import U, kernel
 from awello.memory import clear_bits, load, load_word, set_bits, store
+from awello.rules.othello import score
 
 INFINITY = 1 << 20
 MOST = 62  # the largest value that an estimate may claim; more is for proofs
@@ -97,7 +97,7 @@ def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, block: 
     if moves == U(0):
         answers = moves_of(opp, own) & empty
         if answers == U(0):
-            return UNIT * final_score(own, opp, popcount(load_word(block, SQUARES)))
+            return UNIT * score(own, opp, load_word(block, SQUARES))
         swap_row(here)
         value = -shallow(opp, own, answers, depth, -beta, -alpha, block)
         swap_row(here)
@@ -240,7 +240,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, block: i
     if moves == U(0):
         answers = moves_of(opp, own) & empty
         if answers == U(0):
-            return final_score(own, opp, popcount(load_word(block, SQUARES)))
+            return score(own, opp, load_word(block, SQUARES))
         swap_row(here)
         value = -search(opp, own, answers, -beta, -alpha, depth, block)
         swap_row(here)

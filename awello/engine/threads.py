@@ -75,7 +75,8 @@ class Worker:
         self.kept = table, busy  # as long as their addresses are used
         self.words[slots.TABLE], self.words[slots.TABLE_MASK] = address_of(table.words), table.buckets - 1
         self.words[slots.NEAR], self.words[slots.EDGES] = address_of(self.near), address_of(edge_table())
-        self.words[slots.BUSY], self.words[slots.SQUARES] = address_of(busy), signed_word(squares_of(int(game)))
+        self.words[slots.BUSY] = address_of(busy)
+        self.words.view(np.uint64)[slots.SQUARES] = squares_of(int(game))
         words = probcut_words()
         self.words[slots.PROBCUT : slots.PROBCUT + len(words)] = words
         self._evaluate_by(game, heuristic)
@@ -114,11 +115,6 @@ class Worker:
     def halted(self) -> bool:
         """Whether its search has been ended from outside or by its limit of nodes."""
         return bool(self.words[slots.STOP] < 0)
-
-
-def signed_word(word: U) -> int:
-    """A word as numpy's signed integers hold it."""
-    return int(np.uint64(word).astype(np.int64))
 
 
 class Team:
