@@ -10,8 +10,8 @@ from awello.kernel import U, kernel
 from awello.memory import load, load_word, store
 
 # What a search is told and tells: positions visited and how many it may visit, the bits that stop it, how sure it
-# must be, the empty squares of the root and its best move.
-NODES, LIMIT, STOP, CERTAINTY, ROOT, BEST = range(6)
+# must be, the empty squares of the root and its best move, how much the evaluation counts in the order of moves.
+NODES, LIMIT, STOP, CERTAINTY, ROOT, BEST, PER_DISC = range(7)
 # The board, and the evaluator if it is a heuristic: its number, its block, the UNITs of one of its points.
 SQUARES, GAME, HEURISTIC, SETTINGS, SCALE = range(8, 13)
 # Addresses of tables, and what threads share: who is busy where, the blocks of the others.

@@ -25,7 +25,7 @@ from awello.rules.othello import score as final_score
 
 FEW = 11  # empty squares up to which this search is used
 NEAR_BITS = 14  # the logarithm of the places of the small memory
-NEAR_ETC = 8  # from so many empty squares on a child that is known well enough ends the search
+NEAR_ETC = 7  # from so many empty squares on a child that is known well enough ends the search
 CORNERS = U(0x8100000000000081)
 PER_ANSWER, PER_CORNER, ODD = 16, 24, -8  # the key of a move: each answer, each corner among them, an odd quarter
 

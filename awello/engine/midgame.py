@@ -22,6 +22,7 @@ from awello.engine.block import (
     MOVE,
     NODES,
     OTHERS,
+    PER_DISC,
     ROOT,
     SCALE,
     SETTINGS,
@@ -63,8 +64,8 @@ from awello.rules.othello import score
 
 INFINITY = 1 << 20
 MOST = 62  # the largest value that an estimate may claim; more is for proofs
-# The key of a move, beside haste: each disc that the evaluation gives the opponent, a corner, a square beside one.
-PER_DISC, CORNER, BESIDE_CORNER = 4, -16, 12
+# The key of a move, beside haste: a corner, a square beside one; PER_DISC is for each disc that the evaluation gives.
+CORNER, BESIDE_CORNER = -16, 12
 BESIDE = U(0x0042000000004200)  # diagonally beside the corners
 LARGE = 1 << 16  # keeps keys above 0, which is for the move to be tried before all others
 ETC_FROM = 14  # the depth from which all children are looked up before one is searched
@@ -183,6 +184,7 @@ def list_moves(own: U, opp: U, moves: U, second: int, depth: int, block: int) ->
     empty = empty_squares(own, opp, block)
     empties = popcount(empty)
     row, odd, count, plies = moves_row(empties, block), odd_quarters(empty), 0, sorting_depth(depth)
+    per_disc = load(block, PER_DISC)
     while moves != U(0):
         square = index_of(moves)
         moves = rest_of(moves)
@@ -194,7 +196,7 @@ def list_moves(own: U, opp: U, moves: U, second: int, depth: int, block: int) ->
             value = value_of(next_own, next_opp, empties - 1, block)
         else:
             value = shallow(next_own, next_opp, answers, plies, -INFINITY, INFINITY, block)
-        key = haste(answers, square, odd) + value * PER_DISC // UNIT + LARGE
+        key = haste(answers, square, odd) + value * per_disc // UNIT + LARGE
         if bit(square) & (CORNERS | BESIDE) != U(0):
             key += CORNER if bit(square) & CORNERS != U(0) else BESIDE_CORNER
         put_move(row, count, 0 if square == second else key, square, flips, answers)

@@ -22,10 +22,9 @@ from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
 WINDOW = 3  # discs on either side of the last value
-PASSES = (1, 3, SURE)  # certainties of a solution, one after the other
+PASSES = (1, 2)  # certainties of the quick passes of a solution, one after the other
 NEAR_END = 18  # up to so many empty squares a glance is enough before a solution
 STRAIGHT = 13  # up to so many empty squares a solution needs no quick passes
-FAR, FAR_PASSES = 27, (1, 3, 4, SURE)  # from so many empty squares on one more pass pays
 AHEAD = 10  # a search without a depth goes over to solving when so many squares lie beyond it
 LEAST_DEPTH = 6  # plies searched before a solution begins
 LINE_NODES = 1 << 22  # what the rest of a solved line may cost
@@ -71,9 +70,10 @@ class Thinking:
         depths = range(1, min(self.empties, max(LEAST_DEPTH, self.empties - AHEAD)))
         for plies in depths if self.empties > NEAR_END else sorted({*depths[:1], *depths[-1:]}):
             yield plies, SURE if plies <= FULL_WIDTH else MIDGAME_CERTAINTY
-        for sure in (SURE,) if self.empties <= STRAIGHT else FAR_PASSES if self.empties >= FAR else PASSES:
-            if sure <= certainty:
+        for sure in PASSES if self.empties > STRAIGHT else ():
+            if sure < certainty:
                 yield self.empties, sure
+        yield self.empties, certainty
 
     # ---- the search -------------------------------------------------------------------------------------------------
     def deepen(self, limit: Limit) -> Iterator[Analysis]:

@@ -25,6 +25,9 @@ from awello.rules.game import Game, squares_of
 HALTED = -(1 << 63)  # the word STOP when the whole search must end
 TOGETHER_SOLVING, TOGETHER = 15, 9  # the depths from which more than one thread pays
 NO_LIMIT = 1 << 62
+# How much the evaluation counts in the order of moves.  Where a solution is near, small trees are preferred in all
+# searches: their best moves are the first that the solution tries.
+PER_DISC, PER_DISC_NEAR, NEAR_SOLUTION = 10, 4, 30
 SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}  # UNITs of a heuristic's point
 
 
@@ -98,6 +101,7 @@ class Worker:
         patterns.fill_row(own, opp, self.words[row : row + patterns.ROW].view(np.int16))
         self.words[slots.CERTAINTY], self.words[slots.ROOT] = question.certainty, empties
         self.words[slots.BEST], self.words[slots.THREADS] = question.first, threads
+        self.words[slots.PER_DISC] = PER_DISC if empties > NEAR_SOLUTION else PER_DISC_NEAR
         self.words[slots.AGE], self.words[slots.STOP] = age, 0
         self.words[slots.STACK : slots.STACK + 64] = 0
 
