@@ -5,6 +5,10 @@ from collections.abc import Callable
 from functools import cache
 
 from awello import PASS, Game, Position
+from awello.kernel import U
+from awello.rules.game import legal_moves
+
+BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
 
 def random_position(game: Game, empties: int, chance: random.Random) -> Position:
@@ -20,6 +24,11 @@ def random_position(game: Game, empties: int, chance: random.Random) -> Position
 def empties_of(position: Position) -> int:
     """The number of empty squares."""
     return position.game.points - (position.own | position.opp).bit_count()
+
+
+def moves_word(position: Position) -> U:
+    """The legal moves as the kernels give them, one bit a square."""
+    return legal_moves(int(position.game), U(position.own), U(position.opp))
 
 
 def final_score(position: Position) -> int:
