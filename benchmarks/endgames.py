@@ -1,0 +1,65 @@
+"""Solve the problems of an OBF file and say how long it takes, here and on a machine of known speed.
+
+    python benchmarks/endgames.py FILE.obf [FIRST LAST] [--threads N] [--hash MB]
+
+FIRST and LAST count the problems of the file from 1.  The speed of a shared machine changes from minute to minute: the
+yardstick, perft, is run between problems, and each time is scaled by what it gave before and after to a machine
+where it gives 152 M leaves a second.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+from awello import Game, Position
+from awello.engine.engine import Engine
+from awello.formats.obf import parse_obf
+from awello.kernel import U
+from awello.rules.game import perft
+
+REFERENCE = 152e6  # leaves a second
+PLIES = 10
+
+
+def yardstick() -> float:
+    """Leaves a second of perft, the best of three."""
+    start, rates = Position.start(Game.OTHELLO), []
+    for _ in range(3):
+        begun = time.perf_counter()
+        leaves = perft(int(Game.OTHELLO), U(start.own), U(start.opp), PLIES)
+        rates.append(leaves / (time.perf_counter() - begun))
+    return max(rates)
+
+
+def main() -> None:
+    """Solve, print a line for each problem, and the totals."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("range", type=int, nargs="*", default=[1, 1000])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--hash", type=int, default=128)
+    args = parser.parse_args()
+    first, last = args.range
+    totals = [0.0, 0.0, 0.0]
+    print(" #  empty  score  moves right  seconds    nodes M  yardstick M/s  scaled s")
+    with Engine(threads=args.threads, hash=args.hash) as engine:
+        before = yardstick()
+        for number, problem in enumerate(parse_obf(args.file.read_text("utf-8"))[first - 1 : last], first):
+            engine.clear()
+            *_, found = engine.solve(problem.position)
+            after = yardstick()
+            speed, before = (before + after) / 2, after
+            scaled = found.seconds * speed / REFERENCE
+            totals = [total + more for total, more in zip(totals, (found.seconds, found.nodes, scaled), strict=True)]
+            right = found.value == problem.best_score and found.move in problem.best_moves
+            print(
+                f"{number:2d}  {found.depth:5d}  {found.value:+5.0f}  {'yes' if right else 'NO':>11s}"
+                f"  {found.seconds:7.2f}  {found.nodes / 1e6:9.1f}  {speed / 1e6:13.1f}  {scaled:8.2f}",
+                flush=True,
+            )
+    seconds, nodes, scaled = totals
+    print(f"{seconds:.2f} s, {nodes / 1e6:,.1f} M nodes, {nodes / seconds / 1e6:.1f} M nodes/s, scaled {scaled:.2f} s")
+
+
+if __name__ == "__main__":
+    main()
