@@ -90,6 +90,8 @@ def remember(
     for entry in range(ENTRIES):
         data = load_word(bucket, 2 * entry + 1)
         if load_word(bucket, 2 * entry) ^ data == key:
+            if depth_of(signed(data)) > depth:
+                return  # a shallow search on the way must not wipe out a deep one
             place = entry
             break
         known = signed(data)
