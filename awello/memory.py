@@ -54,6 +54,25 @@ def _emit_clear_bits(b: Builder, address: Any, index: Any, bits: Any) -> Any:
     return NOTHING
 
 
+def _emit_prefetch(b: Builder, address: Any) -> Any:
+    pointer = I8.as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), (pointer, I32, I32, I32))
+    function = b.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
+    b.call(function, (b.inttoptr(address, pointer), I32(1), I32(3), I32(1)))
+    return NOTHING
+
+
+def _emit_swap8(b: Builder, address: Any, old: Any, new: Any) -> Any:
+    place = b.inttoptr(address, I8.as_pointer())
+    swapped = b.cmpxchg(place, b.trunc(old, I8), b.trunc(new, I8), "monotonic", "monotonic")
+    return b.extract_value(swapped, 1)
+
+
+def _emit_subtract8(b: Builder, address: Any, amount: Any) -> Any:
+    place = b.inttoptr(address, I8.as_pointer())
+    return b.zext(b.atomic_rmw("sub", place, b.trunc(amount, I8), "monotonic"), I64)
+
+
 @instruction("int64(int64, int64)", _emit_load)
 def load(address: int, index: int) -> int:
     """The 64-bit number at a place of a block."""
@@ -94,3 +113,26 @@ def set_bits(address: int, index: int, bits: U) -> None:
 def clear_bits(address: int, index: int, bits: U) -> None:
     """Clear bits at a place that other threads write too."""
     ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value &= ~int(bits)
+
+
+@instruction("none(int64)", _emit_prefetch)
+def prefetch(address: int) -> None:
+    """Ask for a place ahead of its use."""
+
+
+@instruction("boolean(int64, int64, int64)", _emit_swap8)
+def swap8(address: int, old: int, new: int) -> bool:
+    """Replace a byte that other threads write too, if it still holds `old`; whether it did."""
+    byte = ctypes.c_uint8.from_address(int(address))
+    held = byte.value == old
+    byte.value = int(new) if held else byte.value
+    return held
+
+
+@instruction("int64(int64, int64)", _emit_subtract8)
+def subtract8(address: int, amount: int) -> int:
+    """Subtract from a byte that other threads write too; what it held before."""
+    byte = ctypes.c_uint8.from_address(int(address))
+    before = byte.value
+    byte.value = (before - int(amount)) & 255
+    return before

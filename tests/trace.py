@@ -2,9 +2,13 @@
 
 import random
 
+import numpy as np
+
 from awello import Game, parse_transcript
 from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
+from awello.engine.retrograde import OFFSET
+from awello.engine.tablebase import solve_level
 from awello.evaluate.settings import NAMES, Block, Heuristic
 from awello.kernel import U
 from awello.limits import Limit
@@ -55,6 +59,15 @@ def trace_engine() -> None:
                 print(found.depth, found.candidates, found.nodes, found.line)
 
 
+def trace_endgames() -> None:
+    """Print the solved endgames of Awalé, a byte a position."""
+    for number in range(awale.ABAPA, awale.ROMEIN + 1):
+        table = np.zeros(int(OFFSET[4]), np.uint8)
+        for level in range(1, 4):
+            solve_level(Game(number), table, level, 1, lambda passes: None)
+        print(number, table.tobytes().hex())
+
+
 def main() -> None:
     """Print the traces of all games."""
     chance = random.Random(8)
@@ -66,6 +79,7 @@ def main() -> None:
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
     trace_searches()
     trace_engine()
+    trace_endgames()
 
 
 if __name__ == "__main__":

@@ -120,6 +120,7 @@ def main() -> None:
         probcut,
         run_config,
         solve,
+        tablebase,
         train,
         tree,
         warmup,

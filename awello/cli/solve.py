@@ -1,4 +1,4 @@
-"""`awello solve`: the score of Othello positions under best play, and a check of those a file knows."""
+"""`awello solve`: the score of positions under best play, and a check of those a file knows."""
 
 import re
 import sys
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import GameName, Size, app, print_json
+from awello.cli.app import GameName, Size, Variant, app, print_json
+from awello.cli.solve_awale import solve_awale
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,24 +36,28 @@ def solve(
     game: GameName,
     what: Annotated[
         str,
-        typer.Argument(metavar="WHAT", help="A file of OBF lines, - for standard input, a board, moves, or start"),
+        typer.Argument(metavar="WHAT", help="A file of positions, - for standard input, a position, moves, or start"),
     ],
     size: Size = None,
+    variant: Variant = None,
     wld: Annotated[bool, typer.Option("--wld", help="Ask only who wins: win, draw or loss")] = False,
     threads: Annotated[int, typer.Option(min=1, help="Threads that search together", metavar="N")] = 1,
     hash: Annotated[int, typer.Option(min=1, max=65536, help="Memory for positions, in MiB", metavar="MB")] = 64,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line for machines")] = False,
 ) -> None:
-    """Solve Othello positions: the score under best play, in discs from the mover's view.
+    """Solve positions: the score under best play, from the mover's view.
 
-    The scores that a file gives are checked; the exit status is 1 if one is wrong. Ctrl-C ends with the totals.
+    Othello: in discs. The scores that a file gives are checked; the exit status is 1 if one is wrong. Ctrl-C ends with
+    the totals. Awalé: the seeds still to be won, the mover's less the opponent's, for as many seeds as the table of
+    endgames knows; give a diagram or a file of diagrams.
     """
     from awello.errors import ConfigError
     from awello.rules.game import find_game
 
-    chosen = find_game(game, size)
+    chosen = find_game(game, size, variant)
     if chosen.family == "awale":
-        raise ConfigError("Awalé cannot be solved yet: choose the game othello")
+        solve_awale(what, chosen, json)
+        return
     problems = read_problems(what, chosen)
     for number, problem in enumerate(problems, 1):
         if size is not None and problem.position.game != chosen:

@@ -77,14 +77,21 @@ def captured(row: U, last: U, everything: bool) -> U:
     return U(0) if prize == row & ROW and not everything else prize
 
 
-@kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
-def play(game: int, own: U, opp: U, pit: int) -> tuple[U, U]:
-    """The position after a legal move, seen by the next mover."""
+@kernel("UniTuple(uint64, 3)(int64, uint64, uint64, int64)", inline=True)
+def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
+    """The rows after a legal move, the next mover's first, and the pits that were captured."""
     shift = U(pit << 3)
     entry = (own >> shift & BYTE) + (shift << U(3))
     row = opp + SOW_OPP[entry]
     prize = captured(row, LAST[entry], game == ROMEIN)
-    return row ^ prize, (own & ~(BYTE << shift)) + SOW_OWN[entry] + (U(seeds_in(prize)) << U(48))
+    return row ^ prize, (own & ~(BYTE << shift)) + SOW_OWN[entry], prize
+
+
+@kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
+def play(game: int, own: U, opp: U, pit: int) -> tuple[U, U]:
+    """The position after a legal move, seen by the next mover."""
+    row, other, prize = sow(game, own, opp, pit)
+    return row, other + (U(seeds_in(prize)) << U(48))
 
 
 @kernel("boolean(int64, uint64, uint64)")

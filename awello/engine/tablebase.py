@@ -1,0 +1,212 @@
+"""The endgames of Awalé, solved: tables of all positions up to some number of seeds, on disk and ready to ask.
+
+A table counts the seeds that are still to be won, so one serves whatever has been taken before.  Endless play is worth
+nothing to either side.  Tables lie in the user's cache folder, one file for each variant; a small one is made when it
+is first needed, larger ones by `awello tablebase build`.
+"""
+
+import random
+import tempfile
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.engine.retrograde import (
+    MOST_SEEDS,
+    OFFSET,
+    VALUE,
+    WIN,
+    fill_rows,
+    finish,
+    prepare,
+    rank,
+    settle,
+)
+from awello.errors import AwelloError, ConfigError
+from awello.kernel import U, user_cache
+from awello.position import Position
+from awello.rules.awale import FEW, ROW, seeds_in
+from awello.rules.game import Game
+
+SMALL = 12  # seeds of the table that is made without asking
+QUEUE = 1 << 17  # positions that wait in a thread
+HEADER = 64  # bytes before the table
+PREPARING = 4  # what the first look at a level costs, in passes over it
+PARTS = 1000  # of the work, as progress is told
+
+Bytes = npt.NDArray[np.uint8]
+Step = Callable[[float], object]
+
+
+@dataclass(frozen=True)
+class Tablebase:
+    """The values of all positions of up to so many seeds."""
+
+    game: Game
+    seeds: int
+    table: Bytes
+
+    def covers(self, position: Position) -> bool:
+        """Whether the table knows a position."""
+        return position.game == self.game and seeds_on_board(position) <= self.seeds
+
+    def value(self, position: Position) -> int:
+        """The seeds that the mover will still win less the opponent's, under best play."""
+        own, opp = U(position.own) & ROW, U(position.opp) & ROW
+        return int(VALUE[self.table[OFFSET[seeds_on_board(position)] + rank(own, opp)]])
+
+    def values(self, position: Position) -> dict[int, int]:
+        """What each legal move is worth."""
+        return {move: self._worth(position, move) for move in position.legal_moves()}
+
+    def choose(self, position: Position, chance: random.Random | None = None) -> int:
+        """A move that keeps the value and, for a win, leads on: play that follows it never circles.
+
+        A capture that keeps the value is progress; else the move by which the win was settled is.  Who is not winning
+        needs no progress: any move that keeps the value will do, the first or one by chance.
+        """
+        value, values = self.value(position), self.values(position)
+        best = [move for move, worth in values.items() if worth == value]
+        if value > 0:
+            fewer = seeds_on_board(position)
+            for move in best:
+                if seeds_on_board(position.after(move)) < fewer:
+                    return move
+            return self._settling_move(position)
+        return chance.choice(best) if chance else best[0]
+
+    def _worth(self, position: Position, move: int) -> int:
+        after = position.after(move)
+        return seeds_on_board(position) - seeds_on_board(after) - self.value(after)
+
+    def _settling_move(self, position: Position) -> int:
+        own, opp = U(position.own) & ROW, U(position.opp) & ROW
+        return int(self.table[OFFSET[seeds_on_board(position)] + rank(own, opp)] - WIN) % 6
+
+
+def seeds_on_board(position: Position) -> int:
+    """The seeds that nobody has taken yet."""
+    return int(seeds_in(U(position.own)) + seeds_in(U(position.opp)))
+
+
+# ---- making a table -------------------------------------------------------------------------------------------------
+def build(game: Game, seeds: int, threads: int = 1, step: Step = lambda share: None) -> Tablebase:
+    """Solve all positions of up to so many seeds, beginning with what is on disk, and keep the result there.
+
+    If it is interrupted, the levels that are finished are kept.  `step` is told the progress in PARTS of the whole.
+    """
+    if game.family != "awale":
+        raise ConfigError("tables of endgames are for Awalé: choose the game awale")
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ConfigError(f"a table of {seeds} seeds: choose 1 to {MOST_SEEDS}")
+    known = find(game)
+    done = min(known.seeds, seeds) if known else FEW if game == Game.TOURNAMENT else 0
+    table, work = np.zeros(OFFSET[seeds + 1], np.uint8), _work(done, seeds)
+    if known:
+        table[: OFFSET[done + 1]] = known.table[: OFFSET[done + 1]]
+    try:
+        for level in range(done + 1, seeds + 1):
+            solve_level(game, table, level, threads, lambda passes: step(PARTS * passes / work))
+            done = level
+    finally:
+        if not known or done > known.seeds:
+            _write(Tablebase(game, done, table[: OFFSET[done + 1]]))
+    return Tablebase(game, seeds, table)
+
+
+def _size(level: int) -> int:
+    return int(OFFSET[level + 1] - OFFSET[level])
+
+
+def _work(done: int, seeds: int) -> float:
+    """The passes over positions that the levels above `done` take."""
+    return float(sum(_size(level) * (PREPARING + level) for level in range(done + 1, seeds + 1)))
+
+
+def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Step) -> None:
+    """Solve all positions of so many seeds, those of fewer being solved."""
+    size = _size(level)
+    counts, rows = np.zeros((size + 1) // 2, np.uint8), np.empty(comb(level + 6, 6), np.uint64)
+    queues = np.zeros((threads, QUEUE, 2), np.uint64)
+    fill_rows(rows, level)
+    cuts = [size * part // threads & ~1 for part in range(threads)] + [size]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda begin, end: prepare(int(game), table, counts, level, begin, end), cuts, cuts[1:]))
+        step(PREPARING * size)
+        for value in range(level, 0, -1):
+
+            def work(queue: npt.NDArray[np.uint64], begin: int, end: int, value: int = value) -> int:
+                return settle(int(game), table, counts, queue, rows, level, value, begin, end)
+
+            while any(list(pool.map(work, queues, cuts, cuts[1:]))):
+                pass
+            step(size)
+    finish(table, level)
+
+
+# ---- tables on disk -------------------------------------------------------------------------------------------------
+def folder() -> Path:
+    """Where tables lie."""
+    return user_cache() / "tablebases"
+
+
+def _file(game: Game) -> Path:
+    return folder() / f"{game}.table"
+
+
+def _header(game: Game, seeds: int, checksum: int) -> bytes:
+    return f"awello tablebase 1 {game} {seeds} {checksum:08x}\n".encode().ljust(HEADER)
+
+
+def _write(base: Tablebase) -> None:
+    """Keep a table: the file is whole or not there at all."""
+    folder().mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder(), delete=False) as file:
+        file.write(_header(base.game, base.seeds, zlib.crc32(base.table.data)))
+        file.write(base.table.data)
+    Path(file.name).replace(_file(base.game))
+    _open.cache_clear()
+
+
+def find(game: Game) -> Tablebase | None:
+    """The table on disk, mapped into memory, or None."""
+    file = _file(game)
+    return _open(game, file, file.stat().st_mtime_ns) if file.exists() else None
+
+
+@cache
+def _open(game: Game, file: Path, changed: int) -> Tablebase:
+    seeds, _ = _read_header(game, file)
+    table = np.memmap(file, np.uint8, "r", HEADER, (int(OFFSET[seeds + 1]),))
+    return Tablebase(game, seeds, table)
+
+
+def _read_header(game: Game, file: Path) -> tuple[int, int]:
+    """The seeds of a table and its checksum."""
+    with file.open("rb") as content:
+        words: list[Any] = content.read(HEADER).split()
+    if len(words) == 6 and words[:4] == [b"awello", b"tablebase", b"1", str(game).encode()]:
+        seeds = int(words[4])
+        if 1 <= seeds <= MOST_SEEDS and file.stat().st_size == HEADER + OFFSET[seeds + 1]:
+            return seeds, int(words[5], 16)
+    raise AwelloError(f"{file} is damaged: remove it, and build it again")
+
+
+def check(game: Game) -> bool:
+    """Whether the table on disk has its checksum."""
+    base = find(game)
+    return base is not None and zlib.crc32(base.table.data) == _read_header(game, _file(game))[1]
+
+
+def need(game: Game) -> Tablebase:
+    """The largest table there is; a small one is made if there is none."""
+    base = find(game)
+    return base if base is not None and base.seeds >= SMALL else build(game, SMALL)

@@ -1,0 +1,213 @@
+"""The solved endgames of Awalé: published counts, every entry against its moves, play that keeps its promise, files."""
+
+import json
+import random
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from conftest import awello
+
+from awello import Game, Position
+from awello.engine import tablebase
+from awello.engine.retrograde import OFFSET, VALUE, rank, successor, unrank
+from awello.engine.tablebase import Tablebase, build
+from awello.errors import AwelloError, ConfigError
+from awello.kernel import U
+from awello.memory import address_of, subtract8, swap8
+from awello.rules.awale import legal_moves, seeds_in, sow
+
+VARIANTS = [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN]
+COUNTS = {  # wins, draws and losses of the mover
+    Game.ABAPA: (8, (37806, 8333, 29443)),
+    Game.TOURNAMENT: (8, (42569, 5645, 27368)),
+    Game.ROMEIN: (12, (714486, 197894, 439698)),
+}
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of these tests lie in a folder of their own."""
+    monkeypatch.setattr(tablebase, "user_cache", lambda: tmp_path)
+
+
+# ---- the number of a position ---------------------------------------------------------------------------------------
+def test_positions_are_numbered_one_after_the_other() -> None:
+    for seeds in (1, 2, 5, 7):
+        own, opp = unrank(0, seeds)
+        for index in range(int(OFFSET[seeds + 1] - OFFSET[seeds])):
+            assert rank(own, opp) == index and unrank(index, seeds) == (own, opp)
+            assert seeds_in(own) + seeds_in(opp) == seeds
+            own, opp = successor(own, opp)
+
+
+def test_bytes_that_threads_share() -> None:
+    byte = np.array([9], np.uint8)
+    address = address_of(byte)
+    swap, subtract = numba.njit(lambda *w: swap8(*w)), numba.njit(lambda *w: subtract8(*w))
+    for swapping, taking in ((swap, subtract), (swap8.twin, subtract8.twin)):  # type: ignore[attr-defined]
+        byte[0] = 9
+        assert not swapping(address, 8, 1) and byte[0] == 9
+        assert swapping(address, 9, 1) and byte[0] == 1
+        assert taking(address, 2) == 1 and byte[0] == 255
+
+
+# ---- values ---------------------------------------------------------------------------------------------------------
+@numba.njit
+def wrong_entries(game, table, seeds):  # type: ignore[no-untyped-def]
+    """How many positions of a level are not worth the best of their moves."""
+    own, opp = unrank(0, seeds)
+    wrong = 0
+    for index in range(OFFSET[seeds], OFFSET[seeds + 1]):
+        moves, best = legal_moves(game, own, opp), -100
+        if moves == U(0):
+            best = seeds if own != U(0) else -seeds
+        for pit in range(6):
+            if moves >> U(pit) & U(1):
+                child, other, prize = sow(game, own, opp, pit)
+                gain = seeds_in(prize)
+                best = max(best, gain - VALUE[table[OFFSET[seeds - gain] + rank(child, other)]])
+        wrong += best != VALUE[table[index]]
+        own, opp = successor(own, opp)
+    return wrong
+
+
+def check_entries(game: Game, seeds: int) -> None:
+    base = build(game, seeds)
+    first = 7 if game == Game.TOURNAMENT else 1
+    assert not (game == Game.TOURNAMENT and base.table[: OFFSET[7]].any()), "at six seeds the game has stopped"
+    for level in range(first, seeds + 1):
+        assert wrong_entries(int(game), base.table, level) == 0
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=str)
+def test_every_entry_is_the_best_of_its_moves(game: Game) -> None:
+    check_entries(game, 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", VARIANTS, ids=str)
+def test_every_entry_is_the_best_of_its_moves_to_14(game: Game) -> None:
+    check_entries(game, 14)
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=str)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_published_counts(game: Game, threads: int) -> None:
+    seeds, expected = COUNTS[game]
+    values = VALUE[build(game, seeds, threads).table[OFFSET[seeds] : OFFSET[seeds + 1]]]
+    assert ((values > 0).sum(), (values == 0).sum(), (values < 0).sum()) == expected
+
+
+def test_a_short_queue_gives_the_same_values(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    whole = build(Game.ABAPA, 8).table
+    monkeypatch.setattr(tablebase, "user_cache", lambda: tmp_path / "other")
+    monkeypatch.setattr(tablebase, "QUEUE", 64)
+    assert (VALUE[build(Game.ABAPA, 8).table] == VALUE[whole]).all()
+
+
+# ---- play -----------------------------------------------------------------------------------------------------------
+def play_out(base: Tablebase, position: Position, chance: random.Random) -> int:
+    """What the mover wins more than the opponent when both play from the table; endless play wins nothing."""
+    first = position
+    while not position.over:
+        position = position.after(base.choose(position, chance))
+    if position.repeated:
+        assert base.value(position) == 0, "a win must not circle"
+        score = ((position.first >> 48), (position.second >> 48))
+    else:
+        score = position.score()
+    return score[first.side] - score[1 - first.side]
+
+
+def keep_promises(game: Game, seeds: int, count: int) -> None:
+    base, chance = build(game, seeds), random.Random(seeds)
+    for _ in range(count):
+        level = chance.randint(7 if game == Game.TOURNAMENT else 1, seeds)
+        own, opp = unrank(chance.randrange(int(OFFSET[level + 1] - OFFSET[level])), level)
+        position = Position(game, int(own), int(opp))
+        assert play_out(base, position, chance) == base.value(position)
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=str)
+def test_play_keeps_the_promise(game: Game) -> None:
+    keep_promises(game, 10, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", VARIANTS, ids=str)
+def test_play_keeps_the_promise_from_a_thousand_positions(game: Game) -> None:
+    keep_promises(game, 14, 1000)
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+def test_a_table_is_kept_and_grows() -> None:
+    assert tablebase.find(Game.ABAPA) is None
+    small = build(Game.ABAPA, 5)
+    found = tablebase.find(Game.ABAPA)
+    assert found and found.seeds == 5 and (found.table == small.table).all() and tablebase.check(Game.ABAPA)
+    large = build(Game.ABAPA, 7)
+    assert (large.table[: OFFSET[6]] == small.table).all()
+    assert build(Game.ABAPA, 3).seeds == 3
+    kept = tablebase.find(Game.ABAPA)
+    assert kept and kept.seeds == 7, "a smaller one does not replace it"
+    assert tablebase.need(Game.ABAPA).seeds == tablebase.SMALL
+
+
+def test_an_interrupted_build_keeps_finished_levels() -> None:
+    calls = []
+
+    def step(share: float) -> None:
+        calls.append(share)
+        if len(calls) == 30:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(Game.ROMEIN, 9, step=step)
+    kept = tablebase.find(Game.ROMEIN)
+    assert kept and 1 <= kept.seeds < 9 and tablebase.check(Game.ROMEIN)
+    build(Game.ROMEIN, 9)
+    shares: list[float] = []
+    build(Game.ROMEIN, 10, step=shares.append)
+    assert sum(shares) == pytest.approx(tablebase.PARTS)
+
+
+def test_a_damaged_file_is_noticed() -> None:
+    build(Game.ABAPA, 4)
+    file = tablebase._file(Game.ABAPA)
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    assert not tablebase.check(Game.ABAPA)
+    file.write_bytes(content[:-1])
+    with pytest.raises(AwelloError, match="damaged: remove it"):
+        tablebase.find(Game.ABAPA)
+
+
+def test_wrong_wishes() -> None:
+    with pytest.raises(ConfigError, match="choose 1 to 28"):
+        build(Game.ABAPA, 29)
+    with pytest.raises(ConfigError, match="for Awalé"):
+        build(Game.OTHELLO, 5)
+
+
+# ---- the commands ---------------------------------------------------------------------------------------------------
+def test_positions_are_solved_from_the_command_line() -> None:
+    lines = "0-0-0-0-0-1-1-0-0-0-0-0-23-23-S % a grand slam takes nothing\n\n0-0-0-0-0-2-0-1-0-0-0-0-22-23-S\n"
+    done = awello("solve", "awale", "-", "--json", stdin=lines)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["score"], row["best"], row["exact"]) for row in found] == [(-2, "F", True), (1, "F", True)]
+    table = awello("solve", "awale", "0-0-0-0-0-1-1-0-0-0-0-0-23-23-S", "--variant", "romein")
+    assert "   +2 F" in table.stdout
+    wrong = awello("solve", "awale", "-", stdin="0-0-0\n")
+    assert wrong.returncode == 2 and "standard input, line 1" in wrong.stderr
+
+
+def test_tables_are_built_and_shown() -> None:
+    done = awello("tablebase", "build", "--seeds", "4", "--variant", "romein", "--json")
+    assert json.loads(done.stdout)["positions"] == OFFSET[5]
+    shown = json.loads(awello("tablebase", "show", "--json").stdout)
+    assert shown["romein"]["whole"] and shown["romein"]["seeds"] >= 4
+    assert awello("tablebase", "build", "--seeds", "4", "--variant", "nonsense").returncode == 2
