@@ -179,8 +179,13 @@ def test_sizes_may_be_mixed_in_a_file() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interruption_ends_with_the_totals() -> None:
     words = [sys.executable, "-m", "awello", "solve", "othello", "-"]
+    pipe = subprocess.PIPE
+
+    def listen() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell may have told background work to ignore it
+
     with subprocess.Popen(
-        words, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        words, cwd=ROOT, text=True, preexec_fn=listen, stdin=pipe, stdout=pipe, stderr=pipe
     ) as process:
         assert process.stdin and process.stdout and process.stderr
         process.stdin.write(f"{PASSING}; -16;\n{'-' * 27}OX------XO{'-' * 27} X\n")  # the start takes for ever

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from awello import Game, parse_transcript
+from awello import Game, Position, parse_transcript
 from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
@@ -14,6 +14,7 @@ from awello.kernel import U
 from awello.limits import Limit
 from awello.rules import awale, othello
 from awello.rules import game as kernels
+from awello.search.montecarlo import LearningTree, Tree
 from awello.search.root import ALGORITHMS, Knowledge, analyse
 
 ENDGAME = GAMES[0][: 2 * 53]  # seven squares are left
@@ -68,6 +69,14 @@ def trace_endgames() -> None:
         print(number, table.tobytes().hex())
 
 
+def trace_random_games() -> None:
+    """Print what trees of random games say, as they are and with games that learn."""
+    for game in (Game.OTHELLO6, Game.ABAPA):
+        for tree in (Tree(1 << 10), LearningTree(1 << 10)):
+            found = tree.analyse(Position.start(game), 600.0, 12, 1)
+            print(game, found.candidates, found.nodes, found.line)
+
+
 def main() -> None:
     """Print the traces of all games."""
     chance = random.Random(8)
@@ -80,6 +89,7 @@ def main() -> None:
     trace_searches()
     trace_engine()
     trace_endgames()
+    trace_random_games()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,80 @@
+"""Trees of random games for one decision: the memory that `uct.py` and `ppaf.py` grow in, and what they say."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.analysis import Analysis
+from awello.kernel import U
+from awello.position import Position
+from awello.search import ppaf, uct
+from awello.search.uct import COUNT, DEEPEST, FIRST, MOVE, POINTS, VISITS
+
+ROUNDS = 128  # between two looks at the clock
+
+
+@dataclass
+class Tree:
+    """A tree for one decision at a time, of a fixed number of nodes (36 bytes each)."""
+
+    room: int = 1 << 19
+    explore: float = 0.7
+
+    def __post_init__(self) -> None:
+        self.nodes = np.zeros((self.room, 5), np.int32)
+        self.boards = np.zeros((self.room, 2), np.uint64)
+        self.path = np.zeros(DEEPEST, np.int64)
+        self.size = 1
+
+    def analyse(self, position: Position, seconds: float, playouts: int | None, seed: int) -> Analysis:
+        """What random games say of a position within a time and a number of them."""
+        begun = time.perf_counter()
+        self.nodes[: self.size] = 0
+        self.boards[0] = position.own, position.opp
+        self.size, done = int(uct.expand(int(position.game), self.nodes, self.boards, 0, 1)), 0
+        chance = np.array([seed * 2 + 1], np.uint64) * U(0x9E3779B97F4A7C15)
+        while playouts is None or done < playouts:
+            rounds = ROUNDS if playouts is None else min(ROUNDS, playouts - done)
+            self.size = self._grow(int(position.game), chance, rounds)
+            done += rounds
+            if time.perf_counter() - begun >= seconds:
+                break
+        return self._answer(done, time.perf_counter() - begun)
+
+    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
+        return int(uct.grow(game, self.nodes, self.boards, self.path, chance, self.size, rounds, self.explore))
+
+    def _answer(self, playouts: int, seconds: float) -> Analysis:
+        children = self._children(0)
+        best = max(children, key=lambda child: int(self.nodes[child, VISITS]))
+        line, node = [int(self.nodes[best, MOVE])], best
+        while children_below := self._children(node):
+            node = max(children_below, key=lambda child: int(self.nodes[child, VISITS]))
+            line.append(int(self.nodes[node, MOVE]))
+        candidates = tuple((int(self.nodes[child, MOVE]), self._value(child)) for child in children)
+        move, value = int(self.nodes[best, MOVE]), self._value(best)
+        return Analysis(move, value, False, len(line), self.size, playouts, seconds, candidates, tuple(line))
+
+    def _children(self, node: int) -> list[int]:
+        first, count = int(self.nodes[node, FIRST]), int(self.nodes[node, COUNT])
+        return list(range(first, first + count))
+
+    def _value(self, node: int) -> float:
+        """The mean result for the player who moves here, from -1 for a loss to 1 for a win."""
+        return float(self.nodes[node, POINTS] / max(1, self.nodes[node, VISITS]) - 1)
+
+
+@dataclass
+class LearningTree(Tree):
+    """A tree whose random games learn; what they learnt is kept from one decision to the next."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.weights, self.changes = np.zeros(ppaf.KINDS), np.zeros(ppaf.KINDS)
+
+    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
+        memory = self.nodes, self.boards, self.path, chance
+        policy = self.weights, self.changes
+        return int(ppaf.grow(game, *memory, self.size, rounds, self.explore, *policy))

@@ -1,0 +1,124 @@
+"""Random games in a tree: counts that add up, wins that are found, the player and its limits."""
+
+import random
+import time
+
+import judges
+import numpy as np
+import pytest
+
+from awello import Clock, Game, Match, Position, make_player, parse_position, play_match
+from awello.errors import SpecError
+from awello.kernel import U
+from awello.search import ppaf
+from awello.search.montecarlo import LearningTree, Tree
+from awello.search.uct import COUNT, FIRST, LONGEST, POINTS, VISITS, playout
+
+
+@pytest.mark.parametrize("make", [Tree, LearningTree])
+def test_counts_add_up(make: type[Tree], game: Game) -> None:
+    tree, chance = make(room=1 << 14), random.Random(1)
+    position = Position.start(game)
+    for _ in range(6):
+        position = position.play(chance.choice(position.legal_moves()))
+    found = tree.analyse(position, 60.0, 3000, 5)
+    assert found.leaves == 3000 == tree.nodes[0, VISITS]
+    assert {move for move, _ in found.candidates} == set(position.legal_moves())
+    grown = np.flatnonzero(tree.nodes[: tree.size, COUNT])
+    assert len(grown) > 20
+    for node in grown:
+        children = tree._children(int(node))
+        visits, points = tree.nodes[children, VISITS].sum(), tree.nodes[children, POINTS].sum()
+        assert visits == tree.nodes[node, VISITS] - (node > 0), "all but a leaf's first visit went on to a child"
+        assert 0 <= points <= 2 * visits
+        assert tree.nodes[node, FIRST] > node
+    end = position
+    for move in found.line:
+        end = end.play(move)
+
+
+def test_random_games_are_fair() -> None:
+    """From a symmetric start, the results of both sides differ by no more than who begins explains."""
+    state, results = U(12345), []
+    for _ in range(4000):
+        result, state = playout(int(Game.ABAPA), U(0x040404040404), U(0x040404040404), U(state))
+        results.append(result)
+    assert set(results) == {0, 1, 2} and 0.9 < np.mean(results) < 1.1
+
+
+def test_the_same_seed_gives_the_same_tree_and_a_full_one_goes_on() -> None:
+    position, tree = Position.start(Game.OTHELLO), Tree(room=1 << 10)
+    first = tree.analyse(position, 60.0, 5000, 3)
+    again = tree.analyse(position, 60.0, 5000, 3)
+    other = tree.analyse(position, 60.0, 5000, 4)
+    assert first.candidates == again.candidates != other.candidates
+    assert first.nodes <= 1 << 10 and first.leaves == 5000
+
+
+def test_a_win_in_sight_is_found() -> None:
+    found, solved = 0, 0
+    chance = random.Random(3)
+    while solved < 12:
+        position = judges.random_position(Game.OTHELLO, 6, chance)
+        values = {move: -judges.solve(position.after(move)) for move in position.legal_moves()}
+        if max(values.values()) > 0 > min(values.values()):
+            solved += 1
+            found += values[Tree(1 << 14).analyse(position, 60.0, 4000, 1).move] > 0
+    assert found >= 11
+    capture = parse_position("0-0-0-0-0-2-0-1-9-9-0-0-13-14-S", Game.ABAPA)
+    assert capture.format_move(Tree(1 << 14).analyse(capture, 60.0, 2000, 1).move) == "F"
+
+
+# ---- games that learn -----------------------------------------------------------------------------------------------
+def test_kinds_of_moves() -> None:
+    """In Awalé report 1's category: the pit, its seeds, and what lies where the last seed falls."""
+    position = parse_position("1-0-3-0-0-13-2-5-0-0-7-0-8-9-S", Game.ABAPA)
+    own, opp = U(position.own), U(position.opp)
+    expected = {0: 0 + 6 * 1 + 288 * 0, 2: 2 + 6 * 3 + 288 * 13, 5: 5 + 6 * 13 + 288 * 5}
+    for pit, kind in expected.items():
+        assert ppaf.kind_of(int(Game.ABAPA), own, opp, pit) == kind < ppaf.KINDS
+    start = Position.start()
+    kinds = {ppaf.kind_of(0, U(start.own), U(start.opp), move) for move in start.legal_moves()}
+    assert kinds == {move + 64 for move in start.legal_moves()}
+
+
+def test_the_policy_learns_from_the_winner() -> None:
+    position = parse_position("0-0-1-0-2-0-0-1-0-0-3-0-20-21-S", Game.ABAPA)
+    boards = np.zeros((LONGEST + 1, 2), np.uint64)
+    boards[0] = position.own, position.opp
+    weights, changes, shares = np.zeros(ppaf.KINDS), np.zeros(ppaf.KINDS), np.zeros(64)
+    chosen = np.array([2, *[-1] * LONGEST], np.int64)
+    ppaf.adapt(int(Game.ABAPA), boards, chosen, 0, 1, weights, shares, changes)
+    kinds = [ppaf.kind_of(int(Game.ABAPA), U(position.own), U(position.opp), pit) for pit in (2, 4)]
+    assert weights[kinds].tolist() == pytest.approx([ppaf.LEARNING / 2, -ppaf.LEARNING / 2])
+    assert np.count_nonzero(weights) == 2 and not changes.any()
+
+
+def test_learnt_weights_are_kept_within_a_game() -> None:
+    tree = LearningTree(1 << 12)
+    tree.analyse(Position.start(Game.ABAPA), 60.0, 300, 1)
+    learnt = tree.weights.copy()
+    assert learnt.any() and np.isfinite(learnt).all()
+    tree.analyse(Position.start(Game.ABAPA), 60.0, 1, 1)
+    assert np.count_nonzero(tree.weights == learnt) > ppaf.KINDS // 2
+
+
+# ---- players --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["uct", "ppaf"])
+def test_the_player_keeps_its_time(name: str) -> None:
+    player = make_player(f"{name}@50ms")
+    player.begin(Game.ABAPA, 1)
+    player.choose(Position.start(Game.ABAPA), Clock())
+    begun = time.perf_counter()
+    choice = player.choose(Position.start(Game.ABAPA), Clock())
+    assert time.perf_counter() - begun < 1
+    assert choice.analysis and choice.analysis.leaves > 0
+    with pytest.raises(SpecError, match="needs a time"):
+        make_player(f"{name}@4").begin(Game.OTHELLO, 0)
+
+
+@pytest.mark.parametrize("name", ["uct", "ppaf"])
+def test_it_beats_random(name: str) -> None:
+    for game in (Game.TOURNAMENT, Game.OTHELLO):
+        result = play_match(Match(game, f"{name}@300n,memory=4096", "random", games=10, seed=2))
+        assert result.wins >= 8
