@@ -211,3 +211,5 @@ def test_tables_are_built_and_shown() -> None:
     shown = json.loads(awello("tablebase", "show", "--json").stdout)
     assert shown["romein"]["whole"] and shown["romein"]["seeds"] >= 4
     assert awello("tablebase", "build", "--seeds", "4", "--variant", "nonsense").returncode == 2
+    alone = awello("tablebase")
+    assert alone.returncode == 2 and "build" in alone.stdout and not alone.stderr

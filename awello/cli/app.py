@@ -93,9 +93,11 @@ def run() -> int:
         status = outcome if isinstance(outcome, int) else 0
         return fail("interrupted", 130) if status == 130 else status
     except typer.TyperException as error:
+        if not (message := error.format_message().rstrip(".")):
+            return 2  # a group of commands without one: its help has been shown
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "awello"
-        return fail(f"{error.format_message().rstrip('.')}; see '{command} --help'")
+        return fail(f"{message}; see '{command} --help'")
     except AwelloError as error:
         return fail(str(error))
     except BrokenPipeError:

@@ -33,10 +33,12 @@ def solve_awale(what: str, game: "Game", json: bool) -> None:
 
 
 def read_positions(what: str, game: "Game") -> "list[Position]":
-    """The positions that people name: a diagram, a file of them, or standard input."""
+    """The positions that people name: a diagram, a file of them, standard input, or the start."""
     from awello.errors import AwelloError, ConfigError
-    from awello.position import parse_position
+    from awello.position import Position, parse_position
 
+    if what == "start":
+        return [Position.start(game)]
     if what.count("-") > 1:
         return [parse_position(what, game)]
     name = "standard input" if what == "-" else what
