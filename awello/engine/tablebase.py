@@ -37,7 +37,8 @@ from awello.rules.awale import FEW, ROW, seeds_in
 from awello.rules.game import Game
 
 SMALL = 12  # seeds of the table that is made without asking
-QUEUE = 1 << 17  # positions that wait in a thread
+QUEUE = 1 << 17  # positions that wait in a part of a level
+SHARES = 4  # parts of a level for each thread, so that none waits long for the others
 HEADER = 64  # bytes before the table
 PREPARING = 4  # what the first look at a level costs, in passes over it
 PARTS = 1000  # of the work, as progress is told
@@ -135,9 +136,10 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Step) 
     """Solve all positions of so many seeds, those of fewer being solved."""
     size = _size(level)
     counts, rows = np.zeros((size + 1) // 2, np.uint8), np.empty(comb(level + 6, 6), np.uint64)
-    queues = np.zeros((threads, QUEUE, 2), np.uint64)
+    parts = threads if threads == 1 else SHARES * threads
+    queues = np.zeros((parts, QUEUE, 2), np.uint64)
     fill_rows(rows, level)
-    cuts = [size * part // threads & ~1 for part in range(threads)] + [size]
+    cuts = [size * part // parts & ~1 for part in range(parts)] + [size]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda begin, end: prepare(int(game), table, counts, level, begin, end), cuts, cuts[1:]))
         step(PREPARING * size)
