@@ -97,12 +97,6 @@ def successor(own: U, opp: U) -> tuple[U, U]:
     return moved, opp - one + (first + U(1)) * (one >> U(8))
 
 
-@kernel("int64(uint64, uint64, int64, int64)", inline=True)
-def probe(own: U, opp: U, seeds: int, table: int) -> int:
-    """The value of a position of so many seeds, from the table at this address."""
-    return int(VALUE[load8(table, U(OFFSET[U(seeds)] + rank(own, opp)))])
-
-
 @kernel("void(uint64[::1], int64)")
 def fill_rows(rows: Words, seeds: int) -> None:
     """Every row of up to so many seeds, by their number, then in the order of `rank`."""
