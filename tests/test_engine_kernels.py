@@ -144,6 +144,12 @@ def test_a_torn_entry_is_not_found() -> None:
     assert table.recall(bucket, U(key)) == 0
 
 
+def test_a_shallow_search_does_not_wipe_out_a_deep_one() -> None:
+    worker, key = worker_of(Game.OTHELLO), 0x9234567890ABCDEF
+    for depth, known in ((20, 20), (8, 20), (21, 21)):
+        assert table.depth_of(int(table.recall(entry(key, depth, worker), U(key)))) == known
+
+
 def test_old_and_shallow_entries_go_first() -> None:
     worker = worker_of(Game.OTHELLO)
     keys = [number << 56 | 7 << 30 for number in range(1, 7)]
