@@ -205,6 +205,15 @@ def test_positions_are_solved_from_the_command_line() -> None:
     assert wrong.returncode == 2 and "standard input, line 1" in wrong.stderr
 
 
+def test_files_of_diagrams(tmp_path: Path) -> None:
+    dashes = tmp_path / "two-dashes-or-more.txt"
+    dashes.write_text("0-0-0-0-0-2-0-1-0-0-0-0-22-23-S\n")
+    assert json.loads(awello("solve", "awale", str(dashes), "--json").stdout)["score"] == 1
+    dashes.write_bytes(b"\xff\xfe\x00")
+    wrong = awello("solve", "awale", str(dashes))
+    assert wrong.returncode == 2 and "is not text" in wrong.stderr and wrong.stderr.count("\n") == 1
+
+
 def test_tables_are_built_and_shown() -> None:
     done = awello("tablebase", "build", "--seeds", "4", "--variant", "romein", "--json")
     assert json.loads(done.stdout)["positions"] == OFFSET[5]

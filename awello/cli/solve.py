@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from awello.cli.app import GameName, Size, Variant, app, print_json
-from awello.cli.solve_awale import solve_awale
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,6 +55,8 @@ def solve(
 
     chosen = find_game(game, size, variant)
     if chosen.family == "awale":
+        from awello.cli.solve_awale import solve_awale
+
         solve_awale(what, chosen, json)
         return
     problems = read_problems(what, chosen)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from awello.cli.app import print_json
+from awello.cli.solve import is_there
 
 if TYPE_CHECKING:
     from awello.engine.tablebase import Tablebase
@@ -39,10 +40,13 @@ def read_positions(what: str, game: "Game") -> "list[Position]":
 
     if what == "start":
         return [Position.start(game)]
-    if what.count("-") > 1:
+    if what.count("-") > 1 and not is_there(what):
         return [parse_position(what, game)]
     name = "standard input" if what == "-" else what
-    text = sys.stdin.read() if what == "-" else Path(what).read_text("utf-8")
+    try:
+        text = (sys.stdin.buffer.read() if what == "-" else Path(what).read_bytes()).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{name} is not text: give one diagram a line") from None
     positions = []
     for number, line in enumerate(text.splitlines(), 1):
         if content := line.split("%")[0].strip():
