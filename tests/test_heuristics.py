@@ -8,8 +8,19 @@ import pytest
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError
 from awello.evaluate.heuristics import EXACT, estimate, evaluate
-from awello.evaluate.settings import NAMES, TABLES, Block, Heuristic, board_values, load_table
+from awello.evaluate.settings import (
+    NAMES,
+    TABLES,
+    Block,
+    Heuristic,
+    board_values,
+    heuristics_for,
+    load_table,
+    weights_of,
+)
 from awello.kernel import U
+from awello.rules.awale import pits_of
+from awello.search.root import analyse
 
 
 def positions(game: Game, count: int) -> list[Position]:
@@ -82,6 +93,83 @@ def test_diffscore_counts_the_seeds_taken() -> None:
         assert said(position, Heuristic("diffscore")) == (position.own >> 48) - (position.opp >> 48)
 
 
+def features(position: Position, name: str) -> list[int]:
+    """The features of Awalé's heuristics by their definition, one's own and the opponent's by turns."""
+
+    def of(own: int, opp: int) -> list[int]:
+        pits, taken = pits_of(own), own >> 48
+        small = "".join("x" if pit < 3 else " " for pit in pits)
+        run = max(map(len, small.split()), default=0)
+        krous = [pit for pit in pits if pit >= 12]
+        ends = [last_pit(own, opp, pit) for pit in range(6)]
+        if name == "h6":
+            captures = [ends.count(2), ends.count(3)]
+            reach = sum(pit + index >= 6 for index, pit in enumerate(pits))
+            return [*captures, reach, sum(pit > 12 for pit in pits), taken, pits.count(0)]
+        if name == "travers":
+            return [taken, pits.count(0), pits.count(1) + pits.count(2), len(krous)]
+        return [taken, small.count("x"), run, sum(krous)][: weights_of(name) // 2]
+
+    pairs = zip(of(position.own, position.opp), of(position.opp, position.own), strict=True)
+    return [value for pair in pairs for value in pair]
+
+
+def last_pit(own: int, opp: int, pit: int) -> int:
+    """What the last pit of a sowing holds if it is captured, else 0."""
+    if not pits_of(own)[pit]:
+        return 0
+    pits = [*pits_of(own), *pits_of(opp)]
+    seeds, place = pits[pit], pit
+    pits[pit] = 0
+    while seeds:
+        place = (place + 1) % 12
+        if place != pit:
+            pits[place] += 1
+            seeds -= 1
+    taken = place
+    while taken >= 6 and pits[taken] in (2, 3):
+        taken -= 1
+    everything = taken < place and not any(pits[6 : taken + 1]) and not any(pits[place + 1 :])
+    return pits[place] if place >= 6 and pits[place] in (2, 3) and not everything else 0
+
+
+def test_awale_heuristics_are_features_times_weights() -> None:
+    chance = random.Random(3)
+    for position in positions(Game.ABAPA, 300):
+        for name in heuristics_for(Game.ABAPA)[1:]:
+            weights = tuple(chance.randint(-20, 20) for _ in range(weights_of(name)))
+            expected = sum(w * f for w, f in zip(weights, features(position, name), strict=True))
+            assert said(position, Heuristic(name, weights=weights)) == expected, name
+    with pytest.raises(ConfigError, match="h3 takes 8 weights, not 3"):
+        Block(Game.ABAPA, Heuristic("h3", weights=(1, 2, 3)))
+
+
+def test_awale_values_are_those_of_the_player_at_the_root() -> None:
+    weights = (7, -3)
+    for position in positions(Game.ABAPA, 50):
+        block = Block(Game.ABAPA, Heuristic("h1", weights=weights))
+        taken = position.own >> 48, position.opp >> 48
+        words = int(position.game), block.heuristic, U(position.own), U(position.opp), block.address
+        block.begin(position, 4)
+        assert estimate(*words) == 7 * taken[0] - 3 * taken[1]
+        block.begin(position, 3)  # the opponent is to move at the leaves
+        assert estimate(*words) == -(7 * taken[1] - 3 * taken[0])
+
+
+def test_h5_counts_from_the_root_and_chooses_as_h3() -> None:
+    weights = (9, -8, 1, 3, -2, 5, 4, -6)
+    for position in positions(Game.TOURNAMENT, 30):
+        for depth in (1, 2, 3):
+            three, five = (
+                analyse(position, "alphabeta", depth, Block(position.game, Heuristic(name, weights=weights)))
+                for name in ("h3", "h5")
+            )
+            assert three.best_moves == five.best_moves
+            block = Block(position.game, Heuristic("h5", weights=weights))
+            block.begin(position, 2)
+            assert estimate(int(position.game), block.heuristic, U(position.own), U(position.opp), block.address) == 0
+
+
 def test_a_finished_game_is_worth_more_than_any_estimate(game: Game) -> None:
     block = Block(game, Heuristic("positional" if game.family == "othello" else "diffscore"))
     chance = random.Random(4)
@@ -124,7 +212,7 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
 def test_heuristics_belong_to_games() -> None:
     for name in NAMES:
         for game in (Game.OTHELLO, Game.ABAPA):
-            if (name == "diffscore") == (game is Game.ABAPA):
+            if name in heuristics_for(game):
                 Block(game, Heuristic(name))
             else:
                 with pytest.raises(ConfigError, match=f"no heuristic '{name}' for {game.family}"):

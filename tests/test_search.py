@@ -8,17 +8,13 @@ import pytest
 from awello import PASS, Game, Position, make_player, parse_position
 from awello.errors import ConfigError, SpecError
 from awello.evaluate.heuristics import EXACT, evaluate
-from awello.evaluate.settings import NAMES, Block, Heuristic
+from awello.evaluate.settings import Block, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Clock
 from awello.search.root import ALGORITHMS, Knowledge, analyse
 
 FOUR = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
 PLAYERS = ("minimax@3", "alphabeta@3", "negamax@3", "negamax-alphabeta@3", "alphabeta@3,memory=0,sort=false")
-
-
-def heuristics_of(game: Game) -> list[str]:
-    return [name for name in NAMES if (name == "diffscore") == (game.family == "awale")]
 
 
 def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
@@ -51,8 +47,9 @@ def scaled(value: float, exact: bool) -> float:
 
 def test_the_plain_ones_are_the_definition(game: Game) -> None:
     for position in some_positions(game, 6):
-        block = Block(game, Heuristic(heuristics_of(game)[-1]))
+        block = Block(game, Heuristic(heuristics_for(game)[-1]))
         for depth in (1, 2, 3):
+            block.begin(position, depth)
             value, nodes, leaves = slow_value(Position(game, position.own, position.opp, position.side), depth, block)
             for algorithm in ("minimax", "negamax"):
                 found = analyse(position, algorithm, depth, block)
@@ -61,7 +58,7 @@ def test_the_plain_ones_are_the_definition(game: Game) -> None:
 
 def test_all_agree_at_every_depth(game: Game) -> None:
     for position in some_positions(game, 8):
-        for name in heuristics_of(game):
+        for name in heuristics_for(game):
             for depth in (1, 2, 3, 4, 5):
                 block = Block(game, Heuristic(name))
                 found = [analyse(position, algorithm, depth, block) for algorithm in FOUR]

@@ -16,7 +16,7 @@ from conftest import awello
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError, NotationError
 from awello.evaluate.heuristics import EXACT
-from awello.evaluate.settings import NAMES, Block, Heuristic
+from awello.evaluate.settings import Block, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.lab.trees import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import minimax, negamax
@@ -81,7 +81,7 @@ def test_a_value_that_a_cut_left_uncertain_is_a_bound() -> None:
 
 def kernel_result(algorithm: str, position: Position, depth: int, block: Block) -> tuple[int, int, int]:
     """The value, nodes and leaves of a kernel called at the root with a full window."""
-    block.reset()
+    block.begin(position, depth)
     words = (int(position.game), U(position.own), U(position.opp))
     tail, window = (block.heuristic, block.address), (-INFINITY, INFINITY)
     value = {
@@ -101,8 +101,7 @@ def sample(game: Game, number: int) -> Iterator[tuple[Position, int, Block]]:
         for _ in range(chance.randrange(60 if game.family == "awale" else game.points - 4)):
             position = position.play(chance.choice(position.legal_moves())) if not position.over else position
         position = replace(position, past=frozenset())
-        fitting = [name for name in NAMES if (name == "diffscore") == (game.family == "awale")]
-        block = Block(game, Heuristic(chance.choice(fitting), chance.choice("12")))
+        block = Block(game, Heuristic(chance.choice(heuristics_for(game)), chance.choice("12")))
         depth = chance.randint(1, 4)
         while kernel_result("minimax", position, depth, block)[1] > FEW:
             depth -= 1

@@ -4,12 +4,12 @@ import random
 
 import numpy as np
 
-from awello import Game, Position, parse_transcript
+from awello import Game, Position, parse_position, parse_transcript
 from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import solve_level
-from awello.evaluate.settings import NAMES, Block, Heuristic
+from awello.evaluate.settings import Block, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Limit
 from awello.rules import awale, othello
@@ -37,16 +37,17 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
 
 
 def trace_searches() -> None:
-    """Print what every search finds in one position, with every heuristic."""
-    position = parse_transcript("f5f6e6f4e3c5c4e7c6e2").final
-    for name in NAMES:
-        if name != "diffscore":
+    """Print what every search finds in one position of each game, with every heuristic."""
+    for position in (
+        parse_transcript("f5f6e6f4e3c5c4e7c6e2").final,
+        parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game.ROMEIN),
+    ):
+        for name in heuristics_for(position.game):
             for algorithm in ALGORITHMS:
-                knowing = algorithm == "knowing"
                 heuristic = Heuristic(name, corners=3)
-                block = (
-                    Knowledge(Game.OTHELLO, heuristic, 64, True, True) if knowing else Block(Game.OTHELLO, heuristic)
-                )
+                block = Block(position.game, heuristic)
+                if algorithm == "knowing":
+                    block = Knowledge(position.game, heuristic, 64, True, True)
                 found = analyse(position, algorithm, 2, block)
                 print(name, algorithm, found.candidates if algorithm == "minimax" else found.value, found.nodes)
 

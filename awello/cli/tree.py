@@ -81,7 +81,9 @@ def search_position(spec: "Spec", position: "Position") -> "Tree":
     player = make_player(spec)
     assert isinstance(player, Textbook)
     player.begin(position.game, 0)
-    return search_tree(spec.name, PositionSource(position, player.limit.depth or PLIES, player.block), str(spec))
+    depth = player.limit.depth or PLIES
+    player.block.begin(position, depth)
+    return search_tree(spec.name, PositionSource(position, depth, player.block), str(spec))
 
 
 def report(tree: "Tree", svg: Path | None, plies: int | None, windows: bool, json: bool) -> None:

@@ -1,8 +1,8 @@
 """The classic estimates of a position, from the mover's view, for searches that stop before the end.
 
 Sources: the reports on Othello of 2024 (positional, absolute, mobility, mixed) and 2013 (tactical values), and on
-Awalé of 2020 (diffscore).  An estimate counts in units of its own; a finished game is worth its exact score times
-`EXACT`, more than any estimate, so that a sure win comes first.
+Awalé of 2020 (diffscore; its others are in `awale.py`).  An estimate counts in units of its own; a finished game is
+worth its exact score times `EXACT`, more than any estimate, so that a sure win comes first.
 
 | heuristic    | what it counts                                                                            |
 |--------------|-------------------------------------------------------------------------------------------|
@@ -18,6 +18,7 @@ A *block* is the memory that a search and its heuristic share; its slots are nam
 """
 
 from awello.bits import moves_of, popcount, signed
+from awello.evaluate.awale import SLOTS, weigh
 from awello.kernel import U, kernel
 from awello.memory import load, load32, load_word, store
 from awello.rules.game import score, squares_of
@@ -26,9 +27,11 @@ POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)
 EXACT = 1 << 20
 BESIDE_OWN_CORNER, MOVE = 30, 10  # what `tactical` gives for a square beside one's corner, and for a move
 
-# The block: what the search counts, whether it goes on among equals, then the heuristic's settings.
+# The block: what the search counts, whether it goes on among equals, then the heuristic's settings.  For Awalé: whether
+# leaves are the opponent's turn, what the features are worth at the root, the weights.
 INNER, LEAVES, EQUALS, TABLE, EARLY, LATE, CORNER_BONUS, LEFT, RIGHT, TOP, BOTTOM = range(11)
-BLOCK = 16
+MIRRORED, ORIGIN, WEIGHTS = 3, 4, 5
+BLOCK = WEIGHTS + SLOTS
 
 
 @kernel("int64(uint64, uint64, int64)", inline=True)
@@ -78,6 +81,10 @@ def estimate(game: int, heuristic: int, own: U, opp: U, block: int) -> int:
     """What the heuristic says of a position, for the mover."""
     if heuristic == DIFFSCORE:
         return signed(own >> U(48)) - signed(opp >> U(48))
+    if heuristic > DIFFSCORE:
+        if load(block, MIRRORED) != 0:
+            return load(block, ORIGIN) - weigh(heuristic, opp, own, block, WEIGHTS)
+        return weigh(heuristic, own, opp, block, WEIGHTS) - load(block, ORIGIN)
     discs = popcount(own | opp)
     if heuristic == TACTICAL:
         return tactical(game, own, opp, discs, block)

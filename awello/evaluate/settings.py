@@ -1,7 +1,10 @@
 """Heuristics by name, with their settings: what `alphabeta:mixed@6,thresholds=30-55` asks for."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +13,10 @@ import numpy.typing as npt
 import yaml
 
 from awello.errors import ConfigError
-from awello.evaluate import heuristics
+from awello.evaluate import awale, heuristics
+from awello.kernel import U
 from awello.memory import address_of
+from awello.position import Position
 from awello.rules.game import Game
 from awello.rules.othello import square_at
 
@@ -25,6 +30,13 @@ NAMES = {
     "mixed": heuristics.MIXED,
     "tactical": heuristics.TACTICAL,
     "diffscore": heuristics.DIFFSCORE,
+    "h1": awale.H1,
+    "h2": awale.H2,
+    "h3": awale.H3,
+    "h4": awale.H4,
+    "h5": awale.H5,
+    "h6": awale.H6,
+    "travers": awale.TRAVERS,
 }
 TABLES: dict[str, Rows] = {  # the top left quarter of a board
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
@@ -44,14 +56,34 @@ class Heuristic:
     """The discs at which `mixed` and `tactical` change their mind."""
     corners: int = 0
     """What `mobility` adds for each corner."""
+    weights: tuple[int, ...] = ()
+    """What Awalé's features are worth, in pairs; those that were learnt unless said."""
 
     def check(self, game: Game) -> None:
         """Refuse what makes no sense for a game."""
-        fitting = [name for name in NAMES if (name == "diffscore") == (game.family == "awale")]
-        if self.name not in fitting:
+        if self.name not in (fitting := heuristics_for(game)):
             raise ConfigError(f"no heuristic {self.name!r} for {game.family}: choose {', '.join(fitting)}")
         if not 0 <= self.thresholds[0] <= self.thresholds[1]:
             raise ConfigError(f"thresholds {self.thresholds} must rise, such as 30-55")
+        if self.weights and len(self.weights) != weights_of(self.name):
+            raise ConfigError(f"{self.name} takes {weights_of(self.name)} weights, not {len(self.weights)}")
+
+
+def heuristics_for(game: Game) -> list[str]:
+    """The heuristics that fit a game."""
+    return [name for name, number in NAMES.items() if (number < heuristics.DIFFSCORE) == (game.family == "othello")]
+
+
+def weights_of(name: str) -> int:
+    """How many weights a heuristic takes: two for each feature."""
+    return 2 * awale.FEATURES.get(NAMES[name], 0)
+
+
+@cache
+def learnt_weights() -> dict[str, tuple[int, ...]]:
+    """The weights that `awello train` found for Awalé's heuristics."""
+    content = json.loads(files("awello").joinpath("data/awale.json").read_text("utf-8"))
+    return {name: tuple(weights) for name, weights in content.items()}
 
 
 class Block:
@@ -67,20 +99,27 @@ class Block:
             self.words[heuristics.EARLY], self.words[heuristics.LATE] = heuristic.thresholds
             self.words[heuristics.CORNER_BONUS] = heuristic.corners
             self.words[heuristics.LEFT : heuristics.BOTTOM + 1] = np.array(edges(game.size), np.uint64).view(np.int64)
+        elif weights := heuristic.weights or learnt_weights().get(heuristic.name):
+            self.words[heuristics.WEIGHTS : heuristics.WEIGHTS + len(weights)] = weights
         self.address = address_of(self.words)
 
-    def reset(self) -> None:
-        """Count from zero again."""
+    def begin(self, position: Position, depth: int) -> None:
+        """Get ready for a search of a position to a depth, counting from zero."""
         self.words[heuristics.INNER] = self.words[heuristics.LEAVES] = 0
+        if self.heuristic > heuristics.DIFFSCORE:
+            self.words[heuristics.MIRRORED] = depth % 2
+        if self.heuristic == awale.H5:
+            own, opp = U(position.own), U(position.opp)
+            self.words[heuristics.ORIGIN] = awale.weigh(self.heuristic, own, opp, self.address, heuristics.WEIGHTS)
 
     @property
     def nodes(self) -> int:
-        """The positions visited since the last reset."""
+        """The positions visited since the search began."""
         return int(self.words[heuristics.INNER] + self.words[heuristics.LEAVES])
 
     @property
     def leaves(self) -> int:
-        """The positions evaluated since the last reset."""
+        """The positions evaluated since the search began."""
         return int(self.words[heuristics.LEAVES])
 
 

@@ -67,7 +67,7 @@ ALGORITHMS: dict[str, Algorithm] = {
 def analyse(position: Position, algorithm: str, depth: int, block: Block) -> Analysis:
     """Search a position that has a legal move to a depth in plies."""
     begun = time.perf_counter()
-    block.reset()
+    block.begin(position, depth)
     block.words[INNER] = 1
     search, most, candidates = ALGORITHMS[algorithm], EXACT * position.game.points, []
     best = -most
