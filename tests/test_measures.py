@@ -92,4 +92,4 @@ def test_nothing_to_learn_from(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no games"):
         patterns.read_games(tmp_path)
     wrong = awello("train", "foo", "--data", str(tmp_path))
-    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1 and "choose patterns" in wrong.stderr
+    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1 and "No such command 'foo'" in wrong.stderr

@@ -1,4 +1,4 @@
-"""`awello train`: learn from games."""
+"""`awello train`: players that learn, each by its own command."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,10 +7,12 @@ import typer
 
 from awello.cli.app import Json, app, print_json, progress
 
+train = typer.Typer(help="Learn what players need to know.", no_args_is_help=True)
+app.add_typer(train, name="train")
 
-@app.command()
-def train(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="patterns")],
+
+@train.command()
+def patterns(
     data: Annotated[Path, typer.Option(help="Folder with wthor/*.wtb and games/*.gz", metavar="DIR")],
     out: Annotated[Path, typer.Option(help="The file to write", metavar="FILE")] = Path("patterns.npz"),
     seed: Annotated[int, typer.Option(help="The same seed gives the same weights", metavar="S")] = 1,
@@ -19,12 +21,9 @@ def train(
     """Learn what Othello's patterns are worth from the finished games of a folder; takes some minutes."""
     import numpy as np
 
-    from awello.errors import ConfigError
     from awello.evaluate.patterns import FIRST, WIDTH
     from awello.learn.patterns import PASSES, PASSES_FIRST, STAGES, collect, fit, read_games
 
-    if what != "patterns":
-        raise ConfigError(f"nothing called {what!r} can be trained: choose patterns")
     examples = collect(read_games(data))
     rows, weights = [], []
     with progress("train patterns", PASSES_FIRST + PASSES * (STAGES - 1)) as step:
