@@ -128,8 +128,6 @@ def test_answers_grow_and_a_pass_is_answered(engine: Engine) -> None:
 def test_another_game_is_refused(engine: Engine) -> None:
     with pytest.raises(AwelloError, match="made for othello"):
         list(engine.analyse(Position.start(Game.OTHELLO6)))
-    with pytest.raises(ConfigError, match="Othello only"):
-        Engine(Game.ABAPA)
     with pytest.raises(ConfigError, match="threads"):
         Engine(threads=0)
     with pytest.raises(ConfigError, match="MiB"):
@@ -229,15 +227,15 @@ def test_levels_rise() -> None:
         level_of(31)
 
 
-@given(st.floats(0, 10_000), st.floats(0, 60), st.integers(1, 60))
-def test_no_move_takes_more_than_the_clock_has(seconds: float, increment: float, empties: int) -> None:
-    allowed = allowance(Clock(seconds, increment), empties)
+@given(st.floats(0, 10_000), st.floats(0, 60), st.floats(0, 60))
+def test_no_move_takes_more_than_the_clock_has(seconds: float, increment: float, moves: float) -> None:
+    allowed = allowance(Clock(seconds, increment), moves)
     assert allowed.aim >= 0 and 0 <= allowed.most <= seconds
-    assert allowance(Clock(), empties) == UNLIMITED
+    assert allowance(Clock(), moves) == UNLIMITED
 
 
 def test_more_time_is_given_early() -> None:
-    early, late = allowance(Clock(60), 50), allowance(Clock(60), 24)
+    early, late = allowance(Clock(60), 15), allowance(Clock(60), 2)
     assert early.aim < late.aim <= 15
 
 
@@ -264,8 +262,6 @@ def test_the_champion_plays_by_the_clock_and_ponders() -> None:
 
 
 def test_the_champion_says_what_it_cannot_do() -> None:
-    with pytest.raises(SpecError, match="Othello only"):
-        make_player("champion").begin(Game.ABAPA, 0)
     with pytest.raises(SpecError, match="no level 99"):
         make_player("champion@level=99").begin(Game.OTHELLO, 0)
     with pytest.raises(SpecError, match="threads"):

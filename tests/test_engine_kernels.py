@@ -16,18 +16,20 @@ from awello.engine import block as slots
 from awello.engine import last, table
 from awello.engine.endgame import few
 from awello.engine.engine import Engine
+from awello.engine.othello_worker import OthelloWorker, edge_table
 from awello.engine.stability import stable_discs
-from awello.engine.threads import Worker, edge_table
 from awello.evaluate import patterns
 from awello.evaluate.weights import pattern_weights, stage_of
 from awello.kernel import U
 from awello.memory import address_of, clear_bits, load, load8, set_bits
 
 
-def worker_of(game: Game) -> Worker:
+def worker_of(game: Game) -> OthelloWorker:
     with Engine(game, hash=1) as made:
         made.team.begin()
-        return made.team.workers[0]
+        worker = made.team.workers[0]
+        assert isinstance(worker, OthelloWorker)
+        return worker
 
 
 def compiled(instruction: Any) -> Any:
@@ -113,7 +115,7 @@ def test_bits_and_bytes_of_memory() -> None:
     assert [int(load8.twin(address, U(place))) for place in (0, 1)] == [2, 1]  # type: ignore[attr-defined]
 
 
-def entry(key: int, depth: int, worker: Worker, age: int = 0) -> int:
+def entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> int:
     """Remember something of this depth under a key; its bucket."""
     worker.words[slots.AGE] = age
     bucket = int(table.bucket_of(U(key), worker.address))

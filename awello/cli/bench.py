@@ -17,7 +17,7 @@ def bench(
     from rich.table import Table
 
     from awello.engine.bench import GAMES, measure
-    from awello.engine.threads import empties_of
+    from awello.engine.othello_worker import empties_of
 
     rows = []
     with progress("bench", 3 * len(GAMES)) as step:

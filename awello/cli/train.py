@@ -38,3 +38,35 @@ def patterns(
         print_json({"stages": rows, "file": str(out)})
     else:
         print(f"written to {out}")
+
+
+@train.command()
+def pits(
+    budget: Annotated[str, typer.Option(help="How long to learn, such as 15m", metavar="TIME")] = "15m",
+    out: Annotated[Path, typer.Option(help="The file to write and to go on from", metavar="FILE")] = Path("pits.npz"),
+    jobs: Annotated[int, typer.Option(min=1, help="Threads", metavar="N")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 1,
+    json: Json = False,
+) -> None:
+    """Learn what seeds in each pit are worth to Awalé's champion, by games against itself.
+
+    Safe to interrupt: the same command goes on from the last whole round.
+    """
+    from awello.learn.pits import learn, load_fit, save_fit
+    from awello.limits import parse_seconds
+
+    seconds, fit, rounds = parse_seconds(budget), load_fit(out), []
+    with progress("train pits", round(seconds)) as step:
+        step(fit.seconds)
+        for lesson in learn(fit, seconds, jobs, seed, step):
+            save_fit(out, fit)
+            rounds.append({"round": lesson.number, "examples": lesson.examples, "error": lesson.error})
+            if not json:
+                print(
+                    f"round {lesson.number:3d}: {lesson.examples:8,d} examples, error {lesson.error:.2f} seeds, "
+                    f"{lesson.spread:.2f} without weights"
+                )
+    if json:
+        print_json({"rounds": rounds, "seconds": fit.seconds, "file": str(out)})
+    else:
+        print(f"{fit.rounds} rounds in {fit.seconds:.0f} s, written to {out}")

@@ -9,9 +9,13 @@ solved, when moves cost nothing any more.
 import math
 from dataclasses import dataclass
 
+from awello.engine.othello_worker import empties_of
+from awello.engine.tablebase import seeds_on_board
 from awello.limits import Clock
+from awello.position import Position
 
 SOLVED_FROM = 20  # empty squares from which the rest of the game takes next to no time
+PER_SEED = 0.7  # moves that a player makes for each seed in play
 RESERVE = 2  # moves kept in hand
 LAG = 0.02  # seconds that a move costs beside thinking
 MOST = 0.25  # the largest share of the clock for one move
@@ -30,12 +34,19 @@ class Allowance:
 UNLIMITED = Allowance(math.inf, math.inf)
 
 
-def allowance(clock: Clock, empties: int) -> Allowance:
-    """The share of the clock for a move with so many empty squares."""
+def moves_left(position: Position) -> float:
+    """The moves that a player may still have to think about."""
+    if position.game.family == "awale":
+        return PER_SEED * seeds_on_board(position)
+    return max(0, empties_of(position) - SOLVED_FROM) / 2
+
+
+def allowance(clock: Clock, moves: float) -> Allowance:
+    """The share of the clock for a move, with so many moves after it."""
     if math.isinf(clock.seconds):
         return UNLIMITED
     left = max(0.0, clock.seconds - LAG)
-    moves = max(0, empties - SOLVED_FROM) / 2 + RESERVE
+    moves += RESERVE
     aim = min(left / moves + 0.8 * clock.increment, left * MOST + 0.5 * clock.increment, left)
     return Allowance(aim, min(STRETCH * aim, 0.6 * left))
 

@@ -10,19 +10,22 @@ An engine does one search at a time: a new question ends the one before.
 
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
 from awello.analysis import Analysis
+from awello.engine.awale_thinking import AwaleThinking
+from awello.engine.awale_worker import awale_team
 from awello.engine.block import MOST_THREADS
-from awello.engine.clock import UNLIMITED, Allowance, allowance
+from awello.engine.clock import UNLIMITED, Allowance, allowance, moves_left
 from awello.engine.levels import USUAL, level_of
-from awello.engine.table import Table
+from awello.engine.othello_thinking import OthelloThinking
+from awello.engine.othello_worker import othello_team
 from awello.engine.thinking import Thinking
-from awello.engine.threads import Stopped, Team, empties_of
+from awello.engine.threads import Stopped
 from awello.errors import AwelloError, ConfigError
 from awello.evaluate.settings import Heuristic
 from awello.limits import Clock, Limit
@@ -41,16 +44,14 @@ class Engine:
     def __init__(
         self, game: Game = Game.OTHELLO, threads: int = 1, hash: int = HASH, heuristic: Heuristic | None = None
     ) -> None:
-        if game.family != "othello":
-            raise ConfigError("the champion plays Othello only")
         if not 1 <= threads <= MOST_THREADS:
             raise ConfigError(f"{threads} threads: choose 1 to {MOST_THREADS}")
         if not LEAST_HASH <= hash <= MOST_HASH:
             raise ConfigError(f"a table of {hash} MiB: choose {LEAST_HASH} to {MOST_HASH}")
-        if heuristic is None and game != Game.OTHELLO:
+        if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
             heuristic = SMALL_BOARDS
         self.game = game
-        self.team = Team(game, threads, Table(hash), heuristic)
+        self.team = (othello_team if game.family == "othello" else awale_team)(game, threads, hash, heuristic)
         self._threads: tuple[threading.Thread, ...] = ()
 
     def __enter__(self) -> Self:
@@ -97,16 +98,18 @@ class Engine:
         """Growing answers up to the exact score; with `wld` only whether it is won (1), drawn (0) or lost (-1)."""
         return self._stream(position, Limit(), UNLIMITED, 1, lambda thinking: thinking.solve(wld))
 
-    def choose(self, position: Position, clock: Clock, limit: Limit | None = None) -> Analysis:
-        """The best move in the time that the clock allows, within the limit if there is one."""
-        allowed = allowance(clock, empties_of(position))
+    def choose(
+        self, position: Position, clock: Clock, limit: Limit | None = None, without: Iterable[int] = ()
+    ) -> Analysis:
+        """The best move in the time that the clock allows, within the limit if there is one; some may be left out."""
+        allowed = allowance(clock, moves_left(position))
         if limit is not None and limit.seconds is not None:
             allowed = Allowance(min(allowed.aim, limit.seconds), min(allowed.most, limit.seconds))
         if limit is None:
             limit = Limit(level=USUAL) if allowed == UNLIMITED else Limit()
-        if len(position.legal_moves()) == 1:
+        if len(set(position.legal_moves()) - set(without)) == 1:
             limit = Limit(depth=1)
-        *_, last = self._stream(position, limit, allowed, 1)
+        *_, last = self._stream(position, limit, allowed, 1, without=without)
         return last
 
     def ponder(self, position: Position) -> None:
@@ -114,10 +117,14 @@ class Engine:
         self.close()
         if not position.over:
             self.team.begin()
-            answers = Thinking(self.team, _after_pass(position)).deepen(Limit())
+            answers = self._thinking(_after_pass(position)).deepen(Limit())
             self._begin(threading.Thread(target=_listen, args=(answers, SimpleQueue()), daemon=True))
 
     # ---- how it is answered -----------------------------------------------------------------------------------------
+    def _thinking(self, position: Position, best: int = 1, allowed: Allowance = UNLIMITED) -> Thinking:
+        make = OthelloThinking if self.game.family == "othello" else AwaleThinking
+        return make(self.team, position, best, allowed)
+
     def _begin(self, *threads: threading.Thread) -> None:
         self._threads = threads
         for thread in threads:
@@ -130,6 +137,7 @@ class Engine:
         allowed: Allowance,
         best: int,
         think: "Callable[[Thinking], Answers] | None" = None,
+        without: Iterable[int] = (),
     ) -> Answers:
         """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
         if position.game != self.game:
@@ -140,8 +148,11 @@ class Engine:
         self.team.begin(limit.nodes)
         searched = _after_pass(position)
         think = think or (lambda thinking: thinking.deepen(limit))
-        answers = think(Thinking(self.team, searched, best, allowed))
-        for answer in self._think(answers, allowed, think(Thinking(self.team, searched, best))):
+        thinkings = self._thinking(searched, best, allowed), self._thinking(searched, best)
+        for thinking in thinkings:
+            thinking.leave_out(without)
+        answers, spare = map(think, thinkings)
+        for answer in self._think(answers, allowed, spare):
             yield answer if searched is position else _before_pass(answer)
 
     def _think(self, answers: Answers, allowed: Allowance, spare: Answers) -> Answers:

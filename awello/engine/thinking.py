@@ -1,39 +1,32 @@
-"""One search from its first ply to its last: deepening, solving, and the line of best play.
+"""One search from its first ply to its last: what Othello and Awalé have in common.
 
-A search to a depth goes ply by ply, each in a window round the value of the one before.  A search to the end of the
-game asks whether the score exceeds a number, again and again; each answer narrows the bounds until they meet.  It is
-done first quickly, with probable cuts, and then ever more surely: the quick passes fill the table with good moves,
-and their value is where the next pass begins to ask.
+A search to a depth goes ply by ply, each in a window round the value of the one before.
 """
 
 import time
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from awello.analysis import Analysis
 from awello.engine.clock import UNLIMITED, Allowance, is_time_for_more
-from awello.engine.levels import FULL_WIDTH, MIDGAME_CERTAINTY, level_of
-from awello.engine.probcut import PERCENT, SURE
 from awello.engine.table import NO_MOVE
-from awello.engine.threads import Question, Stopped, Team, empties_of
+from awello.engine.threads import Found, Question, Team
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
-WINDOW = 3  # discs on either side of the last value
-PASSES = (1, 2)  # certainties of the quick passes of a solution, one after the other
-NEAR_END = 18  # up to so many empty squares a glance is enough before a solution
-STRAIGHT = 13  # up to so many empty squares a solution needs no quick passes
-AHEAD = 10  # a search without a depth goes over to solving when so many squares lie beyond it
-LEAST_DEPTH = 6  # plies searched before a solution begins
-LINE_NODES = 1 << 22  # what the rest of a solved line may cost
-Found = tuple[int, int]  # a value and the move that has it
+Step = tuple[int, int]  # a depth and how sure to be
 
 
 @dataclass
-class Thinking:
+class Thinking(ABC):
     """A position that is being searched, and what is known of it."""
+
+    WINDOW: ClassVar[int]
+    """How far on either side of the last value the next one is looked for."""
 
     team: Team
     position: Position
@@ -43,39 +36,35 @@ class Thinking:
     begun: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
-        self.empties, self.points = empties_of(self.position), self.position.game.points
         self.moves = int(legal_moves(int(self.position.game), U(self.position.own), U(self.position.opp)))
         self.found: list[Found] = []
 
-    # ---- plans: the searches that follow one another, each a depth and a certainty ----------------------------------
-    def plan(self, limit: Limit) -> Iterator[tuple[int, int]]:
+    def leave_out(self, moves: Iterable[int]) -> None:
+        """Do not look at some moves, unless there are no others."""
+        left = self.moves & ~sum(1 << move for move in moves)
+        self.moves = left or self.moves
+
+    @property
+    @abstractmethod
+    def most(self) -> int:
+        """The largest value there can be."""
+
+    @abstractmethod
+    def plan(self, limit: Limit) -> Iterator[Step]:
         """The searches that a limit asks for, the later the better."""
-        if limit.level is not None:
-            level = level_of(limit.level)
-            sure = level.solving_certainty(self.empties)
-            return self.plan_depth(level.depth, level.certainty) if sure is None else self.plan_solution(sure)
-        if limit.depth is not None:
-            return self.plan_depth(limit.depth, SURE if limit.depth <= FULL_WIDTH else MIDGAME_CERTAINTY)
-        return self.plan_solution(SURE)
 
-    def plan_depth(self, depth: int, certainty: int) -> Iterator[tuple[int, int]]:
-        """Ply by ply to a depth; to the end of the game if that is no further."""
-        if depth >= self.empties:
-            yield from self.plan_solution(SURE)
-        for plies in range(1, min(depth, self.empties - 1) + 1 if depth < self.empties else 1):
-            yield plies, SURE if plies <= FULL_WIDTH else certainty
+    @abstractmethod
+    def solve(self, wld: bool) -> Iterator[Analysis]:
+        """Answers up to the exact value; with `wld` only whether the game is won (1), drawn (0) or lost (-1)."""
 
-    def plan_solution(self, certainty: int) -> Iterator[tuple[int, int]]:
-        """Ply by ply until the end of the game is in reach, then to the end, more and more surely."""
-        depths = range(1, min(self.empties, max(LEAST_DEPTH, self.empties - AHEAD)))
-        for plies in depths if self.empties > NEAR_END else sorted({*depths[:1], *depths[-1:]}):
-            yield plies, SURE if plies <= FULL_WIDTH else MIDGAME_CERTAINTY
-        for sure in PASSES if self.empties > STRAIGHT else ():
-            if sure < certainty:
-                yield self.empties, sure
-        yield self.empties, certainty
+    @abstractmethod
+    def answer(self, depth: int, certainty: int) -> Analysis:
+        """What has been found, as others see it."""
 
-    # ---- the search -------------------------------------------------------------------------------------------------
+    def find(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
+        """The value of the best of some moves, and which it is."""
+        return self.aspire(moves, depth, certainty, guess)
+
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
         """An answer for each search of the plan, as long as the next one can be finished in time."""
         last, before = 0.0, 0.0
@@ -87,28 +76,17 @@ class Thinking:
             yield self.answer(depth, certainty)
             last, before = self.elapsed() - elapsed, last
 
-    def solve(self, wld: bool) -> Iterator[Analysis]:
-        """The plan of a solution; with `wld` the last passes only ask whether the game is won or drawn."""
-        for depth, certainty in self.plan_solution(SURE):
-            if wld and depth == self.empties:
-                self.found = [self.outcome(certainty)]
-            else:
-                self.found = self.search_moves(depth, certainty)
-            yield self.answer(depth, certainty, wld)
-
     def search_moves(self, depth: int, certainty: int) -> list[Found]:
         """The value of the best moves: each search leaves out those that are known to be better."""
         left, known = self.moves, self.found
         found: list[Found] = []
         while left and len(found) < self.best:
             guess = known[len(found)] if len(found) < len(known) else None
-            if guess is not None and not left >> guess[1] & 1:
-                guess = guess[0], NO_MOVE
-            find = self.narrow if depth >= self.empties else self.aspire
-            value, move = find(left, depth, certainty, guess)
-            found.append((value, move))
-            left &= ~(1 << move)
-        return sorted(found, key=lambda item: -item[0])
+            if guess is not None and not left >> guess.move & 1:
+                guess = Found(guess.value, NO_MOVE)
+            found.append(self.find(left, depth, certainty, guess))
+            left &= ~(1 << found[-1].move)
+        return sorted(found, key=lambda item: -item.value)
 
     def ask(self, moves: int, alpha: int, beta: int, depth: int, certainty: int, first: int) -> Found:
         """The value of these moves in a window, and the best of them."""
@@ -116,90 +94,31 @@ class Thinking:
 
     def aspire(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
         """The value of a search to a depth, in a window round the guess that opens where it is too narrow."""
-        low, high, first = -self.points, self.points, NO_MOVE
+        low, high, first = -self.most, self.most, NO_MOVE
         if guess is not None:
-            low, high, first = max(low, guess[0] - WINDOW), min(high, guess[0] + WINDOW), guess[1]
+            low, high = max(low, guess.value - self.WINDOW), min(high, guess.value + self.WINDOW)
+            first = guess.move
         while True:
-            value, move = self.ask(moves, low, high, depth, certainty, first)
-            if value <= low > -self.points:
-                low = max(-self.points, value - 4 * WINDOW)
-            elif value >= high < self.points:
-                high, first = min(self.points, value + 4 * WINDOW), move
+            found = self.ask(moves, low, high, depth, certainty, first)
+            if found.value <= low > -self.most:
+                low = max(-self.most, found.value - 4 * self.WINDOW)
+            elif found.value >= high < self.most:
+                high, first = min(self.most, found.value + 4 * self.WINDOW), found.move
             else:
-                return value, move
+                return found
 
-    def narrow(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
-        """The score of a search to the end: questions of one number each, until the bounds meet.  Scores are even."""
-        lower, upper = -self.points, self.points
-        score, move = guess or (0, NO_MOVE)
-        score = min(upper, max(lower, score - score % 2))
-        while lower < upper:
-            beta = score + 2 if score == lower else score
-            value, best = self.ask(moves, beta - 1, beta, depth, certainty, move)
-            if value >= beta:
-                score = lower = value + value % 2
-                move = best
-            else:
-                score = upper = value - value % 2
-        return score, move if move != NO_MOVE else moves.bit_length() - 1
-
-    def outcome(self, certainty: int) -> Found:
-        """Whether the game is won (1), drawn (0) or lost (-1), and by which move."""
-        first = self.found[0][1] if self.found else NO_MOVE
-        value, move = self.ask(self.moves, 0, 1, self.empties, certainty, first)
-        if value >= 1:
-            return 1, move
-        value, move = self.ask(self.moves, -1, 0, self.empties, certainty, first)
-        return (0, move) if value >= 0 else (-1, move)
-
-    # ---- the answer -------------------------------------------------------------------------------------------------
     def elapsed(self) -> float:
         """Seconds since the search began."""
         return time.perf_counter() - self.begun
 
-    def answer(self, depth: int, certainty: int, wld: bool = False) -> Analysis:
-        """What has been found, as others see it."""
-        value, move = self.found[0]
-        nodes, seconds = self.team.nodes, self.elapsed()
-        exact = depth >= self.empties and certainty == SURE
-        if exact and not wld:
-            line = self.solved_line(move, value)
-        else:
-            line = (move, *self.remembered_line(self.position.after(move)))
-        candidates = tuple((move, float(value)) for value, move in self.found)
-        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, line, PERCENT[certainty])
-
-    def remembered_line(self, position: Position) -> tuple[int, ...]:
-        """The best line from a position as far as the table remembers it."""
+    def remembered_line(self, position: Position, most: int) -> tuple[int, ...]:
+        """The best line from a position as far as the table remembers it, of so many moves at most."""
         line: list[int] = []
-        while len(line) < self.empties:
+        while len(line) < most:
             moves = position.legal_moves()
             move = PASS if moves == (PASS,) else self.team.best_move(position)
             if move not in moves:
                 break
             line.append(move)
             position = position.after(move)
-        return tuple(line)
-
-    def solved_line(self, move: int, value: int) -> tuple[int, ...]:
-        """The best line to the end of the game: in each position a move that has the score."""
-        line, position, value = [move], self.position.after(move), -value
-        self.team.allow(LINE_NODES)
-        try:
-            while moves := position.legal_moves():
-                if moves == (PASS,):
-                    move = PASS
-                else:
-                    word, first = sum(1 << move for move in moves), self.team.best_move(position)
-                    first = first if first in moves else NO_MOVE
-                    question = Question(position, U(word), value - 1, value, empties_of(position), SURE, first)
-                    move = self.team.ask(question)[1]
-                line.append(move)
-                position, value = position.after(move), -value
-        except Stopped:
-            if self.team.stopped:
-                raise
-            line += self.remembered_line(position)
-        finally:
-            self.team.allow(None)
         return tuple(line)

@@ -1,46 +1,26 @@
 """The threads of a search: each with its own memory, all with one table, one answer from whoever is first."""
 
 import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine import block as slots
-from awello.engine.endgame import NEAR_BITS
-from awello.engine.midgame import BUSY_PLACES, search
-from awello.engine.probcut import probcut_words
-from awello.engine.stability import fill_edges
-from awello.engine.table import NO_MOVE, Table, bucket_of, hash_of, move_of, recall
-from awello.evaluate import patterns
-from awello.evaluate.settings import Block as Settings
-from awello.evaluate.settings import Heuristic
-from awello.evaluate.weights import pattern_weights, stage_of
+from awello.engine.block import LIMIT, NODES, STOP
+from awello.engine.table import NO_MOVE
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
-from awello.rules.game import Game, squares_of
 
 HALTED = -(1 << 63)  # the word STOP when the whole search must end
-TOGETHER_SOLVING, TOGETHER = 15, 9  # the depths from which more than one thread pays
 NO_LIMIT = 1 << 62
-# How much the evaluation counts in the order of moves.  Where a solution is near, small trees are preferred in all
-# searches: their best moves are the first that the solution tries.
-PER_DISC, PER_DISC_NEAR, NEAR_SOLUTION = 10, 4, 30
-SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}  # UNITs of a heuristic's point
 
 
 class Stopped(Exception):
     """A search ended before it had an answer."""
-
-
-@cache
-def edge_table() -> npt.NDArray[np.uint8]:
-    """The stable discs of every edge."""
-    table = np.zeros(1 << 16, np.uint8)
-    fill_edges(table)
-    return table
 
 
 @dataclass(frozen=True)
@@ -56,107 +36,100 @@ class Question:
     first: int = NO_MOVE
     """The move to try first."""
 
-    @property
-    def empties(self) -> int:
-        """The number of empty squares."""
-        return empties_of(self.position)
+
+class Found(NamedTuple):
+    """An answer: a value, the move that has it, and whether the search needed no estimate for it."""
+
+    value: int
+    move: int
+    proved: bool = False
 
 
-def empties_of(position: Position) -> int:
-    """The number of empty squares of a position."""
-    return position.game.points - (position.own | position.opp).bit_count()
+class Memory(Protocol):
+    """What the threads of a team share and keep from one search to the next."""
+
+    age: int
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+    def grow_older(self) -> None:
+        """Begin a new search: what earlier ones found may be overwritten first."""
 
 
-class Worker:
-    """The memory of one thread."""
+class Worker(ABC):
+    """The memory of one thread: a block of words, aligned to cache lines, that begins with NODES, LIMIT and STOP."""
 
-    def __init__(self, game: Game, table: Table, heuristic: Heuristic | None, busy: npt.NDArray[np.int64]) -> None:
-        room = np.zeros(slots.WORDS + 8, np.int64)
-        self.words = room[-address_of(room) % 64 // 8 :]
+    def __init__(self, words: int) -> None:
+        room = np.zeros(words + 8, np.int64)
+        self.words: npt.NDArray[np.int64] = room[-address_of(room) % 64 // 8 :]
         self.address = address_of(self.words)
-        self.near = np.zeros(2 << NEAR_BITS, np.int64)
-        self.kept = table, busy  # as long as their addresses are used
-        self.words[slots.TABLE], self.words[slots.TABLE_MASK] = address_of(table.words), table.buckets - 1
-        self.words[slots.NEAR], self.words[slots.EDGES] = address_of(self.near), address_of(edge_table())
-        self.words[slots.BUSY] = address_of(busy)
-        self.words.view(np.uint64)[slots.SQUARES] = squares_of(int(game))
-        words = probcut_words()
-        self.words[slots.PROBCUT : slots.PROBCUT + len(words)] = words
-        self._evaluate_by(game, heuristic)
 
-    def _evaluate_by(self, game: Game, heuristic: Heuristic | None) -> None:
-        """Use the learnt patterns, or a heuristic where one is given."""
-        if heuristic is None:
-            for empties in range(61):
-                self.words[slots.WEIGHTS + empties] = address_of(pattern_weights()[stage_of(empties)])
-            return
-        self.settings = Settings(game, heuristic)
-        self.words[slots.GAME], self.words[slots.HEURISTIC] = int(game), self.settings.heuristic
-        self.words[slots.SETTINGS], self.words[slots.SCALE] = self.settings.address, SCALES[heuristic.name]
-
+    @abstractmethod
     def prepare(self, question: Question, threads: int, age: int) -> None:
         """Get ready to search."""
-        own, opp, empties = question.position.own, question.position.opp, question.empties
-        row = slots.PATTERNS + patterns.ROW * empties
-        patterns.fill_row(own, opp, self.words[row : row + patterns.ROW].view(np.int16))
-        self.words[slots.CERTAINTY], self.words[slots.ROOT] = question.certainty, empties
-        self.words[slots.BEST], self.words[slots.THREADS] = question.first, threads
-        self.words[slots.PER_DISC] = PER_DISC if empties > NEAR_SOLUTION else PER_DISC_NEAR
-        self.words[slots.AGE], self.words[slots.STOP] = age, 0
-        self.words[slots.STACK : slots.STACK + 64] = 0
 
-    def search(self, question: Question) -> int:
+    @abstractmethod
+    def search(self, question: Question) -> Found:
         """The answer, if nobody stops it."""
-        own, opp = U(question.position.own), U(question.position.opp)
-        window = question.alpha, question.beta
-        return int(search(own, opp, question.moves, *window, question.depth, self.address))
+
+    @abstractmethod
+    def best_move(self, position: Position) -> int:
+        """The best move that the table remembers for a position, or NO_MOVE."""
+
+    @abstractmethod
+    def pays_together(self, question: Question) -> bool:
+        """Whether a question is worth more than one thread."""
+
+    def begin(self) -> None:
+        """Count from zero."""
+        self.words[NODES] = 0
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Clear what this thread alone remembers."""
 
     def halt(self) -> None:
         """End the search of this thread."""
-        self.words[slots.STOP] = HALTED
+        self.words[STOP] = HALTED
 
     @property
     def halted(self) -> bool:
         """Whether its search has been ended from outside or by its limit of nodes."""
-        return bool(self.words[slots.STOP] < 0)
+        return bool(self.words[STOP] < 0)
 
 
 class Team:
     """All threads of an engine."""
 
-    def __init__(self, game: Game, threads: int, table: Table, heuristic: Heuristic | None) -> None:
-        self.table = table
-        self.busy = np.zeros(BUSY_PLACES, np.int64)
-        self.workers = [Worker(game, table, heuristic, self.busy) for _ in range(threads)]
-        for worker in self.workers:
-            worker.words[slots.OTHERS : slots.OTHERS + threads] = [other.address for other in self.workers]
+    def __init__(self, workers: Sequence[Worker], table: Memory) -> None:
+        self.workers, self.table = workers, table
         self.stopped = False
 
     def begin(self, nodes: int | None = None) -> None:
         """Count from zero, and be ready to search again after a stop."""
         self.stopped = False
         self.table.grow_older()
-        self.busy[:] = 0
         for worker in self.workers:
-            worker.words[slots.NODES] = 0
+            worker.begin()
         self.allow(nodes)
 
     def allow(self, nodes: int | None) -> None:
         """Stop when so many more positions have been visited."""
         for worker in self.workers:
             more = max(1, nodes // len(self.workers)) if nodes is not None else NO_LIMIT
-            worker.words[slots.LIMIT] = worker.words[slots.NODES] + more
+            worker.words[LIMIT] = worker.words[NODES] + more
 
     def forget(self) -> None:
         """Clear all tables."""
         self.table.clear()
         for worker in self.workers:
-            worker.near[:] = 0
+            worker.forget()
 
     @property
     def nodes(self) -> int:
         """The positions visited since the beginning."""
-        return sum(int(worker.words[slots.NODES]) for worker in self.workers)
+        return sum(int(worker.words[NODES]) for worker in self.workers)
 
     def stop(self) -> None:
         """End the search, whichever thread asks."""
@@ -166,25 +139,21 @@ class Team:
 
     def best_move(self, position: Position) -> int:
         """The best move that the table remembers for a position, or NO_MOVE."""
-        key, address = hash_of(U(position.own), U(position.opp)), self.workers[0].address
-        data = int(recall(bucket_of(key, address), key))
-        return int(move_of(data)) if data else NO_MOVE
+        return self.workers[0].best_move(position)
 
-    def ask(self, question: Question) -> tuple[int, int]:
-        """The value and the best move; `Stopped` if the search was ended before."""
-        depth, solving = question.depth, question.depth >= question.empties
-        together = depth >= (TOGETHER_SOLVING if solving else TOGETHER)
-        active = self.workers if together else self.workers[:1]
+    def ask(self, question: Question) -> Found:
+        """The answer of whoever is first; `Stopped` if the search was ended before."""
+        active = self.workers if self.workers[0].pays_together(question) else self.workers[:1]
         for worker in active:
             worker.prepare(question, len(active), self.table.age)
         if self.stopped:
             raise Stopped
-        found: list[tuple[int, int]] = []
+        found: list[Found] = []
 
         def answer(worker: Worker) -> None:
-            value = worker.search(question)
+            result = worker.search(question)
             if not worker.halted:
-                found.append((value, int(worker.words[slots.BEST])))
+                found.append(result)
                 for other in active:
                     if other is not worker:
                         other.halt()

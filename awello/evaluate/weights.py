@@ -1,4 +1,4 @@
-"""The weights of the patterns that Awello ships: a table for each stage of the game."""
+"""The weights that Awello ships for its champion: a table for each stage of the game."""
 
 from functools import cache
 from importlib.resources import files
@@ -19,3 +19,10 @@ def pattern_weights() -> npt.NDArray[np.int16]:
 def stage_of(empties: int) -> int:
     """The stage of a position with so many empty squares."""
     return min(max(0, (empties - FIRST) // WIDTH), len(pattern_weights()) - 1)
+
+
+@cache
+def awale_weights() -> npt.NDArray[np.int32]:
+    """What seeds in each pit are worth to the mover, by stage, pit and number of seeds, as `engine.awale` reads it."""
+    with np.load(files("awello").joinpath("data/pits.npz")) as content:  # type: ignore[arg-type]
+        return np.ascontiguousarray(content["weights"], np.int32)

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from awello.engine.engine import Engine
+from awello.engine.othello_thinking import OthelloThinking
+from awello.engine.othello_worker import empties_of
 from awello.engine.probcut import SURE, TERMS
-from awello.engine.thinking import Thinking
-from awello.engine.threads import empties_of
 from awello.lab.report import Report
 from awello.limits import Limit
 from awello.position import Position
@@ -62,7 +62,7 @@ def values_of(engine: Engine, position: Position) -> dict[int, int]:
     """The value of a position at each depth, and under the number of its empty squares the exact score."""
     engine.clear()
     engine.team.begin()
-    thinking, values = Thinking(engine.team, position), {}
+    thinking, values = OthelloThinking(engine.team, position), {}
     for depth in DEPTHS:
         thinking.found = thinking.search_moves(depth, SURE)
         values[depth] = thinking.found[0][0]

@@ -1,0 +1,281 @@
+"""The champion's search for Awalé: principal variation search on the two words, with a table of positions met.
+
+A value counts the seeds still to be won, the mover's less the opponent's, in UNITs of a seed, as the table of solved
+endgames does: kernels see the rows without the seeds taken, and play goes on where a majority would end it.  Positions
+of few seeds are looked up in that table.  At the horizon captures are played out and what is left is judged by
+learnt weights, one for each pit and number of seeds; without weights nothing more is expected (DiffScore).  A position
+that came before since the last capture ends the game, as the rules of the variant say.
+
+Whoever uses an estimate counts a *guess*.  A value that needed none is proved, whatever the depth: the table keeps it
+as SOLVED.  Everything but numbers lies in a block behind one address; its parts are named here.
+"""
+
+from awello.bits import index_of, rest_of, signed
+from awello.engine.block import LIMIT, NODES, STOP
+from awello.engine.retrograde import OFFSET, VALUE, rank
+from awello.kernel import U, kernel
+from awello.memory import load, load8, load32, load_word, prefetch, store
+from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
+
+UNIT = 16
+INFINITY = 1 << 11
+SOLVED = 127
+DEEPEST = 100
+NONE = 7  # no pit
+
+# The block begins like Othello's; then what is counted and told, and where the tables are.
+GUESSES, BEST, GAME, TABLE, MASK, BASE, BASE_SEEDS, WEIGHTS = range(3, 11)
+HISTORY = 16  # for each pit and number of seeds, how often it refuted
+ROWS = HISTORY + 6 * 64  # a row for each depth: the moves in order, the position's hash, the quiet moves before it
+ROW_WORDS, HASH, QUIET = 8, 6, 7
+CYCLE = 12  # quiet moves before a position can come again: each pit has been played
+PAST = 256  # rows above the root, for positions of the game before it
+WORDS = ROWS + ROW_WORDS * (DEEPEST + PAST)
+
+# An entry of the table: 40 bits of the hash, value + INFINITY (12 bits), bound (2), depth (7), move (3).
+KEY = U(0xFFFFFFFFFF000000)
+LOWER, UPPER, SAME = 1, 2, 3
+CAPTURE = 1 << 24  # in the order of moves, more than any history
+
+EVALUATION_SLOTS = 32  # seeds in a pit that are told apart
+STAGE = 12 * EVALUATION_SLOTS
+
+
+@kernel("uint64(uint64, uint64)", inline=True)
+def hash_of(own: U, opp: U) -> U:
+    """64 bits for a position: the low ones choose the place, the high ones are the key."""
+    mixed = own * U(0x9E3779B97F4A7C15) ^ (opp + U(0x7F4A7C15)) * U(0xC2B2AE3D27D4EB4F)
+    mixed = (mixed ^ mixed >> U(32)) * U(0xBF58476D1CE4E5B9)
+    return mixed ^ mixed >> U(29)
+
+
+@kernel("int64(uint64, int64)", inline=True)
+def place_of(key: U, block: int) -> int:
+    """The address of a hash's entry."""
+    return load(block, TABLE) + ((signed(key) & load(block, MASK)) << 3)
+
+
+@kernel("int64(uint64, uint64, int64, int64)", inline=True)
+def probe(own: U, opp: U, seeds: int, base: int) -> int:
+    """The value of a solved endgame of so many seeds."""
+    return int(VALUE[load8(base, U(OFFSET[U(seeds)] + rank(own, opp)))])
+
+
+@kernel("int64(int64, uint64, uint64)", inline=True)
+def left_over(game: int, own: U, opp: U) -> int:
+    """What the mover who has no move gets more of the seeds in play than the opponent."""
+    return 0 if is_stopped(game, own, opp) else seeds_in(own) - seeds_in(opp)
+
+
+@kernel("int64(int64, uint64, uint64)", inline=True)
+def shared_out(game: int, own: U, opp: U) -> int:
+    """What the mover gets more of the seeds in play than the opponent, when a position has come again."""
+    return seeds_in(own) - seeds_in(opp) if game == ABAPA else 0
+
+
+@kernel("int64(uint64, uint64, int64, int64)", inline=True)
+def estimate(own: U, opp: U, seeds: int, weights: int) -> int:
+    """What the mover may still expect, by the learnt weights of every pit; not more than there is."""
+    table, most = weights + 4 * STAGE * (seeds >> 2), UNIT * seeds
+    value = 0
+    for pit in range(6):
+        shift = U(8 * pit)
+        value += load32(table, 32 * pit + signed(own >> shift & U(31)))
+        value += load32(table, 32 * (pit + 6) + signed(opp >> shift & U(31)))
+    return max(-most, min(most, value))
+
+
+@kernel("int64(uint64, uint64, int64, int64)", inline=True)
+def last_ply(own: U, opp: U, beta: int, block: int) -> int:
+    """The value when only one more move counts, and of it only what it captures (DiffScore)."""
+    nodes, game, seeds = load(block, NODES) + 1, load(block, GAME), seeds_in(own + opp)
+    moves = legal_moves(game, own, opp)
+    most = 0
+    if moves == U(0):
+        most = left_over(game, own, opp)
+    elif seeds <= load(block, BASE_SEEDS):
+        most = probe(own, opp, seeds, load(block, BASE))
+    else:
+        store(block, GUESSES, load(block, GUESSES) + 1)
+        while moves != U(0) and UNIT * most < beta:
+            _, _, prize = sow(game, own, opp, index_of(moves))
+            most = max(most, seeds_in(prize))
+            moves = rest_of(moves)
+            nodes += 1
+    store(block, NODES, nodes)
+    return UNIT * most
+
+
+@kernel("int64(uint64, uint64, int64, int64, int64)")
+def play_captures(own: U, opp: U, alpha: int, beta: int, block: int) -> int:
+    """The value at the horizon: the estimate, or what is better, a capture and what follows it."""
+    game, seeds = load(block, GAME), seeds_in(own + opp)
+    store(block, NODES, load(block, NODES) + 1)
+    if seeds <= load(block, BASE_SEEDS):
+        return UNIT * probe(own, opp, seeds, load(block, BASE))
+    moves = legal_moves(game, own, opp)
+    if moves == U(0):
+        return UNIT * left_over(game, own, opp)
+    store(block, GUESSES, load(block, GUESSES) + 1)
+    best = estimate(own, opp, seeds, load(block, WEIGHTS))
+    while moves != U(0) and best < beta:
+        pit = index_of(moves)
+        row, other, prize = sow(game, own, opp, pit)
+        moves = rest_of(moves)
+        if prize != U(0):
+            win, floor = UNIT * seeds_in(prize), max(alpha, best)
+            best = max(best, win - play_captures(row, other, win - beta, win - floor, block))
+    return best
+
+
+@kernel("int64(int64, uint64, uint64, uint64, int64, int64, int64)", inline=True)
+def sort_moves(game: int, own: U, opp: U, moves: U, depth: int, row: int, block: int) -> int:
+    """Write the moves from a place of the block on, captures first, then by history; their number."""
+    count = 0
+    while moves != U(0):
+        pit = index_of(moves)
+        child, other, prize = sow(game, own, opp, pit)
+        if depth > 2:
+            prefetch(place_of(hash_of(child, other), block))
+        used = signed(own >> U(8 * pit) & BYTE) + (pit << 6)
+        key = (seeds_in(prize) * CAPTURE + load(block, HISTORY + used)) << 3 | pit
+        place = row + count
+        while place > row and load(block, place - 1) < key:
+            store(block, place, load(block, place - 1))
+            place -= 1
+        store(block, place, key)
+        count += 1
+        moves = rest_of(moves)
+    return count
+
+
+@kernel("boolean(uint64, int64, int64)", inline=True)
+def is_repeated(key: U, depth: int, block: int) -> bool:
+    """Whether the position of this depth came before since the last capture; notes it."""
+    place = ROWS + ROW_WORDS * depth
+    quiet = load(block, place + QUIET)
+    store(block, place + HASH, signed(key))
+    back = CYCLE
+    while back <= quiet:
+        if load_word(block, place + ROW_WORDS * back + HASH) == key:
+            return True
+        back += 2
+    return False
+
+
+@kernel("int64(uint64, uint64, int64, int64, int64, int64)")
+def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int:
+    """The value for the mover within a depth, fail-soft: exact inside (alpha, beta), outside it a bound."""
+    # Step 1. The horizon.  Count; whoever has visited enough stops.
+    learnt = load(block, WEIGHTS) != 0
+    if depth <= 1 and not learnt:
+        return last_ply(own, opp, beta if depth == 1 else -INFINITY, block)
+    if depth == 0:
+        return play_captures(own, opp, alpha, beta, block)
+    nodes = load(block, NODES) + 1
+    store(block, NODES, nodes)
+    if nodes >= load(block, LIMIT):
+        store(block, STOP, -1)
+    # Step 2. Few seeds: the table of endgames knows.  No move: the game is over.
+    game, seeds = load(block, GAME), seeds_in(own + opp)
+    if seeds <= load(block, BASE_SEEDS):
+        return UNIT * probe(own, opp, seeds, load(block, BASE))
+    moves = legal_moves(game, own, opp)
+    if moves == U(0):
+        return UNIT * left_over(game, own, opp)
+    # Step 3. A position that came before ends the game.
+    key = hash_of(own, opp)
+    if is_repeated(key, depth, block):
+        store(block, GUESSES, load(block, GUESSES) + 1)  # it holds for this way here alone
+        return UNIT * shared_out(game, own, opp)
+    # Step 5. What the table remembers: a value, or at least a first move.
+    place = place_of(key, block)
+    entry = load_word(place, 0)
+    row, count, index = ROWS + ROW_WORDS * depth, 0, 0
+    if (entry ^ key) & KEY == U(0):
+        value = signed(entry >> U(12) & U(4095)) - INFINITY
+        bound, known = signed(entry >> U(10) & U(3)), signed(entry >> U(3) & U(127))
+        if known >= depth and (bound == SAME or (value >= beta if bound == LOWER else value <= alpha)):
+            if known != SOLVED:
+                store(block, GUESSES, load(block, GUESSES) + 1)
+            return value
+        first = moves & U(1) << (entry & U(7))
+        if first != U(0):
+            store(block, row, index_of(first))
+            moves, count = moves ^ first, 1
+    best, best_pit, floor, guesses = -INFINITY, 0, alpha, load(block, GUESSES)
+    quiet = load(block, row + QUIET) + 1
+    while True:
+        # Step 6. The remembered move comes first; the others are sorted only if it does not suffice.
+        if index == count:
+            if moves == U(0):
+                break
+            count += sort_moves(game, own, opp, moves, depth, row + count, block)
+            moves = U(0)
+        pit = load(block, row + index) & 7
+        next_own, next_opp, prize = sow(game, own, opp, pit)
+        win = UNIT * seeds_in(prize)
+        if depth == 2 and not learnt:
+            value = win - last_ply(next_own, next_opp, win - alpha, block)
+        elif depth == 1:
+            value = win - play_captures(next_own, next_opp, win - beta, win - alpha, block)
+        else:
+            # Step 7. A full window for the first move; for the others the proof that they are no better.
+            store(block, row - ROW_WORDS + QUIET, 0 if prize != U(0) else quiet)
+            if index == 0:
+                value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
+            else:
+                value = win - search(next_own, next_opp, win - alpha - 1, win - alpha, depth - 1, block)
+                if alpha < value < beta:
+                    value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
+        if load(block, STOP) != 0:
+            return 0
+        index += 1
+        if value > best:
+            best, best_pit = value, pit
+            alpha = max(alpha, value)
+        # Step 8. A refutation: remember what refutes.
+        if best >= beta:
+            used = HISTORY + signed(own >> U(8 * pit) & BYTE) + (pit << 6)
+            store(block, used, min(load(block, used) + depth * depth, CAPTURE >> 1))
+            break
+    # Step 9. Remember.
+    bound = LOWER if best >= beta else UPPER if best <= floor else SAME
+    sure = SOLVED if load(block, GUESSES) == guesses else depth
+    store(place, 0, signed(key & KEY) | (best + INFINITY) << 12 | bound << 10 | sure << 3 | best_pit)
+    return best
+
+
+@kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
+def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, block: int) -> int:
+    """The value of the best of these moves, which is left in the block; the one that is there is tried first."""
+    game, row = load(block, GAME), ROWS + ROW_WORDS * depth
+    store(block, row + HASH, signed(hash_of(own, opp)))
+    quiet = load(block, row + QUIET) + 1
+    best, first = -INFINITY, load(block, BEST)
+    if moves >> U(first) & U(1) != U(0):
+        moves ^= U(1) << U(first)
+        store(block, row, first)
+        count = 1 + sort_moves(game, own, opp, moves, depth, row + 1, block)
+    else:
+        count = sort_moves(game, own, opp, moves, depth, row, block)
+    for index in range(count):
+        pit = load(block, row + index) & 7
+        next_own, next_opp, prize = sow(game, own, opp, pit)
+        win = UNIT * seeds_in(prize)
+        store(block, row - ROW_WORDS + QUIET, 0 if prize != U(0) else quiet)
+        if index == 0:
+            value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
+        else:
+            value = win - search(next_own, next_opp, win - alpha - 1, win - alpha, depth - 1, block)
+            if alpha < value < beta:
+                value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
+        if load(block, STOP) != 0:
+            return 0
+        if value > best:
+            best = value
+            store(block, BEST, pit)
+            alpha = max(alpha, value)
+        if best >= beta:
+            break
+    return best

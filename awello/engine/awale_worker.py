@@ -1,0 +1,106 @@
+"""Awalé's threads: what each needs to search, and how a question is asked of the kernels."""
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.engine import awale
+from awello.engine.block import STOP
+from awello.engine.table import NO_MOVE
+from awello.engine.tablebase import Tablebase, need
+from awello.engine.threads import Found, Question, Team, Worker
+from awello.errors import ConfigError
+from awello.evaluate.settings import Heuristic
+from awello.evaluate.weights import awale_weights
+from awello.kernel import U
+from awello.memory import address_of
+from awello.position import Position
+from awello.rules.awale import ROW
+from awello.rules.game import Game
+
+TOGETHER = 12  # the depth from which more than one thread pays
+FADING = 3  # bits that the history of refutations loses from one search to the next
+
+
+class Table:
+    """The memory of the table of positions met: the largest power of two entries that fits a size in MiB."""
+
+    def __init__(self, size: int) -> None:
+        self.words = np.zeros(1 << ((size << 17).bit_length() - 1), np.uint64)
+        self.age = 0
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.words[:] = 0
+
+    def grow_older(self) -> None:
+        """Nothing: a new entry always takes the place of an old one."""
+
+
+class AwaleWorker(Worker):
+    """The memory of one thread that searches Awalé."""
+
+    def __init__(self, number: int, base: Tablebase, table: Table, weights: npt.NDArray[np.int32] | None) -> None:
+        super().__init__(awale.WORDS)
+        self.number = number
+        self.base, self.table, self.weights = base, table, weights  # kept as long as their addresses are used
+        self.words[awale.GAME] = int(base.game)
+        self.words[awale.TABLE], self.words[awale.MASK] = address_of(table.words), len(table.words) - 1
+        self.words[awale.BASE] = address_of(base.table)
+        self.words[awale.WEIGHTS] = 0 if weights is None else address_of(weights)
+
+    def prepare(self, question: Question, threads: int, age: int) -> None:
+        self.words[STOP] = self.words[awale.GUESSES] = 0
+        self.words[awale.BEST] = awale.NONE if question.first == NO_MOVE else question.first
+        self.words[awale.BASE_SEEDS] = question.certainty
+        self._recall_past(question.position, self._depth(question))
+
+    def _depth(self, question: Question) -> int:
+        """Every other thread looks one ply further, so that they do not all do the same."""
+        return min(awale.DEEPEST, question.depth + self.number % 2)
+
+    def _recall_past(self, position: Position, depth: int) -> None:
+        """Write the positions since the last capture into the rows above the root.
+
+        Their order does not matter but for whose turn it was; the nearest place is where the first moves look.
+        """
+        rows = self.words[awale.ROWS + awale.ROW_WORDS * depth : awale.WORDS].reshape(-1, awale.ROW_WORDS)
+        rows[:, [awale.HASH, awale.QUIET]] = 0
+        if not position.past:
+            return
+        hashes: tuple[list[int], list[int]] = [], []
+        for own, opp, side in position.past:
+            hashes[side != position.side].append(int(awale.hash_of(U(own) & ROW, U(opp) & ROW)))
+        for theirs, keys in enumerate(hashes):
+            places = rows[awale.CYCLE - 2 + theirs :: 2, awale.HASH].view(np.uint64)[: len(keys)]
+            places[:] = keys[: len(places)]
+        rows[0, awale.QUIET] = min(awale.CYCLE + 2 * len(position.past), len(rows) - 1)
+
+    def search(self, question: Question) -> Found:
+        own, opp = U(question.position.own) & ROW, U(question.position.opp) & ROW
+        window = question.alpha, question.beta
+        value = awale.search_root(own, opp, question.moves, *window, self._depth(question), self.address)
+        return Found(int(value), int(self.words[awale.BEST]), not self.words[awale.GUESSES])
+
+    def best_move(self, position: Position) -> int:
+        key = U(awale.hash_of(U(position.own) & ROW, U(position.opp) & ROW))
+        entry = self.table.words[key & U(len(self.table.words) - 1)]
+        return int(entry & U(7)) if (entry ^ key) & awale.KEY == 0 else NO_MOVE
+
+    def pays_together(self, question: Question) -> bool:
+        return question.depth >= TOGETHER
+
+    def begin(self) -> None:
+        super().begin()
+        self.words[awale.HISTORY : awale.ROWS] >>= FADING
+
+    def forget(self) -> None:
+        self.words[awale.HISTORY : awale.ROWS] = 0
+
+
+def awale_team(game: Game, threads: int, size: int, heuristic: Heuristic | None) -> Team:
+    """The threads of an engine with a table of so many MiB; a heuristic can only be DiffScore."""
+    if heuristic is not None and heuristic.name != "diffscore":
+        raise ConfigError(f"the champion of Awalé does not use {heuristic.name}: leave it out, or choose diffscore")
+    table, base = Table(size), need(game)
+    weights = awale_weights() if heuristic is None else None
+    return Team([AwaleWorker(number, base, table, weights) for number in range(threads)], table)

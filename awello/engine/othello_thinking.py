@@ -1,0 +1,140 @@
+"""One search of Othello from its first ply to its last: deepening, solving, and the line of best play.
+
+A search to the end of the game asks whether the score exceeds a number, again and again; each answer narrows the
+bounds until they meet.  It is done first quickly, with probable cuts, and then ever more surely: the quick passes fill
+the table with good moves, and their value is where the next pass begins to ask.
+"""
+
+from collections.abc import Iterator
+
+from awello.analysis import Analysis
+from awello.engine.levels import FULL_WIDTH, MIDGAME_CERTAINTY, level_of
+from awello.engine.othello_worker import empties_of
+from awello.engine.probcut import PERCENT, SURE
+from awello.engine.table import NO_MOVE
+from awello.engine.thinking import Step, Thinking
+from awello.engine.threads import Found, Question, Stopped
+from awello.kernel import U
+from awello.limits import Limit
+from awello.rules.game import PASS
+
+PASSES = (1, 2)  # certainties of the quick passes of a solution, one after the other
+NEAR_END = 18  # up to so many empty squares a glance is enough before a solution
+STRAIGHT = 13  # up to so many empty squares a solution needs no quick passes
+AHEAD = 10  # a search without a depth goes over to solving when so many squares lie beyond it
+LEAST_DEPTH = 6  # plies searched before a solution begins
+LINE_NODES = 1 << 22  # what the rest of a solved line may cost
+
+
+class OthelloThinking(Thinking):
+    """A position of Othello that is being searched."""
+
+    WINDOW = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.empties = empties_of(self.position)
+
+    @property
+    def most(self) -> int:
+        return self.position.game.points
+
+    # ---- plans: the searches that follow one another, each a depth and a certainty ----------------------------------
+    def plan(self, limit: Limit) -> Iterator[Step]:
+        if limit.level is not None:
+            level = level_of(limit.level)
+            sure = level.solving_certainty(self.empties)
+            return self.plan_depth(level.depth, level.certainty) if sure is None else self.plan_solution(sure)
+        if limit.depth is not None:
+            return self.plan_depth(limit.depth, SURE if limit.depth <= FULL_WIDTH else MIDGAME_CERTAINTY)
+        return self.plan_solution(SURE)
+
+    def plan_depth(self, depth: int, certainty: int) -> Iterator[Step]:
+        """Ply by ply to a depth; to the end of the game if that is no further."""
+        if depth >= self.empties:
+            yield from self.plan_solution(SURE)
+        for plies in range(1, min(depth, self.empties - 1) + 1 if depth < self.empties else 1):
+            yield plies, SURE if plies <= FULL_WIDTH else certainty
+
+    def plan_solution(self, certainty: int) -> Iterator[Step]:
+        """Ply by ply until the end of the game is in reach, then to the end, more and more surely."""
+        depths = range(1, min(self.empties, max(LEAST_DEPTH, self.empties - AHEAD)))
+        for plies in depths if self.empties > NEAR_END else sorted({*depths[:1], *depths[-1:]}):
+            yield plies, SURE if plies <= FULL_WIDTH else MIDGAME_CERTAINTY
+        for sure in PASSES if self.empties > STRAIGHT else ():
+            if sure < certainty:
+                yield self.empties, sure
+        yield self.empties, certainty
+
+    # ---- the search -------------------------------------------------------------------------------------------------
+    def solve(self, wld: bool) -> Iterator[Analysis]:
+        """The plan of a solution; with `wld` the last passes only ask whether the game is won or drawn."""
+        for depth, certainty in self.plan_solution(SURE):
+            if wld and depth == self.empties:
+                self.found = [self.outcome(certainty)]
+            else:
+                self.found = self.search_moves(depth, certainty)
+            yield self.answer(depth, certainty, wld)
+
+    def find(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
+        search = self.narrow if depth >= self.empties else self.aspire
+        return search(moves, depth, certainty, guess)
+
+    def narrow(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
+        """The score of a search to the end: questions of one number each, until the bounds meet.  Scores are even."""
+        lower, upper = -self.most, self.most
+        score, move, _ = guess or Found(0, NO_MOVE)
+        score = min(upper, max(lower, score - score % 2))
+        while lower < upper:
+            beta = score + 2 if score == lower else score
+            value, best, _ = self.ask(moves, beta - 1, beta, depth, certainty, move)
+            if value >= beta:
+                score = lower = value + value % 2
+                move = best
+            else:
+                score = upper = value - value % 2
+        return Found(score, move if move != NO_MOVE else moves.bit_length() - 1)
+
+    def outcome(self, certainty: int) -> Found:
+        """Whether the game is won (1), drawn (0) or lost (-1), and by which move."""
+        first = self.found[0].move if self.found else NO_MOVE
+        value, move, _ = self.ask(self.moves, 0, 1, self.empties, certainty, first)
+        if value >= 1:
+            return Found(1, move)
+        value, move, _ = self.ask(self.moves, -1, 0, self.empties, certainty, first)
+        return Found(0 if value >= 0 else -1, move)
+
+    # ---- the answer -------------------------------------------------------------------------------------------------
+    def answer(self, depth: int, certainty: int, wld: bool = False) -> Analysis:
+        value, move, _ = self.found[0]
+        nodes, seconds = self.team.nodes, self.elapsed()
+        exact = depth >= self.empties and certainty == SURE
+        if exact and not wld:
+            line = self.solved_line(move, value)
+        else:
+            line = (move, *self.remembered_line(self.position.after(move), self.empties))
+        candidates = tuple((found.move, float(found.value)) for found in self.found)
+        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, line, PERCENT[certainty])
+
+    def solved_line(self, move: int, value: int) -> tuple[int, ...]:
+        """The best line to the end of the game: in each position a move that has the score."""
+        line, position, value = [move], self.position.after(move), -value
+        self.team.allow(LINE_NODES)
+        try:
+            while moves := position.legal_moves():
+                if moves == (PASS,):
+                    move = PASS
+                else:
+                    word, first = sum(1 << move for move in moves), self.team.best_move(position)
+                    first = first if first in moves else NO_MOVE
+                    question = Question(position, U(word), value - 1, value, empties_of(position), SURE, first)
+                    move = self.team.ask(question).move
+                line.append(move)
+                position, value = position.after(move), -value
+        except Stopped:
+            if self.team.stopped:
+                raise
+            line += self.remembered_line(position, self.empties)
+        finally:
+            self.team.allow(None)
+        return tuple(line)

@@ -1,0 +1,108 @@
+"""Othello's threads: what each needs to search, and how a question is asked of the kernels."""
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.engine import block as slots
+from awello.engine.endgame import NEAR_BITS
+from awello.engine.midgame import BUSY_PLACES, search
+from awello.engine.probcut import probcut_words
+from awello.engine.stability import fill_edges
+from awello.engine.table import NO_MOVE, Table, bucket_of, hash_of, move_of, recall
+from awello.engine.threads import Found, Question, Team, Worker
+from awello.evaluate import patterns
+from awello.evaluate.settings import Block as Settings
+from awello.evaluate.settings import Heuristic
+from awello.evaluate.weights import pattern_weights, stage_of
+from awello.kernel import U
+from awello.memory import address_of
+from awello.position import Position
+from awello.rules.game import Game, squares_of
+
+TOGETHER_SOLVING, TOGETHER = 15, 9  # the depths from which more than one thread pays
+# How much the evaluation counts in the order of moves.  Where a solution is near, small trees are preferred in all
+# searches: their best moves are the first that the solution tries.
+PER_DISC, PER_DISC_NEAR, NEAR_SOLUTION = 10, 4, 30
+SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}  # UNITs of a heuristic's point
+
+
+@cache
+def edge_table() -> npt.NDArray[np.uint8]:
+    """The stable discs of every edge."""
+    table = np.zeros(1 << 16, np.uint8)
+    fill_edges(table)
+    return table
+
+
+def empties_of(position: Position) -> int:
+    """The number of empty squares of a position."""
+    return position.game.points - (position.own | position.opp).bit_count()
+
+
+class OthelloWorker(Worker):
+    """The memory of one thread that searches Othello."""
+
+    def __init__(self, game: Game, table: Table, heuristic: Heuristic | None, busy: npt.NDArray[np.int64]) -> None:
+        super().__init__(slots.WORDS)
+        self.near = np.zeros(2 << NEAR_BITS, np.int64)
+        self.table, self.busy = table, busy  # kept as long as their addresses are used
+        self.words[slots.TABLE], self.words[slots.TABLE_MASK] = address_of(table.words), table.buckets - 1
+        self.words[slots.NEAR], self.words[slots.EDGES] = address_of(self.near), address_of(edge_table())
+        self.words[slots.BUSY] = address_of(busy)
+        self.words.view(np.uint64)[slots.SQUARES] = squares_of(int(game))
+        words = probcut_words()
+        self.words[slots.PROBCUT : slots.PROBCUT + len(words)] = words
+        self._evaluate_by(game, heuristic)
+
+    def _evaluate_by(self, game: Game, heuristic: Heuristic | None) -> None:
+        """Use the learnt patterns, or a heuristic where one is given."""
+        if heuristic is None:
+            for empties in range(61):
+                self.words[slots.WEIGHTS + empties] = address_of(pattern_weights()[stage_of(empties)])
+            return
+        self.settings = Settings(game, heuristic)
+        self.words[slots.GAME], self.words[slots.HEURISTIC] = int(game), self.settings.heuristic
+        self.words[slots.SETTINGS], self.words[slots.SCALE] = self.settings.address, SCALES[heuristic.name]
+
+    def prepare(self, question: Question, threads: int, age: int) -> None:
+        own, opp, empties = question.position.own, question.position.opp, empties_of(question.position)
+        row = slots.PATTERNS + patterns.ROW * empties
+        patterns.fill_row(own, opp, self.words[row : row + patterns.ROW].view(np.int16))
+        self.words[slots.CERTAINTY], self.words[slots.ROOT] = question.certainty, empties
+        self.words[slots.BEST], self.words[slots.THREADS] = question.first, threads
+        self.words[slots.PER_DISC] = PER_DISC if empties > NEAR_SOLUTION else PER_DISC_NEAR
+        self.words[slots.AGE], self.words[slots.STOP] = age, 0
+        self.words[slots.STACK : slots.STACK + 64] = 0
+
+    def search(self, question: Question) -> Found:
+        own, opp = U(question.position.own), U(question.position.opp)
+        window = question.alpha, question.beta
+        value = search(own, opp, question.moves, *window, question.depth, self.address)
+        return Found(int(value), int(self.words[slots.BEST]))
+
+    def best_move(self, position: Position) -> int:
+        key = hash_of(U(position.own), U(position.opp))
+        data = int(recall(bucket_of(key, self.address), key))
+        return int(move_of(data)) if data else NO_MOVE
+
+    def pays_together(self, question: Question) -> bool:
+        solving = question.depth >= empties_of(question.position)
+        return question.depth >= (TOGETHER_SOLVING if solving else TOGETHER)
+
+    def begin(self) -> None:
+        super().begin()
+        self.busy[:] = 0
+
+    def forget(self) -> None:
+        self.near[:] = 0
+
+
+def othello_team(game: Game, threads: int, size: int, heuristic: Heuristic | None) -> Team:
+    """The threads of an engine with a table of so many MiB."""
+    table, busy = Table(size), np.zeros(BUSY_PLACES, np.int64)
+    workers = [OthelloWorker(game, table, heuristic, busy) for _ in range(threads)]
+    for worker in workers:
+        worker.words[slots.OTHERS : slots.OTHERS + threads] = [other.address for other in workers]
+    return Team(workers, table)
