@@ -114,6 +114,7 @@ def main() -> None:
     from awello.cli import (  # noqa: F401  (they join the app)
         analyse,
         bench,
+        book,
         lab,
         match,
         perft,

@@ -1,11 +1,12 @@
-"""The champion: the engine as a player."""
+"""The champion: the engine as a player, with its book and what it remembers of games it lost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from awello.errors import SpecError
+from awello.analysis import Analysis
 from awello.evaluate.settings import Heuristic
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
@@ -14,46 +15,101 @@ from awello.rules.game import Game
 
 if TYPE_CHECKING:
     from awello.engine.engine import Engine
+    from awello.engine.experience import Experience
+
+LEAST_GAIN = 1.0  # what another move must promise more, in discs or seeds, before the one that lost is blamed
 
 
-@register("champion", "the strongest: learnt patterns, deep search, perfect endgames; @level=0 to @level=30")
+@register("champion", "the strongest: learnt evaluation, deep search, perfect endgames; @level=0 to @level=30")
 @dataclass
 class Champion(Player):
     """Plays what the engine finds within its limit or, without one, in the time that its clock allows."""
 
     heuristic: str | None = None
-    """A heuristic of the textbook in place of the learnt patterns."""
+    """A heuristic of the textbook in place of what was learnt; for Awalé diffscore."""
     limit: Limit | None = None
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     hash: Annotated[int, Field(ge=1, le=1 << 16)] = 32
     """MiB of the table."""
     ponder: bool = False
     """Whether it thinks on the opponent's time."""
+    book: bool = True
+    """Whether it opens by its book, where there is one (Awalé)."""
+    remember: str = ""
+    """A file of moves that lost games before, which it does not play again; it grows."""
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
+        self.experience: Experience | None = None
+        self.played: list[tuple[Position, Analysis]] = []
 
     def begin(self, game: Game, seed: int) -> None:
         from awello.engine.engine import Engine
+        from awello.engine.experience import Experience
         from awello.engine.levels import level_of
 
-        if game.family != "othello":
-            raise SpecError(f"player {self.spec} plays Othello only")
         if self.limit is not None and self.limit.level is not None:
             level_of(self.limit.level)
         self.end()
         if self.engine is None or self.engine.game != game:
             heuristic = Heuristic(self.heuristic) if self.heuristic else None
             self.engine = Engine(game, self.threads, self.hash, heuristic)
+        if self.remember and self.experience is None:
+            self.experience = Experience(Path(self.remember))
         self.engine.clear()
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         assert self.engine is not None, "begin comes first"
-        analysis = self.engine.choose(position, clock, self.limit)
+        analysis = self._from_book(position) or self._search(self.engine, position, clock)
+        self.played.append((position, analysis))
         if self.ponder:
             self.engine.ponder(position.after(analysis.move))
         return Choice(analysis.move, analysis)
 
+    def _from_book(self, position: Position) -> Analysis | None:
+        """What the book says, for a champion that may look deep enough to need none of its own."""
+        from awello.engine.book import shipped_book
+
+        weak = self.limit is not None and self.limit.level is not None
+        if not self.book or weak or self.heuristic or self._lost_before(position):
+            return None
+        if found := shipped_book(position.game).choose(position):
+            return Analysis(*found, False, 0, 0, 0, 0.0, (found,), found[:1])
+        return None
+
+    def _search(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
+        lost = self._lost_before(position)
+        analysis = engine.choose(position, clock, self.limit, lost)
+        best = max(lost, key=lambda move: lost[move], default=analysis.move)
+        if best in lost and (analysis.move in lost or lost[best] > analysis.value):
+            return replace(analysis, move=best, value=lost[best], candidates=((best, lost[best]),), line=(best,))
+        return analysis
+
+    def _lost_before(self, position: Position) -> dict[int, float]:
+        return self.experience.of(position) if self.experience else {}
+
     def end(self) -> None:
+        played, self.played = self.played, []
         if self.engine is not None:
             self.engine.close()
+            if self.experience is not None and played:
+                self._look_back(self.engine, self.experience, played)
+                self.engine.close()
+
+    def _look_back(self, engine: "Engine", experience: "Experience", played: list[tuple[Position, Analysis]]) -> None:
+        """Blame the last move of a lost game that could have been better."""
+        final = lead(played[-1][0]) + played[-1][1].value
+        if final >= 0:
+            return
+        for position, analysis in reversed(played):
+            worth = final - lead(position)
+            if len(position.legal_moves()) > 1 and not analysis.exact:
+                other = engine.choose(position, Clock(), self.limit, [*experience.of(position), analysis.move])
+                if other.move != analysis.move and other.value >= worth + LEAST_GAIN:
+                    experience.note(position, analysis.move, worth)
+                    return
+
+
+def lead(position: Position) -> int:
+    """What the mover has already and cannot lose: the seeds taken more than the opponent's."""
+    return (position.own >> 48) - (position.opp >> 48) if position.game.family == "awale" else 0

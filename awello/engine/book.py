@@ -1,0 +1,157 @@
+"""An opening book of Awalé: positions with the values that deep searches gave them, grown by drop-out expansion.
+
+A book is used until an opponent drops out of it, so it should be deep where play is good and shallow where it is not.
+Drop-out expansion (Lincke 2000) therefore always expands the leaf of least cost: a ply costs one, and a move that is
+worse than the best of its position as many plies as it gives away seeds, times `PER_SEED`.  All moves of the leaf are
+searched and their values backed up to the root.
+
+Positions are rows without the seeds taken, from the mover's view.  That the rightmost pit is the one first move that
+does not lose is known from the solution of the game (Romein and Bal 2002), under whose rules and those nearest to them
+no other is looked at.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from awello.errors import ConfigError
+from awello.position import Position, format_position, parse_position
+from awello.rules.awale import ROW, SEEDS, START, pits_of
+from awello.rules.game import Game
+
+PER_SEED = 2.0
+FIRST_MOVE = {Game.ROMEIN: 5, Game.TOURNAMENT: 5}
+
+Key = tuple[int, int]
+Judge = Callable[[Position], float]
+
+
+def key_of(position: Position) -> Key:
+    """The rows of a position, the mover's first."""
+    return position.own & int(ROW), position.opp & int(ROW)
+
+
+@dataclass
+class Book:
+    """The positions of a book with their searched values, in seeds still to be won."""
+
+    game: Game
+    values: dict[Key, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._backed: dict[Key, float] = {}
+
+    def moves(self, key: Key) -> dict[int, tuple[int, Key]]:
+        """The moves of a position that the book looks at: what each captures, and where it leads."""
+        position = Position(self.game, *key)
+        legal = position.legal_moves()
+        if key == (START, START) and self.game in FIRST_MOVE:
+            legal = (FIRST_MOVE[self.game],)
+        children = ((move, key_of(position.after(move))) for move in legal)
+        before = sum(map(sum, map(pits_of, key)))
+        return {move: (before - sum(map(sum, map(pits_of, child))), child) for move, child in children}
+
+    def is_expanded(self, key: Key) -> bool:
+        """Whether the book knows what each move of a position is worth."""
+        moves = self.moves(key) if key in self.values else {}
+        return bool(moves) and all(child in self.values for _, child in moves.values())
+
+    def worths(self, key: Key) -> dict[int, float]:
+        """What each move of an expanded position is worth."""
+        return {move: gain - self.value(child) for move, (gain, child) in self.moves(key).items()}
+
+    def value(self, key: Key) -> float:
+        """The value of a position with all that the book knows below it."""
+        if key not in self._backed:
+            self._backed[key] = self.values[key]  # where a line circles, the search stands
+            if self.is_expanded(key):
+                self._backed[key] = max(self.worths(key).values())
+        return self._backed[key]
+
+    def choose(self, position: Position) -> tuple[int, float] | None:
+        """The best move of a position and its value, if the book knows it."""
+        key = key_of(position)
+        if not self.is_expanded(key):
+            return None
+        worths = self.worths(key)
+        best = max((move for move in worths if move in position.legal_moves()), key=lambda move: worths[move])
+        return best, worths[best]
+
+    def leaves(self) -> Iterator[tuple[float, Key]]:
+        """The positions that are not expanded, by their cost."""
+        queue, seen = [(0.0, (START, START))], set()
+        while queue:
+            cost, key = heapq.heappop(queue)
+            if key in seen:
+                continue
+            seen.add(key)
+            if not self.is_expanded(key):
+                yield cost, key
+                continue
+            worths = self.worths(key)
+            best = max(worths.values())
+            for move, (_, child) in self.moves(key).items():
+                heapq.heappush(queue, (cost + 1 + PER_SEED * (best - worths[move]), child))
+
+    def expand(self, judge: Judge) -> Key | None:
+        """Search all moves of the leaf of least cost; the leaf, or None if there is nothing left to expand."""
+        for _, key in self.leaves():
+            if moves := self.moves(key):
+                self.values.setdefault(key, 0.0)
+                for _, child in moves.values():
+                    if child not in self.values:
+                        position = Position(self.game, *child)
+                        self.values[child] = judge(position) if position.legal_moves() else _last(position)
+                self._backed.clear()
+                return key
+        return None
+
+
+def _last(position: Position) -> float:
+    """What a mover without a move still gets."""
+    own, opp = position.score()
+    return float(own - opp)
+
+
+# ---- files: a line for each position, its diagram and its value -----------------------------------------------------
+def format_book(book: Book) -> str:
+    """A book as text."""
+    lines = [f"% an opening book of Awalé, {book.game}: positions and their values in seeds still to be won"]
+    for (own, opp), value in book.values.items():
+        taken = SEEDS - sum(pits_of(own)) - sum(pits_of(opp))
+        position = Position(book.game, own | taken << 48, opp)
+        lines.append(f"{format_position(position)} {value:g}")
+    return "\n".join(lines) + "\n"
+
+
+def parse_book(text: str, game: Game, name: str) -> Book:
+    """The book of a text; `ConfigError` names the line that is wrong."""
+    book = Book(game)
+    for number, line in enumerate(text.splitlines(), 1):
+        if content := line.split("%")[0].split():
+            try:
+                diagram, value = content
+                book.values[key_of(parse_position(diagram, game))] = float(value)
+            except ValueError as error:
+                raise ConfigError(f"{name}, line {number}: no position and value: {error}") from None
+    return book
+
+
+def load_book(file: Path, game: Game) -> Book:
+    """The book of a file; an empty one if there is none."""
+    if not file.exists():
+        return Book(game)
+    try:
+        return parse_book(file.read_text("utf-8"), game, str(file))
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file} is no book: choose another file") from None
+
+
+@cache
+def shipped_book(game: Game) -> Book:
+    """The book that Awello ships for a game; an empty one if there is none."""
+    file = files("awello").joinpath(f"data/{game}.book")
+    return parse_book(file.read_text("utf-8"), game, file.name) if file.is_file() else Book(game)

@@ -1,0 +1,139 @@
+"""The opening book: drop-out expansion by its definition, files; and moves that lost, which are not played twice."""
+
+from pathlib import Path
+
+import pytest
+from conftest import awello
+
+from awello import Game, Match, Position, make_player, parse_position, play_match
+from awello.engine.book import PER_SEED, Book, format_book, key_of, load_book, parse_book, shipped_book
+from awello.engine.experience import Experience
+from awello.errors import ConfigError
+from awello.limits import Clock
+from awello.rules.awale import START, pits_of
+
+ROOT = (START, START)
+
+
+def row_balance(position: Position) -> float:
+    """A simple judge: the seeds in one's row less the opponent's, a tenth each."""
+    return (sum(pits_of(position.own)) - sum(pits_of(position.opp))) / 10
+
+
+def grown(game: Game, times: int) -> Book:
+    book = Book(game)
+    for _ in range(times):
+        book.expand(row_balance)
+    return book
+
+
+def plain_value(book: Book, key: tuple[int, int]) -> float:
+    """The value of a position by the definition."""
+    if not book.is_expanded(key):
+        return book.values[key]
+    return max(gain - plain_value(book, child) for gain, child in book.moves(key).values())
+
+
+def cheapest(book: Book, key: tuple[int, int], cost: float) -> list[tuple[float, tuple[int, int]]]:
+    """Every leaf below a position with the cost of every way to it."""
+    if not book.is_expanded(key):
+        return [(cost, key)]
+    best, found = plain_value(book, key), []
+    for gain, child in book.moves(key).values():
+        loss = best - (gain - plain_value(book, child))
+        found += cheapest(book, child, cost + 1 + PER_SEED * loss)
+    return found
+
+
+@pytest.mark.parametrize("game", [Game.ABAPA, Game.ROMEIN])
+def test_the_leaf_of_least_cost_is_expanded(game: Game) -> None:
+    book = grown(game, 1)
+    for _ in range(25):
+        assert book.value(ROOT) == pytest.approx(plain_value(book, ROOT))
+        least = min(cost for cost, key in cheapest(book, ROOT, 0.0) if book.moves(key))
+        (cost, key), *_ = book.leaves()
+        assert cost == pytest.approx(least)
+        assert book.expand(row_balance) == key and book.is_expanded(key)
+
+
+def test_the_first_move_is_the_rightmost_pit() -> None:
+    for game in (Game.ROMEIN, Game.TOURNAMENT):
+        assert set(grown(game, 3).worths(ROOT)) == {5}
+        assert (shipped_book(game).choose(Position.start(game)) or (None,))[0] == 5
+    assert len(grown(Game.ABAPA, 1).worths(ROOT)) == 6
+
+
+def test_a_book_is_read_as_it_was_written(tmp_path: Path) -> None:
+    book = grown(Game.ABAPA, 10)
+    file = tmp_path / "abapa.book"
+    file.write_text(format_book(book))
+    assert load_book(file, Game.ABAPA).values == book.values
+    assert load_book(tmp_path / "none.book", Game.ABAPA).values == {}
+    for text in ("4-4-4 1", "nonsense", "4-4-4-4-4-4-4-4-4-4-4-4-0-0-S x"):
+        with pytest.raises(ConfigError, match="line 1"):
+            parse_book(text, Game.ABAPA, "it")
+
+
+def test_a_book_says_nothing_of_what_it_does_not_know() -> None:
+    book = grown(Game.ABAPA, 1)
+    start = Position.start(Game.ABAPA)
+    assert book.choose(start.play("C")) is None
+    move, value = book.choose(start) or (None, None)
+    assert move in start.legal_moves() and value == book.value(key_of(start))
+
+
+def test_the_champion_opens_by_its_book() -> None:
+    for game in (Game.ROMEIN, Game.TOURNAMENT):
+        player = make_player("champion@1,hash=1")
+        player.begin(game, 0)
+        assert player.choose(Position.start(game), Clock()).move == 5
+        bookless = make_player("champion@1,hash=1,book=false")
+        bookless.begin(game, 0)
+        assert (bookless.choose(Position.start(game), Clock()).analysis or pytest.fail()).depth == 1
+
+
+def test_the_command_expands_and_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "small.book"
+    command = ("book", "expand", "awale", "--variant", "romein", "--depth", "2", "--out", str(file))
+    assert awello(*command, "--positions", "3").returncode == 0
+    first = load_book(file, Game.ROMEIN)
+    assert awello(*command, "--positions", "2", "--json").returncode == 0
+    second = load_book(file, Game.ROMEIN)
+    assert first.values.items() < second.values.items()
+    shown = awello("book", "show", "awale", "--variant", "romein", "--book", str(file))
+    assert shown.returncode == 0 and shown.stdout.split()[0] == "F"
+
+
+# ---- what was lost before -------------------------------------------------------------------------------------------
+def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "lost.jsonl"
+    experience, position = Experience(file), Position.start(Game.TOURNAMENT)
+    assert experience.of(position) == {}
+    experience.note(position, 3, -4.5)
+    assert Experience(file).of(position) == {3: -4.5}
+    assert Experience(file).of(Position.start(Game.ABAPA)) == {}
+    file.write_text(file.read_text() + "{}\n")
+    with pytest.raises(ConfigError, match="line 2"):
+        Experience(file)
+
+
+def test_a_lost_line_is_not_lost_twice(tmp_path: Path) -> None:
+    file = tmp_path / "lost.jsonl"
+    spec, opponent = f"champion@1,hash=1,book=false,remember={file}", "alphabeta:diffscore@7"
+    lost = []
+    for _ in range(6):
+        result = play_match(Match(Game.TOURNAMENT, spec, opponent, games=1, seed=5))
+        if result.losses:
+            lost.append(result.records[0].moves)
+    assert len(lost) == len(set(lost)), "each lost game differs from all before"
+    assert not lost or len(Experience(file).lost) >= 1
+
+
+def test_a_move_that_lost_is_played_when_all_others_are_worse(tmp_path: Path) -> None:
+    position = parse_position("0-0-0-0-0-1-1-0-0-0-0-0-23-23-S", Game.ABAPA)
+    experience = Experience(tmp_path / "lost.jsonl")
+    for move in position.legal_moves():
+        experience.note(position, move, -1.0 - move)
+    player = make_player(f"champion@4,hash=1,remember={tmp_path / 'lost.jsonl'}")
+    player.begin(Game.ABAPA, 0)
+    assert player.choose(position, Clock()).move == position.legal_moves()[0]
