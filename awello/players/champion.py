@@ -44,6 +44,7 @@ class Champion(Player):
         self.played: list[tuple[Position, Analysis]] = []
 
     def begin(self, game: Game, seed: int) -> None:
+        from awello.engine.book import shipped_book
         from awello.engine.engine import Engine
         from awello.engine.experience import Experience
         from awello.engine.levels import level_of
@@ -57,6 +58,7 @@ class Champion(Player):
         if self.remember and self.experience is None:
             self.experience = Experience(Path(self.remember))
         self.engine.clear()
+        self.openings = shipped_book(game)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         assert self.engine is not None, "begin comes first"
@@ -68,12 +70,10 @@ class Champion(Player):
 
     def _from_book(self, position: Position) -> Analysis | None:
         """What the book says, for a champion that may look deep enough to need none of its own."""
-        from awello.engine.book import shipped_book
-
         weak = self.limit is not None and self.limit.level is not None
         if not self.book or weak or self.heuristic or self._lost_before(position):
             return None
-        if found := shipped_book(position.game).choose(position):
+        if found := self.openings.choose(position):
             return Analysis(*found, False, 0, 0, 0, 0.0, (found,), found[:1])
         return None
 
