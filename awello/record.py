@@ -18,9 +18,9 @@ class Record:
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Who played, where and when, under the names of the file formats."""
     loser: int | None = None
-    """The side that lost by resigning or by the clock; None if the board decides."""
+    """The side that lost by resigning, by the clock or by breaking a rule; None if the board decides."""
     reason: str = ""
-    """How that side lost: `resigned`, `ran out of time`."""
+    """How that side lost: `resigned`, `ran out of time`, `crash: ...`."""
 
     def positions(self) -> Iterator[Position]:
         """Every position of the game, from the start to the final one."""

@@ -12,6 +12,17 @@ from awello.record import Record
 from awello.rules.game import PASS
 
 
+class Forfeit(Exception):
+    """Raised in place of a move by whoever watches over a player, who loses the game for this reason."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(reason, message)
+        self.reason, self.message = reason, message
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.message}"
+
+
 class Watcher(Protocol):
     """Told of each move as it is played."""
 
@@ -65,6 +76,9 @@ def _play_on(
             raise IllegalMoveError(f"player {player} chose an illegal move: {error}") from None
         except Resignation:
             loser, reason = position.side, "resigned"
+            break
+        except Forfeit as forfeit:
+            loser, reason = position.side, str(forfeit)
             break
         except TakeBack:
             keep = _last_turn(positions, moves, len(opening))

@@ -169,6 +169,19 @@ def _play_number(number: int) -> Record:
     return play_one(*_work, number)
 
 
+def random_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
+    """So many random moves from the start of a game, which goes on after them."""
+    chance = random.Random(seed)
+    for _ in range(100):
+        position, moves = Position.start(game), []
+        while len(moves) < plies and not position.over:
+            moves.append(chance.choice(position.legal_moves()))
+            position = position.after(moves[-1])
+        if not position.over:
+            return tuple(moves)
+    raise ConfigError(f"{plies} random moves play a game of {game} to its end: choose fewer")
+
+
 def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
     """The openings of a file, one transcript a line; `#` and `%` start a comment."""
     try:

@@ -1,21 +1,14 @@
-"""An experiment that can be interrupted: games are played in worker processes and written down one by one.
+"""An experiment that can be interrupted: games are played in worker processes and written down one by one."""
 
-A folder holds the exact configuration (`configuration.json`) and one line for each game (`games.jsonl`).  Run again
-with the same configuration, it plays only what is missing; with another one, it refuses to mix the two.
-"""
-
-import json
-import random
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from awello import __version__
-from awello.arena.match import Match, play_one
+from awello.arena.journal import Journal
+from awello.arena.match import Match, play_one, random_opening
 from awello.arena.workers import work
-from awello.errors import ConfigError
 from awello.players.player import Choice, Player, make_player
 from awello.position import Position
 from awello.rules.game import PASS, Game, find_game
@@ -45,15 +38,6 @@ class Plan:
             random_opening(self.chosen_game(), self.opening_plies, f"{self.seed}/{pair}") for pair in pairs
         )
         return Match(self.chosen_game(), *self.pairings[pairing], self.games, self.seed, openings)
-
-
-def random_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
-    """So many random moves from the start of a game."""
-    chance, position, moves = random.Random(seed), Position.start(game), []
-    for _ in range(plies):
-        moves.append(chance.choice(position.legal_moves()))
-        position = position.after(moves[-1])
-    return tuple(moves)
 
 
 @dataclass(frozen=True)
@@ -117,16 +101,16 @@ def run(plan: Plan, folder: Path, jobs: int, report: Callable[[int], None]) -> l
     """Play what is missing in a folder, calling `report` with the games done; all games, in order."""
     for spec in {spec for pair in plan.pairings for spec in pair}:
         make_player(spec).begin(plan.chosen_game(), plan.seed)  # what is wrong with a player shows here
-    done = {(game.pairing, game.number): game for game in _resume(plan, folder)}
-    report(len(done))
-    wanted = [(pairing, number) for number in range(plan.games) for pairing in range(len(plan.pairings))]
-    missing = [(plan, *job) for job in wanted if job not in done]
-    with (folder / "games.jsonl").open("a", encoding="utf-8") as file, closing(_play_all(missing, jobs)) as games:
-        for game in games:
-            done[game.pairing, game.number] = game
-            file.write(json.dumps(asdict(game)) + "\n")
-            file.flush()
-            report(1)
+    with Journal(folder, "experiment", asdict(plan), "games.jsonl") as journal:
+        done = {(game.pairing, game.number): game for game in (Played(**line) for line in journal.done)}
+        report(len(done))
+        wanted = [(pairing, number) for number in range(plan.games) for pairing in range(len(plan.pairings))]
+        missing = [(plan, *job) for job in wanted if job not in done]
+        with closing(_play_all(missing, jobs)) as games:
+            for game in games:
+                done[game.pairing, game.number] = game
+                journal.write(asdict(game))
+                report(1)
     return [done[job] for job in sorted(done)]
 
 
@@ -135,23 +119,3 @@ def _play_all(missing: list[tuple[Plan, int, int]], jobs: int) -> Generator[Play
         yield from map(_play, missing)
     else:
         yield from work(_play, missing, jobs, _prepare)
-
-
-def _resume(plan: Plan, folder: Path) -> Iterator[Played]:
-    """The games that a folder holds already; a line cut short by an interruption is left out."""
-    configuration = json.loads(json.dumps({"awello": __version__, **asdict(plan)}))
-    file = folder / "configuration.json"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not file.exists():
-            file.write_text(json.dumps(configuration, indent=2) + "\n", "utf-8")
-        elif json.loads(file.read_text("utf-8")) != configuration:
-            raise ConfigError(f"{folder} holds another experiment: choose another --out, or remove it")
-    except OSError as error:
-        raise ConfigError(f"cannot write to {folder}: {error.strerror}") from None
-    games = folder / "games.jsonl"
-    lines = games.read_text("utf-8").splitlines(keepends=True) if games.exists() else []
-    whole = [line for line in lines if line.endswith("\n")]
-    if whole != lines:
-        games.write_text("".join(whole), "utf-8")
-    yield from (Played(**json.loads(line)) for line in whole)

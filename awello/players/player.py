@@ -108,14 +108,19 @@ def registry() -> dict[str, Entry]:
     return REGISTRY
 
 
+def find_player(name: str) -> Entry:
+    """The registry's line of a name; `SpecError` if there is none."""
+    if name not in registry():
+        near = get_close_matches(name, REGISTRY, 1)
+        advice = f"did you mean {near[0]!r}?" if near else "'awello players' lists those there are"
+        raise SpecError(f"unknown player {name!r}: {advice}")
+    return REGISTRY[name]
+
+
 def make_player(spec: Spec | str) -> Player:
     """The player of a spec; `SpecError` says which part of it no player takes."""
     spec = parse_spec(spec) if isinstance(spec, str) else spec
-    if spec.name not in registry():
-        near = get_close_matches(spec.name, REGISTRY, 1)
-        advice = f"did you mean {near[0]!r}?" if near else "'awello players' lists those there are"
-        raise SpecError(f"unknown player {spec.name!r}: {advice}")
-    make = REGISTRY[spec.name].make
+    make = find_player(spec.name).make
     settings: dict[str, Any] = dict(spec.options)
     settings |= {"heuristic": spec.heuristic} if spec.heuristic else {}
     settings |= {"limit": spec.limit} if spec.limit else {}

@@ -1,0 +1,74 @@
+"""Long work that can be interrupted: a folder that remembers what was asked for and every part that is done.
+
+`configuration.json` holds exactly what was asked for, a `.jsonl` file one line for each finished part.  Asked for the
+same again, the work goes on with what is missing; asked for something else, it refuses to mix the two.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+from awello import __version__
+from awello.errors import ConfigError
+
+
+class Journal:
+    """The folder of one such work; `done` are the parts that it held when it was opened."""
+
+    def __init__(self, folder: Path, what: str, configuration: Mapping[str, Any], lines: str) -> None:
+        self.folder, self.lines = folder, folder / lines
+        self.configuration = json.loads(json.dumps({"awello": __version__, **configuration}))
+        self._file: TextIO | None = None
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._compare(what)
+            self.done = self._read()
+        except OSError as error:
+            raise ConfigError(f"cannot write to {folder}: {error.strerror}") from None
+
+    def _compare(self, what: str) -> None:
+        """Refuse a folder of something else."""
+        file = self.folder / "configuration.json"
+        if not file.exists():
+            return
+        try:
+            found = dict(json.loads(file.read_text("utf-8")))
+        except (ValueError, TypeError):
+            raise ConfigError(f"{file} is damaged: choose another --out, or remove the folder") from None
+        names = sorted({*found, *self.configuration})
+        if differing := [name for name in names if found.get(name) != self.configuration.get(name)]:
+            said = ", ".join(differing)
+            raise ConfigError(f"{self.folder} holds another {what} ({said}): choose another --out, or remove it")
+
+    def _read(self) -> list[Any]:
+        """The parts that are done; a line cut short by an interruption is taken away."""
+        if not self.lines.exists():
+            return []
+        lines = self.lines.read_text("utf-8").splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith("\n")]
+        if whole != lines:
+            self.lines.write_text("".join(whole), "utf-8")
+        try:
+            return [json.loads(line) for line in whole]
+        except ValueError:
+            raise ConfigError(f"{self.lines} is damaged: choose another --out, or remove the folder") from None
+
+    def write(self, part: Mapping[str, Any]) -> None:
+        """Remember a finished part; the first one writes the configuration too."""
+        if self._file is None:
+            text = json.dumps(self.configuration, indent=2, ensure_ascii=False)
+            (self.folder / "configuration.json").write_text(text + "\n", "utf-8")
+            self._file = self.lines.open("a", encoding="utf-8")
+        self._file.write(json.dumps(part, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file:
+            self._file.close()
