@@ -109,6 +109,13 @@ class Notice:
 
 SOURCES = kernel_sources()
 FOLDER = _cache_folder(SOURCES) if COMPILED else Path()
+
+
+def kernel_modules() -> list[str]:
+    """The modules that hold kernels, by name: importing them compiles or loads all there are."""
+    return [".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts) for source in SOURCES]
+
+
 notice = Notice(sum(len(re.findall(r"^@kernel\(", source.read_text("utf-8"), re.M)) for source in SOURCES))
 
 

@@ -173,7 +173,7 @@ def random_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
     """So many random moves from the start of a game, which goes on after them."""
     chance = random.Random(seed)
     for _ in range(100):
-        position, moves = Position.start(game), []
+        position, moves = Position.start(game), list[int]()
         while len(moves) < plies and not position.over:
             moves.append(chance.choice(position.legal_moves()))
             position = position.after(moves[-1])

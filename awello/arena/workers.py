@@ -26,7 +26,7 @@ def work(
     pending: deque[Future[Result]] = deque()
     try:
         for item in items:
-            with _deaf():
+            with deaf():
                 pending.append(pool.submit(function, item))
             if len(pending) >= AHEAD * workers:
                 yield pending.popleft().result()
@@ -42,7 +42,7 @@ def work(
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
+def deaf() -> Iterator[None]:
     """Start processes that do not hear Ctrl-C: it is for the parent, who ends them."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -14,6 +14,8 @@ from awello import __version__
 from awello.errors import AwelloError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from awello.position import Position
     from awello.rules.game import Game
 
@@ -67,15 +69,20 @@ def print_json(content: dict[str, Any]) -> None:
     print(json.dumps(content, ensure_ascii=False))
 
 
-@contextmanager
-def progress(label: str, total: int) -> Iterator[Any]:
-    """A live bar on standard error, where that is a terminal; yields a function to call for each step done."""
+def progress_bar() -> "Progress":
+    """A bar with steps and time left on standard error, where that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Any]:
+    """Show a live bar; yields a function to call for each step done."""
+    with progress_bar() as bar:
         task = bar.add_task(label, total=total)
         yield lambda steps=1: bar.advance(task, steps)
 
@@ -124,6 +131,7 @@ def main() -> None:
         run_config,
         solve,
         tablebase,
+        tournament,
         train,
         tree,
         warmup,

@@ -10,11 +10,11 @@ def warmup(json: Json = False) -> None:
     """Compile all kernels for this machine; what is compiled already is left alone."""
     from importlib import import_module
 
-    from awello.kernel import COMPILED, FOLDER, PACKAGE, SOURCES, notice, prune
+    from awello.kernel import COMPILED, FOLDER, kernel_modules, notice, prune
 
     begun = time.perf_counter()
-    for source in SOURCES:
-        import_module(".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts))
+    for module in kernel_modules():
+        import_module(module)
     seconds = time.perf_counter() - begun
     if json:
         print_json({"compiled": notice.done, "kernels": notice.total, "seconds": seconds, "cache": str(FOLDER)})

@@ -1,0 +1,343 @@
+"""The tournament of report 1: every bot meets every other under the same terms, and each round counts.
+
+A round is two games with the first player exchanged; it goes to the larger sum of both scores and is worth 3 points,
+a drawn one 1 point to either.  Bots live in processes of their own (`guard.py`): whatever they do, they can lose no
+more than a game.  A game lost that way is worth all the points of the board to the opponent and none to the loser.
+"""
+
+import hashlib
+import os
+import random
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from awello.arena.elo import ratings
+from awello.arena.game import Forfeit
+from awello.arena.guard import Guarded, Terms, Used
+from awello.arena.journal import Journal
+from awello.arena.match import Match, play_one, random_opening
+from awello.errors import ConfigError
+from awello.formats.transcript import format_transcript
+from awello.players.player import find_player
+from awello.players.spec import parse_spec
+from awello.rules.game import Game
+
+WIN, DRAW = 3, 1  # points of a round
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """What is to be played."""
+
+    game: Game
+    specs: tuple[str, ...]
+    rounds: int = 100
+    seed: int = 0
+    terms: Terms = field(default_factory=Terms)
+    opening_plies: int = 0
+    """Random moves before both games of a round, the same for all pairs."""
+
+    def __post_init__(self) -> None:
+        specs = [parse_spec(spec) for spec in self.specs]
+        if len(specs) < 2:
+            raise ConfigError("a tournament needs at least two bots: name them after the game")
+        for spec in specs:
+            find_player(spec.name)
+            if spec.name == "human":
+                raise ConfigError("a tournament is for programs: people play with 'awello play'")
+            if specs.count(spec) > 1:
+                raise ConfigError(f"'{spec}' is there twice: each bot enters a tournament once")
+        if self.rounds < 1 or self.opening_plies < 0:
+            raise ConfigError(f"{self.rounds} rounds after {self.opening_plies} random moves: give at least 1 and 0")
+        self.opening(0)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Who meets whom, by their places in `specs`."""
+        return list(combinations(range(len(self.specs)), 2))
+
+    def opening(self, number: int) -> tuple[int, ...]:
+        """The random moves before a round."""
+        return random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
+
+    def match(self, pair: int, number: int) -> Match:
+        """The match of a pair, of which a round is the games 2 * number and 2 * number + 1."""
+        first, second = (self.specs[bot] for bot in self.pairs[pair])
+        seed = random.Random(f"{self.seed}/{first}/{second}").getrandbits(63)
+        return Match(self.game, first, second, 2 * self.rounds, seed, (self.opening(number),))
+
+    def configuration(self) -> dict[str, Any]:
+        """What decides the results, players of one's own included."""
+        file = os.environ.get("AWELLO_PLAYERS")
+        own = {"players": hashlib.sha256(Path(file).read_bytes()).hexdigest()} if file else {}
+        return {**asdict(self), "game": self.game.name.lower(), **own}
+
+
+@dataclass(frozen=True)
+class Played:
+    """A game of a round; of two entries the first is that of the pair's first bot."""
+
+    score: tuple[int, int]
+    moves: str
+    """The transcript."""
+    forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None]
+    """How each bot forfeited the game, if it did: the reason and a message."""
+    used: tuple[Used, Used]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Two games of a pair; the first bot of the pair is the first player of the first game."""
+
+    pair: int
+    number: int
+    games: tuple[Played, Played]
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """The summed scores of the pair's bots."""
+        first, second = zip(*(game.score for game in self.games), strict=True)
+        return sum(first), sum(second)
+
+
+def play_round(tournament: Tournament, bots: Sequence[Guarded], pair: int, number: int) -> Round:
+    """Play a round with the bots of a tournament, given in its order."""
+    match = tournament.match(pair, number)
+    one, other = (bots[bot] for bot in tournament.pairs[pair])
+    first, second = (_play(match, (one, other), game) for game in (2 * number, 2 * number + 1))
+    return Round(pair, number, (first, second))
+
+
+def _play(match: Match, bots: tuple[Guarded, Guarded], number: int) -> Played:
+    record, side = play_one(match, bots, number), match.first_side(number)
+    one, other = bots
+    scores = record.final.score()
+    score = scores[side], scores[1 - side]
+    if one.forfeit or other.forfeit:
+        score = 0 if one.forfeit else match.game.points, 0 if other.forfeit else match.game.points
+    forfeits = _reason(one.forfeit), _reason(other.forfeit)
+    return Played(score, format_transcript(record), forfeits, (one.used, other.used))
+
+
+def _reason(forfeit: Forfeit | None) -> tuple[str, str] | None:
+    return (forfeit.reason, forfeit.message) if forfeit else None
+
+
+@dataclass
+class Standing:
+    """What a bot has achieved, and what it used for it."""
+
+    spec: str
+    points: int = 0
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+    """Rounds."""
+    games: int = 0
+    score: int = 0
+    """The sum over all games."""
+    elo: float = 0.0
+    elo_margin: float = 0.0
+    """How far the 95 % interval reaches either way."""
+    forfeits: dict[str, int] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
+    """For each reason what was said the first time."""
+    moves: int = 0
+    seconds: float = 0.0
+    worst: float = 0.0
+    processor: float = 0.0
+    memory: int = 0
+    learning: float = 0.0
+
+    @property
+    def mean_score(self) -> float:
+        """The mean score of a game."""
+        return self.score / max(1, self.games)
+
+    @property
+    def mean(self) -> float:
+        """The mean seconds of a move."""
+        return self.seconds / max(1, self.moves)
+
+    @property
+    def threads(self) -> float:
+        """How many processors were busy on its moves."""
+        return self.processor / self.seconds if self.seconds else 0.0
+
+    def add_round(self, own: int, theirs: int) -> None:
+        """Count a round with these summed scores."""
+        self.won += own > theirs
+        self.drawn += own == theirs
+        self.lost += own < theirs
+        self.points = WIN * self.won + DRAW * self.drawn
+
+    def add_game(self, score: int, forfeit: tuple[str, str] | None, used: Used) -> None:
+        """Count a game."""
+        self.games += 1
+        self.score += score
+        if forfeit:
+            reason, message = forfeit
+            self.forfeits[reason] = self.forfeits.get(reason, 0) + 1
+            self.messages.setdefault(reason, message)
+        self.moves += used.moves
+        self.seconds += used.seconds
+        self.processor += used.processor
+        self.worst, self.memory = max(self.worst, used.worst), max(self.memory, used.memory)
+        self.learning = max(self.learning, used.learning)
+
+    def as_json(self) -> dict[str, Any]:
+        """The standing under the names that machines read."""
+        return {
+            "bot": self.spec,
+            "points": self.points,
+            "rounds": {"won": self.won, "drawn": self.drawn, "lost": self.lost},
+            "games": self.games,
+            "mean_score": self.mean_score,
+            "elo": self.elo,
+            "elo_margin": self.elo_margin,
+            "forfeits": self.forfeits,
+            "messages": self.messages,
+            "moves": self.moves,
+            "mean_ms": 1000 * self.mean,
+            "worst_ms": 1000 * self.worst,
+            "memory_mib": self.memory / (1 << 20),
+            "learning_s": self.learning,
+            "threads": self.threads,
+        }
+
+
+@dataclass
+class Results:
+    """The rounds of a tournament that have been played."""
+
+    tournament: Tournament
+    rounds: list[Round]
+
+    @property
+    def wanted(self) -> int:
+        """The rounds of the whole tournament."""
+        return self.tournament.rounds * len(self.tournament.pairs)
+
+    def standings(self) -> list[Standing]:
+        """The bots, the best first: by points, then by mean score."""
+        bots = [Standing(spec) for spec in self.tournament.specs]
+        for played in self.rounds:
+            one, other = played.score
+            first, second = (bots[bot] for bot in self.tournament.pairs[played.pair])
+            first.add_round(one, other)
+            second.add_round(other, one)
+            for game in played.games:
+                for place, bot in enumerate((first, second)):
+                    bot.add_game(game.score[place], game.forfeits[place], game.used[place])
+        table = [[won + drawn / 2 for won, drawn, _ in row] for row in self.cross()]
+        for bot, elo, margin in zip(bots, *ratings(table), strict=True):
+            bot.elo, bot.elo_margin = elo, margin
+        return sorted(bots, key=lambda bot: (-bot.points, -bot.mean_score))
+
+    def cross(self) -> list[list[tuple[int, int, int]]]:
+        """Rounds won, drawn and lost by each bot against each, in the order of the specs."""
+        size = range(len(self.tournament.specs))
+        table = [[[0, 0, 0] for _ in size] for _ in size]
+        for played in self.rounds:
+            one, other = self.tournament.pairs[played.pair]
+            own, theirs = played.score
+            outcome = 0 if own > theirs else 1 if own == theirs else 2
+            table[one][other][outcome] += 1
+            table[other][one][2 - outcome] += 1
+        return [[(won, drawn, lost) for won, drawn, lost in row] for row in table]
+
+    def as_json(self) -> dict[str, Any]:
+        """The results under the names that machines read."""
+        tournament, game, cross = self.tournament, self.tournament.game, self.cross()
+        return {
+            "game": game.family,
+            **({"variant": game.variant} if game.variant else {"size": game.size}),
+            "seed": tournament.seed,
+            "opening_plies": tournament.opening_plies,
+            "terms": asdict(tournament.terms),
+            "rounds": tournament.rounds,
+            "played": len(self.rounds),
+            "complete": len(self.rounds) == self.wanted,
+            "standings": [bot.as_json() for bot in self.standings()],
+            "pairs": [
+                {
+                    "first": tournament.specs[one],
+                    "second": tournament.specs[other],
+                    **dict(zip(("won", "drawn", "lost"), cross[one][other], strict=True)),
+                }
+                for one, other in tournament.pairs
+            ],
+        }
+
+
+def run(
+    tournament: Tournament, folder: Path, jobs: int = 1, report: Callable[[Results], None] = lambda results: None
+) -> Results:
+    """Play what is missing in a folder, so many games at a time; `report` is told at first and after each round."""
+    if jobs < 1:
+        raise ConfigError(f"{jobs} jobs: give at least one")
+    with Journal(folder, "tournament", tournament.configuration(), "rounds.jsonl") as journal:
+        done = {(played.pair, played.number): played for played in _read(journal)}
+        results = Results(tournament, list(done.values()))
+        report(results)
+        wanted = [(pair, number) for number in range(tournament.rounds) for pair in range(len(tournament.pairs))]
+        if missing := [job for job in wanted if job not in done]:
+            with closing(_play_all(tournament, missing, min(jobs, len(missing)))) as rounds:
+                for played in rounds:
+                    results.rounds.append(played)
+                    journal.write(asdict(played))
+                    report(results)
+        results.rounds.sort(key=lambda played: (played.number, played.pair))
+        return results
+
+
+def _read(journal: Journal) -> list[Round]:
+    try:
+        return TypeAdapter(list[Round]).validate_python(journal.done)
+    except ValidationError:
+        raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
+
+
+def _play_all(tournament: Tournament, missing: Sequence[tuple[int, int]], jobs: int) -> Generator[Round, None, None]:
+    """Rounds as they are finished.  Each job has bots of its own and plays one game at a time with them."""
+    teams = [[Guarded(spec, tournament.game, tournament.terms) for spec in tournament.specs] for _ in range(jobs)]
+    free: SimpleQueue[list[Guarded]] = SimpleQueue()
+    pool = ThreadPoolExecutor(jobs)
+
+    def play(job: tuple[int, int]) -> Round:
+        team = free.get()
+        try:
+            return play_round(tournament, team, *job)
+        finally:
+            free.put(team)
+
+    try:
+        _make_ready(teams[0])
+        for team in teams:
+            free.put(team)
+        for future in as_completed([pool.submit(play, job) for job in missing]):
+            yield future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for team in teams:
+            for bot in team:
+                bot.close()
+        pool.shutdown()
+
+
+def _make_ready(bots: Sequence[Guarded]) -> None:
+    """Make the bots, one after the other; a wrong spec is the caller's error, everything else costs games."""
+    for bot in bots:
+        try:
+            bot.ready()
+        except Forfeit as forfeit:
+            if forfeit.reason == "refused":
+                raise ConfigError(forfeit.message) from None

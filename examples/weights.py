@@ -1,0 +1,23 @@
+"""A bot that answers with six weights, as in report 1's tournament.
+
+awello --import examples/weights.py tournament awale right greedy random --rounds 5
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from awello import Position, Weigher, register
+from awello.limits import Clock
+
+
+@register("right", "what a pit captures at once, then the pit furthest to the right")
+@dataclass
+class Right(Weigher):
+    """Weighs each pit by what it captures; among equals it keeps its seeds back on the left."""
+
+    def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
+        """Six weights, from the mover's left to the right; those of illegal moves do not matter."""
+        weights = [0.0] * 6
+        for pit in position.legal_moves():
+            weights[pit] = position.play(pit).holdings()[position.side] + pit / 10
+        return weights

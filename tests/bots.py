@@ -1,0 +1,110 @@
+"""Bots that misbehave, each in its own way; tests name this file to worker processes as AWELLO_PLAYERS."""
+
+import ctypes
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from awello import Choice, Game, Player, Position, Resignation, Weigher, register
+from awello.limits import Clock
+
+
+@register("first", "the first legal move, or what a test wants to go wrong")
+@dataclass
+class First(Player):
+    """Plays the first legal move, after something has gone wrong."""
+
+    wrong: str = "nothing"
+    where: str = "choose"
+
+    def begin(self, game: Game, seed: int) -> None:
+        self.kept: list[Any] = []
+        self.go_wrong("begin")
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        self.go_wrong("choose")
+        if self.wrong == "illegal":
+            return Choice(77)
+        if self.wrong == "unwrapped":
+            return 3  # type: ignore[return-value]
+        return Choice(position.legal_moves()[0])
+
+    def end(self) -> None:
+        self.go_wrong("end")
+
+    def go_wrong(self, where: str) -> None:
+        """Do what the settings say, at the place they say."""
+        if where != self.where:
+            return
+        match self.wrong:
+            case "exception":
+                raise ZeroDivisionError("nothing to share")
+            case "leaves":
+                sys.exit()
+            case "exits":
+                os._exit(7)
+            case "segfault":
+                ctypes.string_at(0)
+            case "endless":
+                while True:
+                    pass
+            case "late":
+                time.sleep(0.05)
+            case "big":
+                self.kept.append(np.zeros(1 << 20, np.uint8)[::2])
+            case "threads":
+                self.spin()
+            case "resigns":
+                raise Resignation
+            case "prints":
+                print("I print what I think")
+
+    def spin(self) -> None:
+        """Keep another thread busy with what lets go of the interpreter, as compiled code does."""
+        data = np.random.default_rng(0).random(200_000)
+        other = threading.Thread(target=lambda: [np.sort(data) for _ in range(8)])
+        other.start()
+        other.join()
+
+
+@register("ponderer", "thinks on the opponent's time")
+@dataclass
+class Ponderer(First):
+    """Keeps a thread busy from its first move to the end of the game."""
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        if not self.kept:
+            self.kept = [threading.Thread(target=self.spin_on, daemon=True)]
+            self.kept[0].start()
+        return super().choose(position, clock)
+
+    def spin_on(self) -> None:
+        """Work for a while."""
+        for _ in range(20):
+            self.spin()
+
+
+@register("weighs", "answers with given weights")
+@dataclass
+class Weighs(Weigher):
+    """Weights as a test wants them."""
+
+    answer: str = "rising"
+
+    def weigh(self, position: Position, clock: Clock) -> Sequence[float]:
+        return {
+            "rising": [1, 2, 3, 4, 5, 6],
+            "equal": [0] * 6,
+            "squares": list(range(len(position.squares()))),
+            "short": [1, 2, 3],
+            "nan": [1, math.nan, 3, 4, 5, 6],
+            "words": ["many", "few"],
+            "none": None,
+        }[self.answer]  # type: ignore[return-value]
