@@ -4,7 +4,6 @@ import ctypes
 import math
 import os
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,36 +58,10 @@ class First(Player):
                 time.sleep(0.05)
             case "big":
                 self.kept.append(np.zeros(1 << 20, np.uint8)[::2])
-            case "threads":
-                self.spin()
             case "resigns":
                 raise Resignation
             case "prints":
                 print("I print what I think")
-
-    def spin(self) -> None:
-        """Keep another thread busy with what lets go of the interpreter, as compiled code does."""
-        data = np.random.default_rng(0).random(200_000)
-        other = threading.Thread(target=lambda: [np.sort(data) for _ in range(8)])
-        other.start()
-        other.join()
-
-
-@register("ponderer", "thinks on the opponent's time")
-@dataclass
-class Ponderer(First):
-    """Keeps a thread busy from its first move to the end of the game."""
-
-    def choose(self, position: Position, clock: Clock) -> Choice:
-        if not self.kept:
-            self.kept = [threading.Thread(target=self.spin_on, daemon=True)]
-            self.kept[0].start()
-        return super().choose(position, clock)
-
-    def spin_on(self) -> None:
-        """Work for a while."""
-        for _ in range(20):
-            self.spin()
 
 
 @register("weighs", "answers with given weights")

@@ -38,7 +38,7 @@ REASONS = ("crash", "illegal", "time", "memory", "threads", "learning", "resigne
 class Terms:
     """What a player may use; what is None is measured all the same."""
 
-    move: float | None = None
+    move_time: float | None = None
     """Seconds for each move."""
     tolerance: float = 0.01
     """Seconds by which a move may be late, for what the machine itself costs."""
@@ -50,10 +50,12 @@ class Terms:
     """Processors busy on its moves; thinking on the opponent's time is one more."""
 
     def __post_init__(self) -> None:
-        for name in ("move", "memory", "learning", "threads"):
+        for name in ("move_time", "memory", "learning", "threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise ConfigError(f"a limit of {value:g} for {name}: give more than 0, or leave it out")
+                raise ConfigError(
+                    f"a limit of {value:g} for {name.replace('_', ' ')}: give more than 0, or leave it out"
+                )
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Guarded(Player):
         self.used, self.forfeit = Used(learning=self.used.learning), None
         try:
             self.ready()
-            self._ask("time", self.terms.move, "begin", game, seed)
+            self._ask("time", self.terms.move_time, "begin", game, seed)
         except Forfeit as forfeit:
             self._lose(forfeit if forfeit.reason in REASONS else Forfeit("crash", forfeit.message))
 
@@ -109,14 +111,14 @@ class Guarded(Player):
             raise self.forfeit
         begun = perf_counter()
         try:
-            move, seconds = self._ask("time", self.terms.move, "choose", position, clock)
+            move, seconds = self._ask("time", self.terms.move_time, "choose", position, clock)
         except Forfeit as forfeit:
             if forfeit.reason == "time":
                 self._count(perf_counter() - begun)
             raise self._lose(forfeit) from None
         self._count(seconds)
-        if self.terms.move is not None and seconds > self.terms.move + self.terms.tolerance:
-            message = f"a move took {1000 * seconds:.1f} ms, {format_seconds(self.terms.move)} are allowed"
+        if self.terms.move_time is not None and seconds > self.terms.move_time + self.terms.tolerance:
+            message = f"a move took {1000 * seconds:.1f} ms, {format_seconds(self.terms.move_time)} are allowed"
             raise self._lose(Forfeit("time", message))
         return Choice(move)
 
@@ -125,7 +127,7 @@ class Guarded(Player):
             if self._process is not None:
                 memory, processor = self._ask("crash", None, "measure")
                 self.used = replace(self.used, memory=memory, processor=processor)
-                self._ask("time", self.terms.move, "end")
+                self._ask("time", self.terms.move_time, "end")
                 self._check()
         except Forfeit as forfeit:
             self._lose(forfeit)

@@ -6,6 +6,7 @@ same again, the work goes on with what is missing; asked for something else, it 
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
@@ -72,3 +73,6 @@ class Journal:
     ) -> None:
         if self._file:
             self._file.close()
+        elif not self.done:
+            with suppress(OSError):
+                self.folder.rmdir()  # nothing was done: leave nothing behind

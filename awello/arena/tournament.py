@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from awello.arena.elo import ratings
 from awello.arena.game import Forfeit
-from awello.arena.guard import Guarded, Terms, Used
+from awello.arena.guard import MIB, Guarded, Terms, Used
 from awello.arena.journal import Journal
 from awello.arena.match import Match, play_one, random_opening
 from awello.errors import ConfigError
@@ -168,7 +168,12 @@ class Standing:
         return self.seconds / max(1, self.moves)
 
     @property
-    def threads(self) -> float:
+    def mebibytes(self) -> float:
+        """The MiB of its tables."""
+        return self.memory / MIB
+
+    @property
+    def processors(self) -> float:
         """How many processors were busy on its moves."""
         return self.processor / self.seconds if self.seconds else 0.0
 
@@ -208,9 +213,9 @@ class Standing:
             "moves": self.moves,
             "mean_ms": 1000 * self.mean,
             "worst_ms": 1000 * self.worst,
-            "memory_mib": self.memory / (1 << 20),
+            "memory_mib": self.mebibytes,
             "learning_s": self.learning,
-            "threads": self.threads,
+            "processors": self.processors,
         }
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from awello.arena.tournament import Results, Standing, Tournament
 
 WIDE = 240  # columns of tables that no terminal shows
-MIB = 1 << 20
 
 
 @app.command()
@@ -146,13 +145,11 @@ def standings_table(results: "Results") -> "Table":
 
 def _usage_table(standings: "Sequence[Standing]") -> "Table":
     """What the bots used, and the games that they forfeited."""
-    table = _table("Used", "mean ms", "worst ms", "memory MiB", "learning s", "threads", "games forfeited")
+    table = _table("Used", "mean ms", "worst ms", "memory MiB", "learning s", "processors", "games forfeited")
     for bot in standings:
         lost = ", ".join(f"{count} {reason}" for reason, count in bot.forfeits.items())
-        times = f"{1000 * bot.mean:.2f}", f"{1000 * bot.worst:.2f}"
-        table.add_row(
-            bot.spec, *times, f"{bot.memory / MIB:.2f}", f"{bot.learning:.2f}", f"{bot.threads:.1f}", lost or "0"
-        )
+        used = f"{bot.mebibytes:.2f}", f"{bot.learning:.2f}", f"{bot.processors:.1f}"
+        table.add_row(bot.spec, f"{1000 * bot.mean:.2f}", f"{1000 * bot.worst:.2f}", *used, lost or "0")
     return table
 
 

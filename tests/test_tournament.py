@@ -1,0 +1,486 @@
+"""Tournaments: rounds are scored as report 1 says, whatever a bot does costs it games only, and nothing is lost."""
+
+import json
+import math
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, awello
+
+from awello import Game, Match, Position, make_player, parse_position, parse_transcript, play_match
+from awello.arena.elo import IMAGINARY, SCALE, ratings
+from awello.arena.footprint import footprint
+from awello.arena.game import Forfeit
+from awello.arena.guard import Guarded, Terms, Used, _Host
+from awello.arena.match import random_opening
+from awello.arena.tournament import Played, Results, Round, Tournament, play_round, run
+from awello.errors import AwelloError, ConfigError, IllegalMoveError
+from awello.limits import Clock
+
+BOTS = str(ROOT / "tests" / "bots.py")
+
+
+@pytest.fixture(autouse=True)
+def _bots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bots that misbehave, for this process and for theirs."""
+    monkeypatch.setenv("AWELLO_PLAYERS", BOTS)
+
+
+def without_measures(results: Results) -> list[Round]:
+    """What must be the same whenever a tournament is played again."""
+    return [
+        replace(played, games=tuple(replace(game, used=(Used(), Used())) for game in played.games))  # type: ignore
+        for played in results.rounds
+    ]
+
+
+# --- points -----------------------------------------------------------------------------------------------------------
+def game(one: int, other: int) -> Played:
+    return Played((one, other), "", (None, None), (Used(), Used()))
+
+
+def test_a_round_goes_to_the_larger_sum() -> None:
+    tournament = Tournament(Game.TOURNAMENT, ("random", "greedy", "first"), rounds=2)
+    rounds = [
+        Round(0, 0, (game(25, 10), game(3, 26))),  # 28-36, though each won a game: greedy
+        Round(0, 1, (game(20, 21), game(22, 21))),  # 42-42
+        Round(1, 0, (game(30, 0), game(0, 29))),  # 30-29 in a game each: random
+        Round(2, 0, (game(1, 2), game(1, 2))),  # greedy loses to first
+    ]
+    standings = {bot.spec: bot for bot in Results(tournament, rounds).standings()}
+    found = {name: (bot.points, bot.won, bot.drawn, bot.lost, bot.games) for name, bot in standings.items()}
+    assert found == {"random": (4, 1, 1, 1, 6), "greedy": (4, 1, 1, 1, 6), "first": (3, 1, 0, 1, 4)}
+    assert standings["random"].mean_score == pytest.approx((25 + 3 + 20 + 22 + 30 + 0) / 6)
+    cross = Results(tournament, rounds).cross()
+    assert (cross[0][1], cross[1][0], cross[2][1]) == ((0, 1, 1), (1, 1, 0), (1, 0, 0))
+    assert [bot.spec for bot in Results(tournament, rounds).standings()] == ["random", "greedy", "first"]
+
+
+def test_scores_belong_to_bots_not_to_sides(tmp_path: Path) -> None:
+    tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=2, seed=5, opening_plies=3)
+    for played in run(tournament, tmp_path).rounds:
+        for number, one in enumerate(played.games):
+            record = parse_transcript(one.moves, Position.start(Game.ABAPA))
+            assert record.moves[:3] == tournament.opening(played.number)
+            scores = record.final.score()
+            assert one.score == (scores if number == 0 else scores[::-1])
+            turns = [sum(ply % 2 == side for ply in range(3, len(record.moves))) for side in (0, 1)]
+            assert [used.moves for used in one.used] == (turns if number == 0 else turns[::-1])
+
+
+def test_openings_leave_something_to_play(game: Game) -> None:
+    plies = 8
+    found = [random_opening(game, plies, str(seed)) for seed in range(20)]
+    assert {len(moves) for moves in found} == {plies}
+    assert len(set(found)) > 5
+    with pytest.raises(ConfigError, match="to its end: choose fewer"):
+        random_opening(game, 2000 if game.family == "awale" else 130, "1")
+
+
+# --- whatever goes wrong ----------------------------------------------------------------------------------------------
+LIMITED = Terms(move_time=0.2, memory=0.5, threads=1)
+
+
+def outcome(spec: str, terms: Terms = Terms(), chosen: Game = Game.ABAPA) -> tuple[Round, Guarded]:  # noqa: B008
+    """A round of a bot against one that behaves."""
+    tournament = Tournament(chosen, (spec, "random"), rounds=1, terms=terms)
+    bots = [Guarded(name, chosen, terms) for name in tournament.specs]
+    try:
+        return play_round(tournament, bots, 0, 0), bots[0]
+    finally:
+        for bot in bots:
+            bot.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason", "part"),
+    [
+        ("exception", "crash", r"^ZeroDivisionError: nothing to share \(bots.py, line \d+\)$"),
+        ("leaves", "crash", "SystemExit"),
+        ("exits", "crash", "exit status 7"),
+        ("segfault", "crash", "SIGSEGV"),
+        ("resigns", "resigned", "gave the game up"),
+        ("illegal", "illegal", "77 is no legal move: .* can play"),
+        ("unwrapped", "illegal", "must choose a Choice of a number, not 3"),
+        ("exception,where=begin", "crash", "nothing to share"),
+        ("exits,where=begin", "crash", "exit status 7"),
+        ("exception,where=end", "crash", "nothing to share"),
+        ("exits,where=end", "crash", "exit status 7"),
+    ],
+)
+def test_a_bot_that_fails_loses_the_game(wrong: str, reason: str, part: str) -> None:
+    played, _ = outcome(f"first,wrong={wrong}")
+    for one in played.games:
+        assert one.score == (0, 48)
+        assert one.forfeits[1] is None
+        assert one.forfeits[0] is not None
+        assert one.forfeits[0][0] == reason
+        assert re.search(part, one.forfeits[0][1])
+
+
+@pytest.mark.parametrize(
+    ("spec", "terms", "reason", "part"),
+    [
+        ("first,wrong=late", Terms(move_time=0.02), "time", r"a move took \d+\.\d ms, 20ms are allowed"),
+        ("first,wrong=endless", Terms(move_time=0.02), "time", r"no answer within 1\.0 s"),
+        ("first,wrong=endless,where=end", Terms(move_time=0.1), "time", "no answer within"),
+        ("first,wrong=late,where=begin", Terms(learning=0.03), "learning", "30ms are allowed"),
+        ("first,wrong=endless,where=begin", Terms(learning=0.1), "learning", "not ready after 1.1 s"),
+        ("first,wrong=big", Terms(memory=0.5), "memory", r"its tables take \d+\.\d MiB, 0.5 are allowed"),
+    ],
+)
+def test_limits_are_kept(spec: str, terms: Terms, reason: str, part: str) -> None:
+    played, _ = outcome(spec, terms, Game.OTHELLO4)
+    for one in played.games:
+        assert one.score[0] == 0
+        assert one.forfeits[0] is not None
+        assert one.forfeits[0][0] == reason
+        assert re.search(part, one.forfeits[0][1])
+
+
+def test_other_threads_are_noticed_even_between_moves() -> None:
+    def work() -> None:
+        while time.thread_time() < 0.1:
+            pass
+
+    host = _Host()
+    host.make("first", Game.ABAPA)
+    host.begin(Game.ABAPA, 1)
+    host.choose(Position.start(Game.ABAPA), Clock())
+    until = time.thread_time() + 0.1
+    while time.thread_time() < until:  # what this thread does between moves is not the player's
+        pass
+    assert host.measure()[1] < 0.05
+    other = threading.Thread(target=work)
+    other.start()
+    other.join()
+    assert 0.05 < host.measure()[1] < 0.15
+
+
+def test_more_processor_time_than_threads_can_use_loses() -> None:
+    bot = Guarded("first", Game.ABAPA, Terms(threads=2))
+    bot.used = Used(seconds=1.0, processor=2.1)
+    bot._check()
+    bot.used = Used(seconds=1.0, processor=2.3)
+    with pytest.raises(Forfeit, match=r"threads: more than 2: 2\.30 s of processor time in moves of 1\.00 s"):
+        bot._check()
+
+
+def test_no_limit_unless_asked_for_but_all_is_measured() -> None:
+    late, _ = outcome("first,wrong=late", chosen=Game.OTHELLO4)
+    big, _ = outcome("first,wrong=big")
+    assert all(one.forfeits == (None, None) for one in (*late.games, *big.games))
+    used = late.games[0].used[0]
+    assert used.worst >= used.seconds / used.moves > 0.05
+    assert used.processor < used.seconds / 2  # it slept
+    assert big.games[0].used[0].memory > 1 << 20 > big.games[0].used[1].memory > 0
+    assert big.games[0].used[0].learning > 0
+
+
+def test_two_that_fail_both_lose(tmp_path: Path) -> None:
+    tournament = Tournament(Game.ABAPA, ("first,wrong=big", "first,wrong=big,where=begin"), 1, terms=LIMITED)
+    (played,) = run(tournament, tmp_path).rounds
+    assert [one.score for one in played.games] == [(0, 0), (0, 0)]
+    assert played.score == (0, 0)
+
+
+def test_a_tournament_survives_them_all(tmp_path: Path) -> None:
+    specs = ("first", *(f"first,wrong={wrong}" for wrong in ("exits", "illegal", "exception", "prints")))
+    results = run(Tournament(Game.ABAPA, specs, rounds=2, terms=LIMITED), tmp_path, jobs=2)
+    standings = {bot.spec: bot for bot in results.standings()}
+    assert len(results.rounds) == results.wanted == 20
+    assert {spec: list(bot.forfeits) for spec, bot in standings.items()} == {
+        "first": [],
+        "first,wrong=prints": [],
+        "first,wrong=exits": ["crash"],
+        "first,wrong=illegal": ["illegal"],
+        "first,wrong=exception": ["crash"],
+    }
+    assert standings["first"].won == 6
+    assert "exit status 7" in standings["first,wrong=exits"].messages["crash"]
+
+
+def test_nothing_runs_on_when_a_bot_is_let_go() -> None:
+    _, bot = outcome("first")
+    process = bot._process
+    process.join(10)
+    assert process.exitcode == -signal.SIGKILL
+    bot.begin(Game.ABAPA, 1)
+    assert bot.forfeit is not None  # it is not made again
+
+
+# --- again, and on ----------------------------------------------------------------------------------------------------
+SPECS = ("random", "greedy", "alphabeta@2")
+
+
+def test_the_seed_decides_whatever_the_number_of_jobs(tmp_path: Path) -> None:
+    tournament = Tournament(Game.TOURNAMENT, SPECS, rounds=3, seed=4, opening_plies=2)
+    one = run(tournament, tmp_path / "one")
+    two = run(tournament, tmp_path / "two", jobs=2)
+    assert without_measures(one) == without_measures(two)
+    assert without_measures(run(replace(tournament, seed=5), tmp_path / "other")) != without_measures(one)
+    openings = {played.number: set() for played in one.rounds}  # type: ignore[var-annotated]
+    for played in one.rounds:
+        openings[played.number] |= {single.moves[:2] for single in played.games}
+    assert all(len(moves) == 1 for moves in openings.values())
+    assert len(openings) == 3
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupted_tournament_goes_on(jobs: int, tmp_path: Path) -> None:
+    tournament = Tournament(Game.ABAPA, SPECS, rounds=3, seed=1)
+    reports = []
+
+    def interrupt(results: Results) -> None:
+        reports.append(len(results.rounds))
+        if len(reports) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tournament, tmp_path / "parts", jobs, interrupt)
+    assert reports == [0, 1, 2, 3]
+    with (tmp_path / "parts" / "rounds.jsonl").open("a") as file:
+        file.write('{"pair": 1, "num')  # cut short in the middle of a line
+    again: list[int] = []
+    resumed = run(tournament, tmp_path / "parts", jobs, lambda results: again.append(len(results.rounds)))
+    assert again == [3, 4, 5, 6, 7, 8, 9]
+    assert without_measures(resumed) == without_measures(run(tournament, tmp_path / "whole"))
+    read: list[int] = []
+    assert run(tournament, tmp_path / "parts", 1, lambda results: read.append(0)) == resumed
+    assert len(read) == 1  # nothing was left to play
+
+
+def test_tournaments_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=1)
+    run(tournament, tmp_path)
+    with pytest.raises(ConfigError, match=r"holds another tournament \(rounds, seed\): choose another --out"):
+        run(replace(tournament, rounds=2, seed=3), tmp_path)
+    with pytest.raises(ConfigError, match=r"another tournament \(terms\)"):
+        run(replace(tournament, terms=LIMITED), tmp_path)
+    edited = tmp_path / "edited.py"
+    edited.write_text(Path(BOTS).read_text() + "# edited\n")
+    monkeypatch.setenv("AWELLO_PLAYERS", str(edited))
+    with pytest.raises(ConfigError, match=r"another tournament \(players\)"):
+        run(tournament, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("configuration.json", "{"), ("configuration.json", "3"), ("rounds.jsonl", "no\n"), ("rounds.jsonl", "{}\n")],
+)
+def test_a_damaged_folder_is_refused(file: str, content: str, tmp_path: Path) -> None:
+    tournament = Tournament(Game.ABAPA, ("random", "greedy"), rounds=1)
+    run(tournament, tmp_path)
+    (tmp_path / file).write_text(content)
+    with pytest.raises(ConfigError, match="is damaged"):
+        run(tournament, tmp_path)
+
+
+def test_a_refused_bot_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no heuristic 'nonsense'"):
+        run(Tournament(Game.ABAPA, ("random", "alphabeta:nonsense@2"), rounds=1), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+def enclosed() -> Callable[[], int]:
+    table = np.zeros(1 << 20, np.uint8)
+    return lambda: len(table)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"array": np.zeros(1 << 20, np.uint8)},
+        {"view": np.zeros(1 << 20, np.uint8)[5:7]},
+        {"twice": [array := np.zeros(1 << 17), array, array[::2], {"again": array}]},
+        {"deep": {"a": ({"b": [bytearray(1 << 20)]},)}},
+        {"objects": np.array([bytes(1 << 20), None], object)},
+        {"buffer": np.frombuffer(bytes(1 << 20), np.int64)},
+        {"function": enclosed()},
+        {"keeper": SimpleNamespace(array=np.zeros(1 << 20, np.uint8))},
+        {"numbers": [float(number) for number in range((1 << 20) // (24 + 8))]},
+    ],
+)
+def test_all_that_a_player_keeps_is_found(kept: dict[str, Any]) -> None:
+    found = footprint(SimpleNamespace(**kept)) - footprint(SimpleNamespace())
+    assert found == pytest.approx(1 << 20, rel=0.03)
+
+
+def test_what_is_no_table_is_not_counted(tmp_path: Path) -> None:
+    file = tmp_path / "table.bin"
+    file.write_bytes(bytes(1 << 20))
+    mapped = np.memmap(file, np.uint8, "r")
+    assert footprint(SimpleNamespace(mapped=mapped, view=mapped[3:], module=np, kind=Results, call=run)) < 100_000
+
+
+def test_tables_of_classes_and_files_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "import numpy as np\nTABLE = np.zeros(1 << 20, np.uint8)\n"
+    source += "class Bot:\n    KEPT = bytes(1 << 20)\n    def choose(self):\n        return TABLE\n"
+    (tmp_path / "hoarder.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    import hoarder  # type: ignore[import-not-found]
+
+    assert 1 << 21 < footprint(hoarder.Bot()) < (1 << 21) + 100_000
+
+
+def test_tables_of_our_own_players_are_found() -> None:
+    for spec, mebibytes in (("champion,hash=8", 8), ("uct,memory=65536", 65536 * 36 / (1 << 20))):
+        player = make_player(spec)
+        player.begin(Game.OTHELLO, 1)
+        assert mebibytes <= footprint(player) / (1 << 20) < mebibytes + 2
+        player.end()
+
+
+# --- Elo --------------------------------------------------------------------------------------------------------------
+def test_ratings_of_two_solve_the_equation() -> None:
+    (one, other), margins = ratings([[0, 75], [25, 0]])
+    strength = one / SCALE
+    expected = 1 / (1 + math.exp(-2 * strength))
+    assert one == pytest.approx(-other)
+    assert 75 - 100 * expected + IMAGINARY * (0.5 - 1 / (1 + math.exp(-strength))) == pytest.approx(0, abs=1e-6)
+    assert one - other == pytest.approx(400 * math.log10(3), rel=0.02)  # three to one
+    assert margins == pytest.approx([1.96 * SCALE / 2 / math.sqrt(100 * 0.75 * 0.25)] * 2, rel=0.05)
+
+
+def test_ratings_of_those_who_won_everything_are_sensible() -> None:
+    found, margins = ratings([[0, 100, 100], [0, 0, 50], [0, 50, 0]])
+    assert all(map(math.isfinite, (*found, *margins)))
+    assert 500 < found[0] - found[1] < 1500
+    assert found[1] == pytest.approx(found[2])
+    assert margins[0] > 100
+    assert sum(found) == pytest.approx(0, abs=1e-6)
+    assert ratings(np.zeros((3, 3)))[0] == [0, 0, 0]
+
+
+def test_ratings_find_what_made_the_results() -> None:
+    chance, truth = random.Random(2), [-200, -50, 0, 60, 190]
+    inside = total = 0
+    for _ in range(40):
+        won = np.zeros((5, 5))
+        for one in range(5):
+            for other in range(one):
+                for _ in range(100):
+                    first = chance.random() < 1 / (1 + 10 ** ((truth[other] - truth[one]) / 400))
+                    won[(one, other) if first else (other, one)] += 1
+        found, margins = ratings(won)
+        assert found == pytest.approx(truth, abs=120)
+        inside += sum(abs(a - b) < margin for a, b, margin in zip(found, truth, margins, strict=True))
+        total += 5
+    assert 0.9 < inside / total <= 0.99
+
+
+# --- bots that answer with weights ------------------------------------------------------------------------------------
+def test_the_heaviest_legal_move_is_played() -> None:
+    player = make_player("weighs")
+    player.begin(Game.ABAPA, 1)
+    assert player.choose(parse_position("4-4-4-4-4-0-4-4-4-4-4-4-0-4-S"), Clock()).move == 4
+    squares = make_player("weighs,answer=squares")
+    for chosen in (Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4):
+        squares.begin(chosen, 1)
+        position = Position.start(chosen)
+        assert squares.choose(position, Clock()).move == position.legal_moves()[-1]
+
+
+def test_ties_follow_the_seed() -> None:
+    player = make_player("weighs,answer=equal")
+
+    def moves(seed: int) -> list[int]:
+        player.begin(Game.ABAPA, seed)
+        return [player.choose(Position.start(Game.ABAPA), Clock()).move for _ in range(30)]
+
+    assert moves(1) == moves(1) != moves(2)
+    assert set(moves(1)) == set(range(6))
+
+
+@pytest.mark.parametrize(
+    ("answer", "part"),
+    [
+        ("short", "6 weights are asked for, not 3"),
+        ("nan", "no number"),
+        ("words", "6 weights are asked for, not .'many'"),
+        ("none", "not None"),
+    ],
+)
+def test_weights_that_are_none_are_an_illegal_answer(answer: str, part: str) -> None:
+    with pytest.raises(IllegalMoveError, match=part):
+        play_match(Match(Game.ABAPA, f"weighs,answer={answer}", "random"))
+    played, _ = outcome(f"weighs,answer={answer}")
+    assert played.games[0].forfeits[0] is not None
+    assert played.games[0].forfeits[0][0] == "illegal"
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+def test_the_command_for_people_and_machines(tmp_path: Path) -> None:
+    words = ["--import", "examples/weights.py", "tournament", "awale", "right", "greedy", "random", "--rounds", "2"]
+    words += ["--variant", "tournament", "--out", str(tmp_path / "out"), "--jobs", "2"]
+    done = awello(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["game"], found["variant"], found["played"], found["complete"]) == ("awale", "tournament", 6, True)
+    assert {bot["bot"] for bot in found["standings"]} == {"right", "greedy", "random"}
+    assert sum(pair["won"] + pair["drawn"] + pair["lost"] for pair in found["pairs"]) == 6
+    text = awello(*words).stdout
+    assert all(part in text for part in ("6 of 6 rounds", "Elo, 95 %", "worst ms", "won-drawn-lost"))
+    assert max(map(len, text.splitlines())) < 120
+    assert "\x1b" not in text
+
+
+def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
+    words = ["-m", "awello", "--import", BOTS, "tournament", "othello", "first,wrong=late", "random", "--rounds", "3"]
+    words += ["--size", "4", "--out", str(tmp_path / "out"), "--json"]
+    lines = tmp_path / "out" / "rounds.jsonl"
+    with subprocess.Popen(
+        [sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not (lines.exists() and lines.read_text()):
+            time.sleep(0.01)
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in errors
+    assert "Traceback" not in errors
+    assert 1 <= json.loads(out)["played"] < 3
+
+
+@pytest.mark.parametrize(
+    ("specs", "plies", "part"),
+    [
+        (("random",), 0, "at least two bots"),
+        (("random", "random"), 0, "'random' is there twice"),
+        (("uct@1s", "greedy", "uct@1000ms"), 0, "'uct@1s' is there twice"),
+        (("human", "random"), 0, "awello play"),
+        (("randm", "greedy"), 0, "did you mean 'random'"),
+        (("random", "greedy"), 5000, "to its end"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(specs: tuple[str, ...], plies: int, part: str) -> None:
+    with pytest.raises(AwelloError, match=part):
+        Tournament(Game.ABAPA, specs, opening_plies=plies)
+
+
+def test_limits_must_leave_something() -> None:
+    for name in ("move_time", "memory", "learning", "threads"):
+        for value in (0, -1, math.nan):
+            with pytest.raises(ConfigError, match=f"for {name.replace('_', ' ')}: give more than 0"):
+                Terms(**{name: value})  # type: ignore[arg-type]
+
+
+def test_bad_input_gets_one_clear_line() -> None:
+    done = awello("tournament", "awale", "random", "greedy", "--move-time", "soon")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "awello: 'soon' is no time: write 100ms, 30s, 5m or 1h\n"
