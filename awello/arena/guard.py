@@ -31,6 +31,7 @@ from awello.rules.game import Game
 GRACE = 1.0  # seconds beyond its time after which a player that gives no answer is ended
 MIB = 1 << 20
 SLACK, SLACK_SECONDS = 1.1, 0.02  # what processor time may exceed wall time by before it proves another thread
+LONGEST = 200  # letters of a message
 REASONS = ("crash", "illegal", "time", "memory", "threads", "learning", "resigned")
 
 
@@ -53,9 +54,8 @@ class Terms:
         for name in ("move_time", "memory", "learning", "threads"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise ConfigError(
-                    f"a limit of {value:g} for {name.replace('_', ' ')}: give more than 0, or leave it out"
-                )
+                what = name.replace("_", " ")
+                raise ConfigError(f"a limit of {value:g} for {what}: give more than 0, or leave it out")
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ class Guarded(Player):
         """End the process, for good and from any thread."""
         with self._lock:
             self._out = Forfeit("crash", "it was ended")
-            if self._process is not None:
-                self._process.kill()
+            if process := self._process:
+                process.kill()
 
     # --- the terms ----------------------------------------------------------------------------------------------------
     def _count(self, seconds: float) -> None:
@@ -220,6 +220,8 @@ class _Host:
     """Answers for the player; each method is a question."""
 
     player: Player
+    processor = 0.0  # seconds in the moves of this game, and of other threads between them
+    others = 0.0  # seconds of other threads since the process began
 
     def make(self, spec: str, game: Game) -> float:
         begun = perf_counter()
@@ -232,26 +234,28 @@ class _Host:
 
     def begin(self, game: Game, seed: int) -> None:
         self.player.begin(game, seed)
-        self.processor, self.before = 0.0, process_time() - thread_time()
+        self._count_others()
+        self.processor = 0.0
 
     def choose(self, position: Position, clock: Clock) -> tuple[int, float]:
-        self._others()
+        self._count_others()
         begun, busy = perf_counter(), process_time()
         choice = self.player.choose(position, clock)
         seconds = perf_counter() - begun
         self.processor += process_time() - busy
-        self.before = process_time() - thread_time()
+        self.others = process_time() - thread_time()
         if not isinstance(choice, Choice) or isinstance(choice.move, str):
             raise IllegalMoveError(f"a player must choose a Choice of a number, not {choice!r}")
         position.play(choice.move)
         return int(choice.move), seconds
 
-    def _others(self) -> None:
-        """Add what threads but this one did since the last move."""
-        self.processor += process_time() - thread_time() - self.before
+    def _count_others(self) -> None:
+        """Add what threads but this one have done since they were last looked at."""
+        others = process_time() - thread_time()
+        self.processor, self.others = self.processor + others - self.others, others
 
     def measure(self) -> tuple[int, float]:
-        self._others()
+        self._count_others()
         return footprint(self.player), self.processor
 
     def end(self) -> None:
@@ -283,11 +287,17 @@ def _answer(host: _Host, question: str, given: tuple[Any, ...]) -> Any:
     except Resignation:
         return Forfeit("resigned", "it gave the game up")
     except IllegalMoveError as error:
-        return Forfeit("illegal", str(error))
+        return Forfeit("illegal", _line(str(error)))
     except BaseException as error:
         frame = extract_tb(error.__traceback__)[-1]
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        return Forfeit("crash", f"{what[:200]} ({Path(frame.filename).name}, line {frame.lineno})")
+        where = f"{Path(frame.filename).name}, line {frame.lineno}"
+        return Forfeit("crash", f"{_line(f'{type(error).__name__}: {error}')} ({where})")
+
+
+def _line(text: str) -> str:
+    """A text in one line that is not too long."""
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
 
 
 def _die_with_parent() -> None:
