@@ -150,22 +150,27 @@ def test_limits_are_kept(spec: str, terms: Terms, reason: str, part: str) -> Non
         assert re.search(part, one.forfeits[0][1])
 
 
+def work_for(seconds: float) -> None:
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
 def test_other_threads_are_noticed_even_between_moves() -> None:
-    def work() -> None:
-        while time.thread_time() < 0.1:
-            pass
+    def work_elsewhere() -> None:
+        other = threading.Thread(target=work_for, args=(0.1,))
+        other.start()
+        other.join()
 
     host = _Host()
     host.make("first", Game.ABAPA)
+    work_elsewhere()  # before the game
     host.begin(Game.ABAPA, 1)
     host.choose(Position.start(Game.ABAPA), Clock())
-    until = time.thread_time() + 0.1
-    while time.thread_time() < until:  # what this thread does between moves is not the player's
-        pass
+    work_for(0.1)  # what this thread does between moves is not the player's
     assert host.measure()[1] < 0.05
-    other = threading.Thread(target=work)
-    other.start()
-    other.join()
+    work_elsewhere()
+    host.choose(Position.start(Game.ABAPA), Clock())
     assert 0.05 < host.measure()[1] < 0.15
 
 
@@ -231,11 +236,11 @@ def test_the_seed_decides_whatever_the_number_of_jobs(tmp_path: Path) -> None:
     two = run(tournament, tmp_path / "two", jobs=2)
     assert without_measures(one) == without_measures(two)
     assert without_measures(run(replace(tournament, seed=5), tmp_path / "other")) != without_measures(one)
-    openings = {played.number: set() for played in one.rounds}  # type: ignore[var-annotated]
-    for played in one.rounds:
-        openings[played.number] |= {single.moves[:2] for single in played.games}
-    assert all(len(moves) == 1 for moves in openings.values())
-    assert len(openings) == 3
+    for number in range(3):
+        assert (
+            len({single.moves[:2] for played in one.rounds if played.number == number for single in played.games}) == 1
+        )
+    assert len({tournament.opening(number) for number in range(10)}) > 3
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
