@@ -202,7 +202,7 @@ def test_an_interruption_ends_with_the_totals() -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("awale", "4-4-4-4-4-4-4-4-4-4-4-4-0-0-S"), "position 1 has 48 seeds"),
+        (("awale", "start", "--time", "soon"), "'soon' is no time"),
         (("awale", "nowhere.txt"), "No such file"),
         (("chess", "start"), "unknown game 'chess'"),
         (("othello", "missing.obf"), "'missing.obf' is no file, board or moves"),

@@ -201,8 +201,17 @@ def test_positions_are_solved_from_the_command_line() -> None:
     assert [(row["score"], row["best"], row["exact"]) for row in found] == [(-2, "F", True), (1, "F", True)]
     table = awello("solve", "awale", "0-0-0-0-0-1-1-0-0-0-0-0-23-23-S", "--variant", "romein")
     assert "   +2 F" in table.stdout
+    outcome = awello("solve", "awale", "-", "--wld", "--json", stdin=lines)
+    assert [json.loads(line)["score"] for line in outcome.stdout.splitlines()] == ["loss", "draw"]
+    over = json.loads(awello("solve", "awale", "1-0-0-0-0-0-0-0-0-0-0-0-25-22-S", "--json").stdout)
+    assert (over["score"], over["best"], over["exact"]) == (0, None, True)
     wrong = awello("solve", "awale", "-", stdin="0-0-0\n")
     assert wrong.returncode == 2 and "standard input, line 1" in wrong.stderr
+
+
+def test_beyond_the_table_a_search_says_what_it_can() -> None:
+    found = json.loads(awello("solve", "awale", "start", "--time", "100ms", "--json").stdout)
+    assert not found["exact"] and found["best"] in "ABCDEF" and abs(found["score"]) < 10
 
 
 def test_files_of_diagrams(tmp_path: Path) -> None:

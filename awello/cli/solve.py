@@ -42,22 +42,26 @@ def solve(
     wld: Annotated[bool, typer.Option("--wld", help="Ask only who wins: win, draw or loss")] = False,
     threads: Annotated[int, typer.Option(min=1, help="Threads that search together", metavar="N")] = 1,
     hash: Annotated[int, typer.Option(min=1, max=65536, help="Memory for positions, in MiB", metavar="MB")] = 64,
+    time: Annotated[
+        str, typer.Option(help="Awalé: how long to search what the table of endgames does not know", metavar="T")
+    ] = "1s",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line for machines")] = False,
 ) -> None:
     """Solve positions: the score under best play, from the mover's view.
 
     Othello: in discs. The scores that a file gives are checked; the exit status is 1 if one is wrong. Ctrl-C ends with
-    the totals. Awalé: the seeds still to be won, the mover's less the opponent's, for as many seeds as the table of
-    endgames knows; give a diagram or a file of diagrams.
+    the totals. Awalé: the seeds still to be won, the mover's less the opponent's; give a diagram or a file of diagrams.
+    Exact for as many seeds as the table of endgames knows; beyond it a search says what it can.
     """
     from awello.errors import ConfigError
+    from awello.limits import parse_seconds
     from awello.rules.game import find_game
 
     chosen = find_game(game, size, variant)
     if chosen.family == "awale":
         from awello.cli.solve_awale import solve_awale
 
-        solve_awale(what, chosen, json)
+        solve_awale(what, chosen, parse_seconds(time), wld, threads, hash, json)
         return
     problems = read_problems(what, chosen)
     for number, problem in enumerate(problems, 1):

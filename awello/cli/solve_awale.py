@@ -1,36 +1,34 @@
-"""`awello solve awale`: what positions of few seeds are worth, from the table of solved endgames."""
+"""`awello solve awale`: what positions are worth, by the table of solved endgames or, beyond it, by search."""
 
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from awello.cli.app import print_json
-from awello.cli.solve import is_there
+from awello.cli.solve import OUTCOMES, is_there
 
 if TYPE_CHECKING:
-    from awello.engine.tablebase import Tablebase
+    from awello.analysis import Analysis
     from awello.position import Position
     from awello.rules.game import Game
 
-HEADER = f"{'#':>3} {'seeds':>5} {'score':>5} best  position"
+HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
 
 
-def solve_awale(what: str, game: "Game", json: bool) -> None:
+def solve_awale(what: str, game: "Game", seconds: float, wld: bool, threads: int, hash: int, json: bool) -> None:
     """Print value and best move of each position: seeds still to be won, the mover's less the opponent's."""
-    from awello.engine.tablebase import need, seeds_on_board
-    from awello.errors import ConfigError
+    from awello.engine.engine import Engine
+    from awello.limits import Limit
 
-    positions, base = read_positions(what, game), need(game)
-    for number, position in enumerate(positions, 1):
-        if not base.covers(position):
-            raise ConfigError(
-                f"position {number} has {seeds_on_board(position)} seeds, and the table for {game} knows up to "
-                f"{base.seeds}: build a larger one with 'awello tablebase build --seeds N --variant {game}'"
-            )
+    positions = read_positions(what, game)
     if not json:
         print(HEADER)
-    for number, position in enumerate(positions, 1):
-        show(number, position, base, json)
+    with Engine(game, threads, hash) as engine:
+        for number, position in enumerate(positions, 1):
+            found = None
+            if not position.over:
+                *_, found = engine.analyse(position, Limit(seconds=seconds))
+            show(number, position, found, wld, json)
 
 
 def read_positions(what: str, game: "Game") -> "list[Position]":
@@ -59,15 +57,27 @@ def read_positions(what: str, game: "Game") -> "list[Position]":
     return positions
 
 
-def show(number: int, position: "Position", base: "Tablebase", json: bool) -> None:
-    """Print one position with its value and best move, as a row or as JSON."""
+def show(number: int, position: "Position", found: "Analysis | None", wld: bool, json: bool) -> None:
+    """Print one position with its value and best move, as a row or as JSON; nothing is left of a finished game."""
     from awello.engine.tablebase import seeds_on_board
     from awello.position import format_position
 
-    score = base.value(position)
-    best = None if position.over else position.format_move(base.choose(position))
+    value, exact = (found.value, found.exact) if found else (final_gain(position), True)
+    best = position.format_move(found.move) if found else None
+    lead = (position.own >> 48) - (position.opp >> 48)
+    outcome = OUTCOMES[(lead + value > 0) - (lead + value < 0)]
     text = format_position(position)
     if json:
-        print_json({"position": text, "score": score, "best": best, "exact": True})
+        score = outcome if wld else int(value) if exact else value
+        print_json({"position": text, "score": score, "best": best, "exact": exact})
     else:
-        print(f"{number:>3} {seeds_on_board(position):>5} {score:>+5d} {best or '-':<4}  {text}")
+        score = outcome if wld else f"{value:+.0f}" if exact else f"{value:+.2f}"
+        proof, seeds = "yes" if exact else "no", seeds_on_board(position)
+        print(f"{number:>3} {seeds:>5} {score:>6} {best or '-':<4} {proof:<5}  {text}")
+
+
+def final_gain(position: "Position") -> float:
+    """What a finished game still shares out, the mover's less the opponent's."""
+    first, second = position.score()
+    own, opp = (second, first) if position.side else (first, second)
+    return float((own - (position.own >> 48)) - (opp - (position.opp >> 48)))
