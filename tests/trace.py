@@ -14,6 +14,7 @@ from awello.kernel import U
 from awello.limits import Limit
 from awello.rules import awale, othello
 from awello.rules import game as kernels
+from awello.search.budgeting import ORDERS, Budgeting
 from awello.search.montecarlo import LearningTree, Tree
 from awello.search.root import ALGORITHMS, Knowledge, analyse
 
@@ -50,6 +51,11 @@ def trace_searches() -> None:
                     block = Knowledge(position.game, heuristic, 64, True, True)
                 found = analyse(position, algorithm, 2, block)
                 print(name, algorithm, found.candidates if algorithm == "minimax" else found.value, found.nodes)
+            for order in ORDERS:
+                searcher = Budgeting(position.game, Heuristic(name), order)
+                for found in (searcher.to_depth(position, 3), searcher.on_budget(position, 80)):
+                    learnt = np.abs(searcher.scores) @ np.arange(len(searcher.scores))
+                    print(name, order, found.candidates, found.nodes, found.depth, learnt)
 
 
 def trace_engine() -> None:

@@ -76,6 +76,12 @@ def analyse(position: Position, algorithm: str, depth: int, block: Block) -> Ana
         value = search(int(position.game), U(child.own), U(child.opp), best - 1, most, depth - 1, block)
         candidates.append((move, value))
         best = max(best, value)
+    return answer(candidates, depth, block, begun)
+
+
+def answer(candidates: list[tuple[int, int]], depth: int, block: Block, begun: float) -> Analysis:
+    """What a search that began at this time has found: the value of each move, and what the block counted."""
+    best = max(value for _, value in candidates)
     exact = abs(best) >= EXACT
     scale = EXACT if exact else 1
     return Analysis(

@@ -1,0 +1,187 @@
+"""Alpha-beta on a budget: plain minimax judges its values, a twin of report 1's algorithm 2 what it learns."""
+
+import numpy as np
+import pytest
+from test_search import scaled, some_positions
+
+from awello import PASS, Game, Position, parse_position
+from awello.evaluate import awale
+from awello.evaluate.heuristics import DIFFSCORE, EXACT, ORIGIN, WEIGHTS, estimate
+from awello.evaluate.settings import Block, Heuristic, heuristics_for
+from awello.kernel import U
+from awello.search import budget as kernels
+from awello.search.budgeting import ORDERS, Budgeting
+from awello.search.root import analyse
+
+
+def unplayed(position: Position) -> Position:
+    """The position without the game that led to it: searches do not see repetitions."""
+    return Position(position.game, position.own, position.opp, position.side)
+
+
+def leaf_value(position: Position, block: Block, ply: int) -> int:
+    """What a leaf is worth for the player at the root."""
+    sign = -1 if ply % 2 else 1
+    own, opp = U(position.own), U(position.opp)
+    if not position.legal_moves():
+        first, second = position.score()
+        return sign * EXACT * (second - first if position.side else first - second)
+    if block.heuristic <= DIFFSCORE:
+        return sign * int(estimate(int(position.game), block.heuristic, own, opp, block.address))
+    mine, theirs = (opp, own) if ply % 2 else (own, opp)
+    return int(awale.weigh(block.heuristic, mine, theirs, block.address, WEIGHTS)) - int(block.words[ORIGIN])
+
+
+def slow_value(position: Position, budget: float, delta: float, ply: int, block: Block) -> int:
+    """The value for the player at the root of a tree whose budgets are divided as the report says."""
+    moves = position.legal_moves()
+    if budget < 1 or not moves:
+        return leaf_value(position, block, ply)
+    part = min((budget - 1) * delta / len(moves), budget - 1)
+    values = [slow_value(unplayed(position.after(move)), part, delta, ply + 1, block) for move in moves]
+    return min(values) if ply % 2 else max(values)
+
+
+def category(position: Position, move: int) -> int:
+    """Report 1's equation 2, by walking round the board."""
+    board = [word >> 8 * pit & 255 for word in (position.own, position.opp) for pit in range(6)]
+    place, left = move, board[move]
+    while left:
+        place = (place + 1) % 12
+        left -= place != move
+    return move + 6 * board[move] + 6 * 48 * board[place]
+
+
+class AlgorithmTwo:
+    """Report 1's algorithm 2 as it is printed: a player who maximises, one who minimises, scores of categories."""
+
+    def __init__(self, block: Block) -> None:
+        self.block, self.scores = block, np.zeros(6 * 48 * 49, np.int64)
+
+    def reward(self, tried: list[int]) -> None:
+        self.scores[tried[-1]] += len(tried) - 1
+        for kind in tried[:-1]:
+            self.scores[kind] -= 1
+
+    def value(self, position: Position, alpha: float, beta: float, depth: int, ply: int) -> float:
+        if depth == 0 or not position.legal_moves():
+            return leaf_value(position, self.block, ply)
+        sign = -1 if ply % 2 else 1
+        best, tried = -sign * float("inf"), list[int]()
+        for kind, move in self.sorted_moves(position):
+            child = unplayed(position.after(move))
+            # At the root a move as good as the best must be known to be so.
+            found = self.value(child, alpha - (ply == 0), beta, depth - 1, ply + 1)
+            tried.append(kind)
+            if sign * found > sign * best:
+                best = found
+                self.reward(tried)
+                if (best >= beta) if sign > 0 else (best <= alpha):
+                    self.reward(tried)
+                    return best
+            alpha, beta = (max(alpha, best), beta) if sign > 0 else (alpha, min(beta, best))
+        return best
+
+    def sorted_moves(self, position: Position) -> list[tuple[int, int]]:
+        kinds = [(category(position, move), move) for move in position.legal_moves()]
+        return sorted(kinds, key=lambda pair: -self.scores[pair[0]])
+
+
+def test_a_fixed_depth_gives_the_values_of_minimax_in_every_order(game: Game) -> None:
+    for name in heuristics_for(game):
+        block = Block(game, Heuristic(name))
+        searchers = [Budgeting(game, Heuristic(name), order) for order in ORDERS]
+        for searcher in searchers:
+            searcher.scores[:] = np.random.default_rng(1).integers(-99, 99, len(searcher.scores))
+        for position in some_positions(game, 4):
+            for depth in (1, 2, 3, 4):
+                judge = analyse(position, "minimax", depth, block)
+                for searcher in searchers:
+                    found = searcher.to_depth(position, depth)
+                    assert (found.value, found.exact, found.depth) == (judge.value, judge.exact, depth)
+                    assert found.best_moves == judge.best_moves
+
+
+def test_without_an_order_it_is_alphabeta_node_for_node(game: Game) -> None:
+    for position in some_positions(game, 8):
+        judge = analyse(position, "alphabeta", 5, Block(game, Heuristic(heuristics_for(game)[0])))
+        found = Budgeting(game, Heuristic(heuristics_for(game)[0]), "none").to_depth(position, 5)
+        assert (found.nodes, found.leaves, found.candidates) == (judge.nodes, judge.leaves, judge.candidates)
+
+
+@pytest.mark.parametrize("delta", [1.0, 1.5])
+def test_budgets_are_divided_as_the_report_says(game: Game, delta: float) -> None:
+    for name in heuristics_for(game)[-2:]:
+        searchers = [Budgeting(game, Heuristic(name), order, delta) for order in ORDERS]
+        for position in some_positions(game, 4):
+            for nodes in (1, 9, 40, 120):
+                found = [searcher.on_budget(position, nodes) for searcher in searchers]
+                assert len({(one.value, one.exact, one.best_moves) for one in found}) == 1
+                value = slow_value(unplayed(position), nodes, delta, 0, searchers[0])
+                assert scaled(found[0].value, found[0].exact) == value
+
+
+def test_what_it_learns_in_a_small_case_by_hand() -> None:
+    position = parse_position("1-5-0-5-1-0-1-1-2-6-6-0-10-10-S")
+    kinds = [category(position, move) for move in position.legal_moves()]
+    searcher = Budgeting(Game.ABAPA, Heuristic("diffscore"))
+    found = searcher.to_depth(position, 1)
+    assert found.candidates == ((0, 0), (1, 2), (3, 7), (4, 0))
+    assert [searcher.scores[kind] for kind in kinds] == [-2, 1 - 1, 2, 0]  # B beats A, then D beats A and B
+
+
+def test_it_learns_as_algorithm_two_does() -> None:
+    for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
+        for position in some_positions(game, 12):
+            for name in ("diffscore", "travers"):
+                searcher = Budgeting(game, Heuristic(name))
+                twin = AlgorithmTwo(searcher)
+                for depth in (1, 2, 3, 4):
+                    found = searcher.to_depth(position, depth)
+                    value = twin.value(unplayed(position), -float("inf"), float("inf"), depth, 0)
+                    assert scaled(found.value, found.exact) == value
+                    assert (searcher.scores == twin.scores).all()
+                assert searcher.scores.any() or len(position.legal_moves()) == 1
+
+
+def test_frozen_scores_stay_and_none_are_read() -> None:
+    for order in ("none", "frozen"):
+        searcher = Budgeting(Game.ABAPA, Heuristic("diffscore"), order)
+        searcher.to_depth(Position.start(Game.ABAPA), 5)
+        assert not searcher.scores.any()
+
+
+@pytest.mark.parametrize("game", [Game.OTHELLO, Game.TOURNAMENT])
+def test_learning_saves_nodes(game: Game) -> None:
+    nodes = {}
+    for order in ORDERS:
+        searcher = Budgeting(game, Heuristic(heuristics_for(game)[-1]), order)
+        nodes[order] = sum(searcher.to_depth(position, 6).nodes for position in some_positions(game, 10))
+    assert nodes["live"] < 0.8 * nodes["none"]
+
+
+def test_a_line_without_a_choice_comes_to_an_end() -> None:
+    position = parse_position("1-0-0-0-0-0-1-0-0-0-0-0-23-23-S", Game.ROMEIN)
+    found = Budgeting(Game.ROMEIN, Heuristic("diffscore")).on_budget(position, 1e9)
+    assert found.depth == kernels.DEEPEST
+
+
+def test_within_no_time_there_is_an_answer() -> None:
+    start = Position.start(Game.ABAPA)
+    found = Budgeting(Game.ABAPA, Heuristic("travers")).within(start, 0.0)
+    assert found.move in start.legal_moves()
+    assert len(found.candidates) == 6
+
+
+def test_a_search_gives_up_at_its_limit() -> None:
+    for limit in range(1, 400, 7):
+        searcher = Budgeting(Game.ABAPA, Heuristic("diffscore"))
+        searcher._search(Position.start(Game.ABAPA), 8, 0, limit)
+        assert kernels.is_spent(searcher.address)
+        assert limit <= searcher.nodes <= limit + 8
+
+
+def test_a_won_game_ends_the_search_within_a_time() -> None:
+    position = next(p for p in some_positions(Game.OTHELLO4, 20) if PASS not in p.legal_moves())
+    found = Budgeting(Game.OTHELLO4, Heuristic("absolute")).within(position, 600.0)
+    assert found.exact or len(found.candidates) == 1
