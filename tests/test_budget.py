@@ -1,16 +1,18 @@
-"""Alpha-beta on a budget: plain minimax judges its values, a twin of report 1's algorithm 2 what it learns."""
+"""Alpha-beta on a budget: minimax judges its values, a twin of report 1's algorithm 2 what it learns; its players."""
 
 import numpy as np
 import pytest
 from test_search import scaled, some_positions
 
-from awello import PASS, Game, Position, parse_position
+from awello import PASS, Clock, Game, Position, make_player, parse_position
+from awello.errors import SpecError
 from awello.evaluate import awale
 from awello.evaluate.heuristics import DIFFSCORE, EXACT, ORIGIN, WEIGHTS, estimate
 from awello.evaluate.settings import Block, Heuristic, heuristics_for
 from awello.kernel import U
+from awello.learn.categories import learn_scores
 from awello.search import budget as kernels
-from awello.search.budgeting import ORDERS, Budgeting
+from awello.search.budgeting import ORDERS, Budgeting, learnt_scores
 from awello.search.root import analyse
 
 
@@ -185,3 +187,73 @@ def test_a_won_game_ends_the_search_within_a_time() -> None:
     position = next(p for p in some_positions(Game.OTHELLO4, 20) if PASS not in p.legal_moves())
     found = Budgeting(Game.OTHELLO4, Heuristic("absolute")).within(position, 600.0)
     assert found.exact or len(found.candidates) == 1
+
+
+def test_games_against_oneself_teach_an_order() -> None:
+    heuristic = Heuristic("diffscore")
+    reports: list[int] = []
+    scores = learn_scores(heuristic, games=3, nodes=300, seed=2, report=reports.append)
+    assert len(reports) == 3
+    assert (scores == learn_scores(heuristic, games=3, nodes=300, seed=2)).all()
+    assert (scores != learn_scores(heuristic, games=3, nodes=300, seed=3)).any()
+
+
+def test_the_shipped_order_saves_nodes() -> None:
+    nodes = {}
+    for order in ("none", "frozen"):
+        searcher = Budgeting(Game.TOURNAMENT, Heuristic("diffscore"), order, scores=learnt_scores())
+        nodes[order] = sum(searcher.to_depth(position, 7).nodes for position in some_positions(Game.TOURNAMENT, 10))
+    assert nodes["frozen"] < 0.7 * nodes["none"]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_players_to_a_depth_play_as_alphabeta_does(order: str) -> None:
+    one, other = make_player(f"budget:h3@5,order={order}"), make_player("alphabeta:h3@5")
+    for player in (one, other):
+        player.begin(Game.TOURNAMENT, 1)
+    for position in some_positions(Game.TOURNAMENT, 12):
+        choices = [player.choose(position, Clock()) for player in (one, other)]
+        assert choices[0].move == choices[1].move
+
+
+def test_players_keep_no_order_from_one_game_to_the_next() -> None:
+    player, nodes = make_player("budget:diffscore@6"), []
+    for _ in range(2):
+        player.begin(Game.ABAPA, 1)
+        analysis = player.choose(Position.start(Game.ABAPA), Clock()).analysis
+        assert analysis
+        nodes.append(analysis.nodes)
+    assert nodes[0] == nodes[1]
+
+
+@pytest.mark.parametrize("spec", ["budget:positional@500n", "budget@3", "budget@20ms", "budget@500n,delta=1.2"])
+def test_players_take_nodes_plies_or_a_time(spec: str) -> None:
+    player = make_player(spec)
+    player.begin(Game.OTHELLO, 1)
+    assert player.choose(Position.start(), Clock()).move in Position.start().legal_moves()
+
+
+def test_travers_opens_from_the_right() -> None:
+    for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
+        player, start = make_player("travers@300n"), Position.start(game)
+        player.begin(game, 1)
+        assert start.format_move(player.choose(start, Clock()).move) == "F"
+        later = start.play("A")
+        choice = player.choose(later, Clock())
+        assert choice.analysis and choice.move in choice.analysis.best_moves
+
+
+@pytest.mark.parametrize(
+    ("spec", "game", "part"),
+    [
+        ("travers", Game.OTHELLO, "plays Awalé only"),
+        ("budget@level=3", Game.ABAPA, "needs nodes, a time or a depth up to 128"),
+        ("budget@129", Game.ABAPA, "needs nodes, a time or a depth up to 128"),
+        ("budget@0n", Game.ABAPA, "needs nodes"),
+        ("budget,delta=2", Game.ABAPA, "delta"),
+        ("budget,order=best", Game.ABAPA, "order"),
+    ],
+)
+def test_wrong_settings_are_refused(spec: str, game: Game, part: str) -> None:
+    with pytest.raises(SpecError, match=part):
+        make_player(spec).begin(game, 1)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.evaluate.heuristics import EQUALS
 from awello.evaluate.settings import Block, Heuristic
@@ -31,9 +32,12 @@ class Textbook(Seeded):
 
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
+        self._check_limit()
+        self.block = self._block(game)
+
+    def _check_limit(self) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
             raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@4")
-        self.block = self._block(game)
 
     def _heuristic(self, game: Game) -> Heuristic:
         """What the settings ask for; unless said, squares count in Othello and seeds in Awalé."""
@@ -50,8 +54,11 @@ class Textbook(Seeded):
         return self.spec.name
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        analysis = analyse(position, self._algorithm(), self.limit.depth or 1, self.block)
+        analysis = self._analyse(position, clock)
         return Choice(self.chance.choice(analysis.best_moves), analysis)
+
+    def _analyse(self, position: Position, clock: Clock) -> Analysis:
+        return analyse(position, self._algorithm(), self.limit.depth or 1, self.block)
 
 
 @register("alphabeta", "minimax that skips what cannot matter")

@@ -6,6 +6,8 @@ last two compare.  The last complete answer stands.
 
 import time
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +30,14 @@ FIRST, MOST = 500.0, 1e12  # the budgets that a search within a time starts and 
 GROWTH = (1.5, 6.0)  # times longer that twice the budget takes, at least and at most
 
 Scores = npt.NDArray[np.int64]
+
+
+@cache
+def learnt_scores() -> Scores:
+    """The scores of Awalé's kinds of moves that `learn/categories.py` found."""
+    with files("awello").joinpath("data/travers.npz").open("rb") as file, np.load(file) as content:
+        scores: Scores = content["scores"]
+    return scores
 
 
 class Budgeting(Block):

@@ -1,0 +1,37 @@
+"""Learn which kinds of moves to try first in Awalé, by games against oneself (report 1, section 3.7).
+
+The search learns while it searches: see `search/budget.py`.  So it only has to play; a few random moves at the start
+make the games differ.  What is shipped as `data/travers.npz` was made by
+
+    np.savez_compressed("travers.npz", scores=learn_scores(Heuristic("travers")))
+"""
+
+import random
+from collections.abc import Callable
+
+from awello.evaluate.settings import Heuristic
+from awello.position import Position
+from awello.rules.game import Game
+from awello.search.budgeting import NODES, Budgeting, Scores
+
+GAMES = 100
+RANDOM = 4  # moves at the start of a game
+
+
+def learn_scores(
+    heuristic: Heuristic,
+    games: int = GAMES,
+    nodes: int = NODES,
+    seed: int = 1,
+    report: Callable[[int], None] = lambda games: None,
+) -> Scores:
+    """The scores of the kinds of moves after so many games of the tournament's rules, reported one by one."""
+    searcher, chance = Budgeting(Game.TOURNAMENT, heuristic), random.Random(seed)
+    for _ in range(games):
+        position, ply = Position.start(Game.TOURNAMENT), 0
+        while not position.over:
+            found = searcher.on_budget(position, nodes)
+            position = position.after(chance.choice(found.best_moves if ply >= RANDOM else position.legal_moves()))
+            ply += 1
+        report(1)
+    return searcher.scores
