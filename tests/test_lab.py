@@ -8,13 +8,14 @@ import pytest
 from conftest import awello
 
 from awello.errors import ConfigError
-from awello.lab import benchmark, championship, complexity
+from awello.lab import benchmark, championship, complexity, ordering
 from awello.lab.experiment import Plan, run
 
 EXPERIMENTS = {
     "complexity": {"time.csv", "ratios.csv", "nodes.csv", "savings.csv", "nodes-depth-2.png", "nodes-depth-2.svg"},
     "championship": {"pairs-2.csv"},
     "benchmark": {"players.csv"},
+    "ordering": {"ordering-2.csv", "nodes-depth-2.png", "nodes-depth-2.svg"},
 }
 ALWAYS = {"report.md", "report.html", "configuration.json", "games.jsonl"}
 
@@ -38,6 +39,20 @@ def test_awale_has_the_same_experiments(name: str, tmp_path: Path) -> None:
     done = awello(*words)
     assert done.returncode == 0, done.stderr
     assert "diffscore" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_orders_of_moves_are_compared_in_the_same_games(tmp_path: Path) -> None:
+    plan = ordering.plan("awale", None, 2, (4,), 1)
+    played = run(plan, tmp_path, 1, lambda _: None)
+    assert len({tuple(map(tuple, (game.score, game.moves))) for game in played if game.number == 1}) == 1
+    ordering.write(plan, played, (4,), tmp_path)
+    with (tmp_path / "ordering-4.csv").open() as file:
+        rows = {row["search"]: row for row in csv.DictReader(file)}
+    assert plan.variant == "tournament"
+    assert float(rows["without order"]["nodes saved, %"]) == 0
+    assert 20 < float(rows["frozen order"]["nodes saved, %"]) < float(rows["live order"]["nodes saved, %"]) + 20
+    assert sum(ordering.nodes_by_ply(played[0])) == sum(map(sum, played[0].nodes))
+    assert ordering.nodes_by_ply(played[0])[:2] == [played[0].nodes[0][0], played[0].nodes[1][0]]
 
 
 def quick_plan(games: int = 4) -> Plan:

@@ -12,8 +12,10 @@ from awello.cli.app import Json, Variant, app, print_json, progress
 
 @app.command()
 def lab(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="complexity, championship or benchmark")],
-    game: Annotated[str, typer.Option(help="othello or awale", metavar="GAME")] = "othello",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="complexity, championship, benchmark or ordering")],
+    game: Annotated[
+        str | None, typer.Option(help="othello or awale; unless said, that of the experiment", metavar="GAME")
+    ] = None,
     variant: Variant = None,
     games: Annotated[int | None, typer.Option(min=1, help="Games for each configuration", metavar="N")] = None,
     depths: Annotated[str | None, typer.Option(help="Plies to look ahead, such as 2,4,6", metavar="N,...")] = None,
@@ -27,19 +29,22 @@ def lab(
     complexity: time and nodes of searches, with alpha-beta and without, and what options save.
     championship: every configuration against every other of its depth.
     benchmark: each heuristic against random.
+    ordering: what an order of moves saves, learnt before or while searching (Awalé).
     """
     from awello.errors import ConfigError
-    from awello.lab import benchmark, championship, complexity
+    from awello.lab import benchmark, championship, complexity, ordering
     from awello.lab.experiment import run
     from awello.lab.report import need_plots
     from awello.rules.game import find_game
 
-    experiments = {"complexity": complexity, "championship": championship, "benchmark": benchmark}
+    modules = (complexity, championship, benchmark, ordering)
+    experiments = {module.__name__.rpartition(".")[2]: module for module in modules}
     if name not in experiments:
         raise ConfigError(f"no experiment {name!r}: choose {', '.join(experiments)}")
     need_plots()
-    find_game(game, variant=variant)
     experiment = experiments[name]
+    game = game or str(experiment.GAME)
+    find_game(game, variant=variant)
     plies = parse_depths(depths) if depths is not None else experiment.DEPTHS
     plan = experiment.plan(game, variant, games or experiment.GAMES, plies, seed)
     folder = out or Path(f"lab-{name}-{game}")

@@ -9,7 +9,7 @@ from awello.lab.complexity import heuristics_of
 from awello.lab.experiment import Plan, Played
 from awello.lab.report import Report
 
-GAMES, DEPTHS = 20, (6, 8)
+GAME, GAMES, DEPTHS = "othello", 20, (6, 8)
 
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:

@@ -14,7 +14,7 @@ from awello.lab import published
 from awello.lab.experiment import Plan, Played
 from awello.lab.report import Report
 
-GAMES, DEPTHS = 20, (2, 4, 6)
+GAME, GAMES, DEPTHS = "othello", 20, (2, 4, 6)
 TABLED = ("positional", "mixed")
 ORDER = ("mixed", "positional", "mobility", "absolute")
 

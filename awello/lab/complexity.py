@@ -14,7 +14,7 @@ from awello.lab import published
 from awello.lab.experiment import Plan, Played
 from awello.lab.report import Report
 
-GAMES, DEPTHS = 100, (2, 4, 6)
+GAME, GAMES, DEPTHS = "othello", 100, (2, 4, 6)
 BOOK = "memory=0,sort=false"
 EQUALS = f"{BOOK},equals=true"  # report 0's alpha-beta, which searches on among equals
 OPTIONS = {

@@ -1,0 +1,101 @@
+"""What an order of moves saves: report 1's figure 2.
+
+The same search to the same depth, by the textbook's alpha-beta and by `search/budget.py` with moves as they come, by
+scores learnt before, and by scores that go on learning.  Each plays against itself.  All agree on every move, so with
+one seed they play the very same games, and their nodes and times can be compared.
+"""
+
+import statistics
+from collections.abc import Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from awello.lab import published
+from awello.lab.complexity import BOOK
+from awello.lab.experiment import Plan, Played
+from awello.lab.report import Report
+
+GAME, GAMES, DEPTHS = "awale", 1, (12,)
+SEARCHES = {
+    "textbook": f"alphabeta:HEURISTIC@DEPTH,{BOOK}",
+    "without order": "budget:HEURISTIC@DEPTH,order=none",
+    "frozen order": "budget:HEURISTIC@DEPTH,order=frozen",
+    "live order": "budget:HEURISTIC@DEPTH,order=live",
+}
+REMARKS = (
+    "Nodes saved are those of the textbook that a search does without. Report 1's first line is the program that it "
+    "was given, with another representation of the board; its times are of another machine and language, so only the "
+    "savings compare.",
+    "A kind of moves that is tried first can only lose score, and one that is tried late gains much when it proves "
+    "right. So scores stay near each other and follow the positions at hand: scores that go on learning save more than "
+    "frozen ones.",
+)
+
+
+def searches_of(game: str) -> dict[str, str]:
+    """The searches that are compared; nothing was learnt before for Othello."""
+    return {name: spec for name, spec in SEARCHES.items() if game == "awale" or name != "frozen order"}
+
+
+def heuristic_of(game: str) -> str:
+    """The heuristic that all searches use."""
+    return "diffscore" if game == "awale" else "positional"
+
+
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+    """Every search to every depth against itself, by report 1's rules unless said."""
+    specs = [
+        spec.replace("HEURISTIC", heuristic_of(game)).replace("DEPTH", str(depth))
+        for depth in depths
+        for spec in searches_of(game).values()
+    ]
+    rules = variant or ("tournament" if game == "awale" else None)
+    return Plan("ordering", game, rules, tuple((spec, spec) for spec in specs), games, seed)
+
+
+def nodes_by_ply(game: Played) -> list[int]:
+    """The nodes of each move of a game, both players taking turns."""
+    first, second = game.nodes[game.side], game.nodes[1 - game.side]
+    return [nodes for pair in zip_longest(first, second) for nodes in pair if nodes is not None]
+
+
+def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+    """Write the report of the experiment."""
+    report, names = Report(folder, f"The order of moves: {plan.game}"), list(searches_of(plan.game))
+    rules = f", rules of {plan.variant}" if plan.variant else ""
+    report.text(
+        f"Each search, with `{heuristic_of(plan.game)}`, plays against itself: games {plan.games}, seed {plan.seed}"
+        f"{rules}. With one seed, all play the same games. A node is every position visited, the root included."
+    )
+    for number, depth in enumerate(depths):
+        played = [
+            [game for game in games if game.pairing == pairing]
+            for pairing in range(len(names) * number, len(names) * (number + 1))
+        ]
+        _compare(report, depth, dict(zip(names, played, strict=True)))
+    report.text(*REMARKS)
+    report.write()
+
+
+def _compare(report: Report, depth: int, played: dict[str, list[Played]]) -> None:
+    """The table and the plot of the searches to one depth."""
+    curves = {name: [nodes_by_ply(game) for game in games] for name, games in played.items()}
+    totals = {name: sum(map(sum, lists)) for name, lists in curves.items()}
+    rows: list[list[object]] = []
+    for name, games in played.items():
+        mean = 1000 * sum(sum(game.seconds) for game in games) / sum(sum(game.moves) for game in games)
+        saved = 100 * (1 - totals[name] / totals["textbook"])
+        theirs = published.ORDERING.get(depth, {}).get(name, (None, None))
+        rows.append([name, mean, totals[name], saved, *theirs])
+    header = ["search", "mean time of a move, ms", "nodes", "nodes saved, %", "report 1: ms", "report 1: saved, %"]
+    report.table(f"ordering-{depth}", f"Searches to depth {depth}", header, rows)
+
+    def draw(axes: Any) -> None:
+        for name in [name for name in curves if name != "textbook"]:
+            columns = zip_longest(*curves[name])
+            means = [statistics.fmean(nodes for nodes in column if nodes is not None) for column in columns]
+            axes.plot(range(1, len(means) + 1), means, label=name)
+        axes.set(xlabel="move of the game", ylabel="nodes", yscale="log", title=f"depth {depth}")
+
+    report.plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
