@@ -23,6 +23,7 @@ from awello.search.ppaf import kind_of
 
 # More slots of the block: delta in thousandths, or 0 where the budget is a depth; how moves are ordered and the address
 # of the scores; nodes after which the search gives up; the deepest ply seen; then a row of moves for each ply.
+# An entry of a row is the score, then 63 - move so that equals are tried as they come, then the kind.
 DELTA, ORDER, SCORES, LIMIT, REACHED = range(BLOCK, BLOCK + 5)
 ROWS = BLOCK + 5
 ROW = 40
@@ -43,28 +44,34 @@ def share(budget: float, children: int, block: int) -> float:
 
 @kernel("void(int64, uint64, uint64, uint64, int64, int64)")
 def list_moves(game: int, own: U, opp: U, moves: U, ply: int, block: int) -> None:
-    """Write the moves and their kinds to the row of this ply, the highest score first."""
+    """Write the moves to the row of this ply: numbers that are the larger the earlier a move should be tried."""
     order, scores = load(block, ORDER), load(block, SCORES)
-    row = ROWS + ROW * ply
-    end = row
+    place = ROWS + ROW * ply
     while moves != U(0):
-        move, kind, key = index_of(moves), 0, 0
+        move = index_of(moves)
+        entry = (63 - move) << 16
         if order != NONE:
             kind = kind_of(game, own, opp, move)
-            key = load(scores, kind)
-        place = end
-        while place > row and load(block, place - 1) >> 24 < key:
-            store(block, place, load(block, place - 1))
-            place -= 1
-        store(block, place, key << 24 | kind << 8 | move)
-        end += 1
+            entry += load(scores, kind) << 24 | kind
+        store(block, place, entry)
+        place += 1
         moves = rest_of(moves)
 
 
-@kernel("int64(int64, int64, int64)", inline=True)
-def move_at(index: int, ply: int, block: int) -> int:
-    """The move at this place of the order."""
-    return load(block, ROWS + ROW * ply + index) & 255
+@kernel("int64(int64, int64, int64, int64)", inline=True)
+def pick(index: int, count: int, ply: int, block: int) -> int:
+    """The next move to try, brought to this place of the row: the largest entry from here on."""
+    row = ROWS + ROW * ply
+    first = load(block, row + index)
+    best, chosen = first, index
+    if load(block, ORDER) != NONE:
+        for other in range(index + 1, count):
+            entry = load(block, row + other)
+            if entry > best:
+                best, chosen = entry, other
+        store(block, row + chosen, first)
+        store(block, row + index, best)
+    return 63 - (best >> 16 & 63)
 
 
 @kernel("void(int64, int64, int64)")
@@ -72,9 +79,9 @@ def learn(index: int, ply: int, block: int) -> None:
     """The move at this place was better than those before it: so should its kind have been."""
     row, scores = ROWS + ROW * ply, load(block, SCORES)
     for place in range(row, row + index):
-        kind = load(block, place) >> 8 & 0xFFFF
+        kind = load(block, place) & 0xFFFF
         store(scores, kind, load(scores, kind) - 1)
-    kind = load(block, row + index) >> 8 & 0xFFFF
+    kind = load(block, row + index) & 0xFFFF
     store(scores, kind, load(scores, kind) + index)
 
 
@@ -107,7 +114,7 @@ def search(
     list_moves(game, own, opp, moves, ply, block)
     best = -INFINITY
     for index in range(children):
-        next_own, next_opp = play(game, own, opp, move_at(index, ply, block))
+        next_own, next_opp = play(game, own, opp, pick(index, children, ply, block))
         value = -search(game, next_own, next_opp, -beta, -alpha, budget, ply + 1, heuristic, block)
         if is_spent(block):
             return best

@@ -89,7 +89,7 @@ class Budgeting(Block):
         most, candidates = EXACT * position.game.points, []
         best = -most
         for index in range(len(moves)):
-            move = int(kernels.move_at(index, 0, self.address))
+            move = int(kernels.pick(index, len(moves), 0, self.address))
             child = position.after(move)
             words = U(child.own), U(child.opp)
             value = -int(kernels.search(game, *words, -most, 1 - best, left, 1, self.heuristic, self.address))
