@@ -1,7 +1,7 @@
 """Searches on a budget, to a depth or within a time, with an order of moves that lasts from one to the next.
 
 Within a time the budget starts small and doubles, as long as the next search can be expected to end in time by how the
-last two compare.  The last complete answer stands.
+last two compare; one that does not is given up.  The last complete answer stands.
 """
 
 import time
@@ -27,7 +27,8 @@ ORDERS = {"none": kernels.NONE, "frozen": kernels.FROZEN, "live": kernels.LIVE}
 NODES, DELTA = 450_000, 1.5  # report 1's
 UNLIMITED = 1 << 62
 FIRST, MOST = 500.0, 1e12  # the budgets that a search within a time starts and ends with
-GROWTH = (1.5, 6.0)  # times longer that twice the budget takes, at least and at most
+GROWTH = (1.5, 6.0)  # times more nodes that twice the budget takes, at least and at most
+CAREFUL = 0.9  # share of the time left that a search may take at the speed so far
 
 Scores = npt.NDArray[np.int64]
 
@@ -63,17 +64,18 @@ class Budgeting(Block):
         """Search a position that has a legal move on the largest budget that can be finished in a time."""
         begun = time.perf_counter()
         found = self.on_budget(position, budget := FIRST)
-        nodes, leaves, before, last = found.nodes, found.leaves, found.seconds, found.seconds
+        nodes, leaves, before, last = found.nodes, found.leaves, found.nodes, found.nodes
         while len(found.candidates) > 1 and not found.exact and budget < MOST:
             elapsed = time.perf_counter() - begun
-            if elapsed + last * min(max(last / before, GROWTH[0]), GROWTH[1]) > seconds:
+            left = CAREFUL * (seconds - elapsed) * nodes / elapsed  # nodes, at the speed so far
+            if last * min(max(last / before, GROWTH[0]), GROWTH[1]) > left:
                 break
             budget *= 2
-            more = self._search(position, budget, self.delta, int((seconds - elapsed) * nodes / elapsed))
+            more = self._search(position, budget, self.delta, int(left))
             nodes, leaves = nodes + more.nodes, leaves + more.leaves
             if kernels.is_spent(self.address):
                 break
-            found, before, last = more, last, more.seconds
+            found, before, last = more, last, more.nodes
         return replace(found, nodes=nodes, leaves=leaves, seconds=time.perf_counter() - begun)
 
     def _search(self, position: Position, budget: float, delta: int, limit: int) -> Analysis:
