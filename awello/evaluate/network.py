@@ -1,0 +1,112 @@
+"""Networks as files and arrays: the weights that `perceptron.py` reads, and those that Awello ships."""
+
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.errors import ConfigError
+from awello.evaluate.perceptron import AWALE_INPUTS, AWALE_MOVES, OTHELLO_INPUTS, OTHELLO_MOVES, WIDTH
+from awello.rules.game import Game
+
+Weights = npt.NDArray[np.float32]
+Reals = npt.NDArray[np.floating]
+MOST_LAYERS = 8
+
+
+def network_name(game: Game) -> str:
+    """What a game's network is called: all variants of Awalé share one, each board of Othello has its own."""
+    return "awale" if game.family == "awale" else str(game)
+
+
+NAMES = {network_name(game) for game in Game}
+SHIPPED = {"awale", "othello"}
+
+
+@dataclass(frozen=True)
+class Network:
+    """The weights of a perceptron, in one array, and the game that they know."""
+
+    name: str
+    layers: int
+    """Hidden layers."""
+    weights: Weights
+
+    @property
+    def moves(self) -> int:
+        """The moves that it judges."""
+        return AWALE_MOVES if self.name == "awale" else OTHELLO_MOVES
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The inputs, the units of each hidden layer and the outputs."""
+        inputs = AWALE_INPUTS if self.name == "awale" else OTHELLO_INPUTS
+        return (inputs, *[WIDTH] * self.layers, self.moves + 1)
+
+    @property
+    def size(self) -> int:
+        """The number of its weights."""
+        return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.widths))
+
+    def matrices(self, weights: Reals) -> list[tuple[Reals, Reals]]:
+        """The weights of each layer, a row for each input, and its biases, as views of an array such as its own."""
+        views, place = [], 0
+        for inputs, outputs in pairwise(self.widths):
+            middle, end = place + inputs * outputs, place + (inputs + 1) * outputs
+            views.append((weights[place:middle].reshape(inputs, outputs), weights[middle:end]))
+            place = end
+        return views
+
+    def save(self, file: Path, **more: Any) -> None:
+        """Write it down, with whatever else belongs to it; the file is whole at every moment."""
+        beside = file.with_name(file.name + ".part")
+        with beside.open("wb") as content:
+            np.savez_compressed(content, name=self.name, layers=self.layers, weights=self.weights, **more)
+        beside.replace(file)
+
+
+def new_network(game: Game, layers: int, chance: np.random.Generator) -> Network:
+    """A network that knows nothing: weights by chance, of a size that keeps signals alike from layer to layer (He)."""
+    blank = Network(network_name(game), layers, np.zeros(0, np.float32))
+    network = Network(blank.name, layers, np.zeros(blank.size, np.float32))
+    views = network.matrices(network.weights)
+    for matrix, _ in views:
+        matrix[:] = chance.normal(0, (2 / len(matrix)) ** 0.5, matrix.shape)
+    views[-1][0][:] *= 0.1  # at first all moves are alike and all games open
+    return network
+
+
+def load_network(file: Path) -> Network:
+    """The network of a file; what is not whole is refused, because kernels do not check."""
+    try:
+        with np.load(file) as content:
+            weights = np.ascontiguousarray(content["weights"], np.float32)
+            found = Network(str(content["name"]), int(content["layers"]), weights)
+        whole = found.name in NAMES and 1 <= found.layers <= MOST_LAYERS and weights.shape == (found.size,)
+    except (KeyError, TypeError, ValueError, EOFError, BadZipFile):
+        whole = False
+    if not whole or not np.isfinite(weights).all():
+        raise ConfigError(f"{file} holds no network: 'awello train perceptron' makes one")
+    return found
+
+
+def network_for(game: Game, file: Path | None = None) -> Network:
+    """The network for a game: that of a file, or the one that Awello ships."""
+    name = network_name(game)
+    if file is None:
+        if name not in SHIPPED:
+            raise ConfigError(
+                f"no network for {name} is shipped: make one with "
+                f"'awello train perceptron --game othello --size {game.size}' and give weights=FILE"
+            )
+        with as_file(files("awello").joinpath(f"data/perceptron-{name}.npz")) as shipped:
+            return load_network(shipped)
+    network = load_network(file)
+    if network.name != name:
+        raise ConfigError(f"{file} knows {network.name}, not {name}: give the weights of another file")
+    return network
