@@ -1,40 +1,44 @@
-"""Players that judge by random games: UCT, and PPAF whose games learn."""
+"""Players that grow trees: UCT by random games, PPAF by games that learn, PUCT by what a network says."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from awello.errors import SpecError
+from awello.evaluate.network import network_for
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, register
 from awello.players.simple import Seeded
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.montecarlo import LearningTree, Tree
+from awello.search.montecarlo import EXPLORE, LearningTree, NetworkTree, Tree
 
 SHARE = 0.04  # of the clock that one move may take
 RESERVE = 0.002  # seconds kept back for everything around the search
 
 
-@register("uct", "grows a tree from random games; @100ms, or @5000n for so many games")
-@register("ppaf", "the same with games that learn which kinds of moves win")
 @dataclass
-class MonteCarlo(Seeded):
+class Grower(Seeded):
     """Plays the move that its tree visited most."""
 
     limit: Limit = field(default_factory=lambda: Limit(seconds=0.1))
-    explore: Annotated[float, Field(ge=0, le=10)] = 0.7
+    explore: Annotated[float, Field(ge=0, le=10)] = EXPLORE
     """How much a move that was seldom tried is preferred."""
     memory: Annotated[int, Field(ge=1 << 10, le=1 << 26)] = 1 << 19
-    """Nodes of the tree; 36 bytes each."""
+    """Nodes of the tree; 36 bytes each, 52 with a network."""
 
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
         if self.limit.seconds is None and self.limit.nodes is None:
-            raise SpecError(f"player {self.spec} needs a time or a number of games, such as {self.spec.name}@100ms")
-        make = LearningTree if self.spec.name == "ppaf" else Tree
-        self.tree = make(self.memory, self.explore)
+            name = self.spec.name
+            raise SpecError(f"player {self.spec} needs a time or a number of rounds, such as {name}@100ms, {name}@800n")
+        self.tree = self.plant(game)
+
+    def plant(self, game: Game) -> Tree:
+        """The memory of its tree."""
+        raise NotImplementedError
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         seconds = SHARE * clock.seconds
@@ -42,3 +46,26 @@ class MonteCarlo(Seeded):
             seconds = min(seconds, max(0.0, self.limit.seconds - RESERVE))
         analysis = self.tree.analyse(position, seconds, self.limit.nodes, self.chance.getrandbits(32))
         return Choice(analysis.move, analysis)
+
+
+@register("uct", "grows a tree from random games; @100ms, or @5000n for so many games")
+@register("ppaf", "the same with games that learn which kinds of moves win")
+@dataclass
+class MonteCarlo(Grower):
+    """Judges by random games."""
+
+    def plant(self, game: Game) -> Tree:
+        make = LearningTree if self.spec.name == "ppaf" else Tree
+        return make(self.memory, self.explore)
+
+
+@register("puct", "grows a tree from what a network says; @100ms, or @800n for so many rounds")
+@dataclass
+class Guided(Grower):
+    """Judges by a network that has learnt from games against itself."""
+
+    weights: Path | None = None
+    """A file that `awello train perceptron` made; unless said, the one that is shipped."""
+
+    def plant(self, game: Game) -> Tree:
+        return NetworkTree(self.memory, self.explore, network=network_for(game, self.weights))

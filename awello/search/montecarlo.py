@@ -1,18 +1,21 @@
-"""Trees of random games for one decision: the memory that `uct.py` and `ppaf.py` grow in, and what they say."""
+"""Trees for one decision: the memory that `uct.py`, `ppaf.py` and `puct.py` grow in, and what they say."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from awello.analysis import Analysis
+from awello.evaluate.network import Network
+from awello.evaluate.perceptron import WORK
 from awello.kernel import U
 from awello.position import Position
-from awello.search import ppaf, uct
+from awello.search import ppaf, puct, uct
 from awello.search.uct import COUNT, DEEPEST, FIRST, MOVE, POINTS, VISITS
 
 ROUNDS = 128  # between two looks at the clock
+EXPLORE = 0.7
 
 
 @dataclass
@@ -20,7 +23,7 @@ class Tree:
     """A tree for one decision at a time, of a fixed number of nodes (36 bytes each)."""
 
     room: int = 1 << 19
-    explore: float = 0.7
+    explore: float = EXPLORE
 
     def __post_init__(self) -> None:
         self.nodes = np.zeros((self.room, 5), np.int32)
@@ -33,7 +36,7 @@ class Tree:
         begun = time.perf_counter()
         self.nodes[: self.size] = 0
         self.boards[0] = position.own, position.opp
-        self.size, done = int(uct.expand(int(position.game), self.nodes, self.boards, 0, 1)), 0
+        self.size, done = self._plant(int(position.game)), 0
         chance = np.array([seed * 2 + 1], np.uint64) * U(0x9E3779B97F4A7C15)
         while playouts is None or done < playouts:
             rounds = ROUNDS if playouts is None else min(ROUNDS, playouts - done)
@@ -43,15 +46,18 @@ class Tree:
                 break
         return self._answer(done, time.perf_counter() - begun)
 
+    def _plant(self, game: int) -> int:
+        return int(uct.expand(game, self.nodes, self.boards, 0, 1))
+
     def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
         return int(uct.grow(game, self.nodes, self.boards, self.path, chance, self.size, rounds, self.explore))
 
     def _answer(self, playouts: int, seconds: float) -> Analysis:
         children = self._children(0)
-        best = max(children, key=lambda child: int(self.nodes[child, VISITS]))
+        best = max(children, key=self._preference)
         line, node = [int(self.nodes[best, MOVE])], best
         while children_below := self._children(node):
-            node = max(children_below, key=lambda child: int(self.nodes[child, VISITS]))
+            node = max(children_below, key=self._preference)
             line.append(int(self.nodes[node, MOVE]))
         candidates = tuple((int(self.nodes[child, MOVE]), self._value(child)) for child in children)
         move, value = int(self.nodes[best, MOVE]), self._value(best)
@@ -60,6 +66,9 @@ class Tree:
     def _children(self, node: int) -> list[int]:
         first, count = int(self.nodes[node, FIRST]), int(self.nodes[node, COUNT])
         return list(range(first, first + count))
+
+    def _preference(self, node: int) -> float:
+        return float(self.nodes[node, VISITS])
 
     def _value(self, node: int) -> float:
         """The mean result for the player who moves here, from -1 for a loss to 1 for a win."""
@@ -78,3 +87,32 @@ class LearningTree(Tree):
         memory = self.nodes, self.boards, self.path, chance
         policy = self.weights, self.changes
         return int(ppaf.grow(game, *memory, self.size, rounds, self.explore, *policy))
+
+
+@dataclass
+class NetworkTree(Tree):
+    """A tree that a network judges, without chance (52 bytes a node)."""
+
+    network: Network = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.worth = np.zeros((self.room, 2))
+        self.work = np.zeros(WORK, np.float32)
+
+    def _plant(self, game: int) -> int:
+        self.worth[: self.size] = 0
+        return 1  # the first round gives the root its children
+
+    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
+        memory = self.nodes, self.boards, self.worth, self.path
+        network = self.network.weights, self.network.layers, self.work
+        return int(puct.grow(game, *memory, *network, self.size, rounds, self.explore))
+
+    def _preference(self, node: int) -> float:
+        """Its visits; among equals its prior, which is below one."""
+        return super()._preference(node) + 0.5 * float(self.worth[node, puct.PRIOR])
+
+    def _value(self, node: int) -> float:
+        visits = int(self.nodes[node, VISITS])
+        return float(self.worth[node, puct.TOTAL] / visits) if visits else -1.0

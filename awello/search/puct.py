@@ -1,0 +1,111 @@
+"""PUCT: a tree grown by a network's judgement instead of random games (Silver and others 2017, AlphaZero).
+
+Each round walks down from the root, at every node to the child with the best mean result plus a bonus, which is larger
+the more the network expects of the move and the less often it was tried.  A leaf gets all its children at once, with
+the network's expectations of them; its worth is what the network says, or the result if the game is over there, and is
+told to every node on the way.  A node is a row as in `uct.py`, beside two numbers: its prior, the share of the
+parent's visits that the network expects it to deserve, and its total, the sum of its results, from -1 for a loss to 1
+for a win, for the player who moved into it.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.evaluate.perceptron import OUTPUTS, judge
+from awello.kernel import kernel
+from awello.rules.game import PASS, is_over, score
+from awello.search.uct import COUNT, DEEPEST, FIRST, MOST_MOVES, MOVE, VISITS, expand
+
+PRIOR, TOTAL = range(2)
+
+Nodes = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
+Reals = npt.NDArray[np.float64]
+Weights = npt.NDArray[np.float32]
+
+
+@kernel("int64(int32[:, ::1], float64[:, ::1], int64, float64)", inline=True)
+def best_child(nodes: Nodes, worth: Reals, node: int, explore: float) -> int:
+    """The child to visit; one never tried is thought to be worth as much as its parent."""
+    visits = float(nodes[node, VISITS])
+    bonus, hope = explore * np.sqrt(visits), -worth[node, TOTAL] / max(1.0, visits)
+    first, best = nodes[node, FIRST], -np.inf
+    chosen = first
+    for child in range(first, first + nodes[node, COUNT]):
+        visits = float(nodes[child, VISITS])
+        mean = worth[child, TOTAL] / visits if visits > 0 else hope
+        bound = mean + bonus * worth[child, PRIOR] / (1.0 + visits)
+        if bound > best:
+            best, chosen = bound, child
+    return int(chosen)
+
+
+@kernel("void(int32[:, ::1], float64[:, ::1], int64, float32[::1])")
+def set_priors(nodes: Nodes, worth: Reals, node: int, promises: Weights) -> None:
+    """Share a node's visits out among its children by what their moves promise; other moves get nothing."""
+    first = nodes[node, FIRST]
+    end = first + nodes[node, COUNT]
+    most, total = -np.inf, 0.0
+    for child in range(first, end):
+        most = max(most, float(promises[nodes[child, MOVE]]))
+    for child in range(first, end):
+        worth[child, PRIOR] = np.exp(float(promises[nodes[child, MOVE]]) - most)
+        total += worth[child, PRIOR]
+    for child in range(first, end):
+        worth[child, PRIOR] /= total
+
+
+@kernel("void(int32[:, ::1], float64[:, ::1], int64[::1], int64, float64)")
+def tell(nodes: Nodes, worth: Reals, path: npt.NDArray[np.int64], length: int, value: float) -> None:
+    """Tell every node of a path what its end is worth for the mover there."""
+    for place in range(length - 1, -1, -1):
+        value = -value  # for the player who moved here
+        nodes[path[place], VISITS] += 1
+        worth[path[place], TOTAL] += value
+
+
+@kernel(
+    "int64(int64, int32[:, ::1], uint64[:, ::1], float64[:, ::1], int64[::1], float32[::1], int64, float32[:, ::1],"
+    " int64, int64, float64)"
+)
+def grow(
+    game: int,
+    nodes: Nodes,
+    boards: Words,
+    worth: Reals,
+    path: npt.NDArray[np.int64],
+    weights: Weights,
+    layers: int,
+    work: Weights,
+    size: int,
+    rounds: int,
+    explore: float,
+) -> int:
+    """So many rounds; the size of the tree after them."""
+    path[0] = 0
+    for _ in range(rounds):
+        # Step 1. Walk to a leaf.
+        leaf, length = 0, 1
+        while nodes[leaf, COUNT] > 0 and length < DEEPEST:
+            leaf = best_child(nodes, worth, leaf, explore)
+            path[length] = leaf
+            length += 1
+        # Step 2. Give it children; a pass leaves no choice and is walked over at once.
+        while nodes[leaf, COUNT] == 0 and size + MOST_MOVES <= len(nodes) and length < DEEPEST:
+            size = expand(game, nodes, boards, leaf, size)
+            if nodes[leaf, COUNT] == 0 or nodes[nodes[leaf, FIRST], MOVE] != PASS:
+                break
+            leaf = nodes[leaf, FIRST]
+            worth[leaf, PRIOR] = 1.0
+            path[length] = leaf
+            length += 1
+        # Step 3. Ask what it is worth.
+        own, opp = boards[leaf, 0], boards[leaf, 1]
+        if nodes[leaf, COUNT] == 0 and is_over(game, own, opp):
+            value = float(np.sign(score(game, own, opp)))
+        else:
+            value = judge(game, own, opp, weights, layers, work)
+            if nodes[leaf, COUNT] > 0 and nodes[leaf, VISITS] == 0:
+                set_priors(nodes, worth, leaf, work[OUTPUTS])
+        tell(nodes, worth, path, length, value)
+    return size
