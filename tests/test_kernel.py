@@ -117,6 +117,7 @@ ENTRY_POINTS = [
     ("solve", "othello", "start", "--size", "4"),
     ("analyse", "f5d6c3d3c4", "--limit", "2"),
     ("match", "othello", "champion@level=1", "random", "--games", "2"),
+    ("match", "awale", "puct@50n", "random", "--games", "2"),
     ("warmup",),
 ]
 

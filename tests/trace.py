@@ -9,13 +9,15 @@ from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import solve_level
+from awello.evaluate.network import new_network
 from awello.evaluate.settings import Block, Heuristic, heuristics_for
 from awello.kernel import U
+from awello.learn.perceptron import SelfPlay
 from awello.limits import Limit
 from awello.rules import awale, othello
 from awello.rules import game as kernels
 from awello.search.budgeting import ORDERS, Budgeting
-from awello.search.montecarlo import LearningTree, Tree
+from awello.search.montecarlo import LearningTree, NetworkTree, Tree
 from awello.search.root import ALGORITHMS, Knowledge, analyse
 
 ENDGAME = GAMES[0][: 2 * 53]  # seven squares are left
@@ -84,6 +86,17 @@ def trace_random_games() -> None:
             print(game, found.candidates, found.nodes, found.line)
 
 
+def trace_networks() -> None:
+    """Print what a tree that a network judges says, and what a game of it against itself teaches."""
+    for game in (Game.OTHELLO4, Game.ABAPA):
+        network = new_network(game, 2, np.random.default_rng(1))
+        found = NetworkTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)
+        print(game, [(move, round(value, 5)) for move, value in found.candidates], found.nodes, found.line)
+        lesson = SelfPlay(game, network, 3).play(np.random.default_rng(2))
+        for words, policy, value in zip(lesson.words, lesson.policies, lesson.values, strict=True):
+            print(*words.tolist(), policy.round(5).tolist(), round(float(value), 5))
+
+
 def main() -> None:
     """Print the traces of all games."""
     chance = random.Random(8)
@@ -97,6 +110,7 @@ def main() -> None:
     trace_engine()
     trace_endgames()
     trace_random_games()
+    trace_networks()
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def progress_bar() -> "Progress":
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Any]:
+def progress(label: str, total: float) -> Iterator[Any]:
     """Show a live bar; yields a function to call for each step done."""
     with progress_bar() as bar:
         task = bar.add_task(label, total=total)

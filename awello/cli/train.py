@@ -1,11 +1,15 @@
 """`awello train`: players that learn, each by its own command."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import Json, app, print_json, progress
+from awello.cli.app import Json, Size, Variant, app, print_json, progress
+
+if TYPE_CHECKING:
+    from awello.learn.perceptron import Report
 
 train = typer.Typer(help="Learn what players need to know.", no_args_is_help=True)
 app.add_typer(train, name="train")
@@ -70,3 +74,53 @@ def pits(
         print_json({"rounds": rounds, "seconds": fit.seconds, "file": str(out)})
     else:
         print(f"{fit.rounds} rounds in {fit.seconds:.0f} s, written to {out}")
+
+
+@train.command()
+def perceptron(
+    game: Annotated[str, typer.Option(help="othello or awale", metavar="GAME")],
+    size: Size = None,
+    variant: Variant = None,
+    budget: Annotated[str, typer.Option(help="How long to train, such as 10m", metavar="TIME")] = "15m",
+    out: Annotated[Path | None, typer.Option(help="Unless said, perceptron-GAME.npz here", metavar="FILE")] = None,
+    layers: Annotated[int, typer.Option(min=1, max=8, help="Hidden layers", metavar="N")] = 2,
+    dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Share of the units left out", metavar="P")] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="What chance follows from", metavar="S")] = 1,
+    json: Json = False,
+) -> None:
+    """Train the network of the player puct by games against itself; interrupted, the same command goes on.
+
+    Ten times on the way it prints the loss and the share of the points that puct@100n takes from uct@1000n in 20 games.
+    """
+    from dataclasses import asdict
+
+    from awello.errors import ConfigError
+    from awello.evaluate.network import network_name
+    from awello.learn.perceptron import train as train_perceptron
+    from awello.limits import parse_seconds
+    from awello.rules.game import find_game
+
+    chosen, seconds = find_game(game, size, variant), parse_seconds(budget)
+    if seconds == 0:
+        raise ConfigError("nothing is learnt in no time: give a --budget such as 10m")
+    file, reports = out or Path(f"perceptron-{network_name(chosen)}.npz"), []
+    try:
+        with progress(f"train {file.stem}", seconds) as step:
+            for report in train_perceptron(chosen, seconds, file, seed, layers, dropout, step):
+                reports.append(asdict(report) | {"total": report.loss.total})
+                if not json:
+                    print(format_report(report), flush=True)
+    except KeyboardInterrupt:
+        print(f"awello: what was learnt is kept beside {file}: the same command goes on from there", file=sys.stderr)
+        raise
+    if json:
+        print_json({"reports": reports, "file": str(file)})
+    else:
+        print(f"written to {file}")
+
+
+def format_report(report: "Report") -> str:
+    """How training stands, in a line."""
+    loss = f"loss {report.loss.total:.3f} (moves {report.loss.moves:.3f}, value {report.loss.value:.3f})"
+    done = f"{report.seconds:5.0f} s: {report.games:7,d} games, {report.steps:7,d} steps"
+    return f"{done}, {loss}, {report.points:.0%} of the points against uct"

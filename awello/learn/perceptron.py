@@ -1,0 +1,305 @@
+"""Train a perceptron by games against itself, from nothing (AlphaZero in small; report 1's network, mended).
+
+Play some games, put their positions into a memory of the latest ones, show positions drawn from it, and go on until
+the time is spent.  The loss is the cross-entropy of the moves, plus the square error of the value, plus a little of the
+squared weights.  Report 1's network ended in infinities.  Here no number can grow without bound: inputs are
+normalised, promises are compared with the largest before they become shares, the gradient's length is cut off before
+Adam sees it, and weights end at `LARGEST`; and every step is checked all the same.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.arena.match import Match, play_one
+from awello.errors import ConfigError
+from awello.evaluate.network import Network, load_network, network_name, new_network
+from awello.evaluate.perceptron import USUAL
+from awello.kernel import U
+from awello.learn.selfplay import play_game
+from awello.limits import Limit
+from awello.players.player import make_player
+from awello.players.spec import Spec
+from awello.position import Position
+from awello.rules.game import Game
+from awello.rules.othello import symmetric
+from awello.search.montecarlo import NetworkTree
+from awello.search.uct import LONGEST, MOST_MOVES
+
+ROUNDS = 100  # of the tree at each move
+DRAWN = 16  # plies at the start of a game that are left to chance
+GAMES = 16  # between two lessons
+KEPT = 200_000  # the latest positions
+SHOWN = 6  # times that a position is shown
+BATCH = 256
+RATE, LAST_RATE = 2e-3, 1e-4
+DECAY = 1e-5  # of squared weights, in the loss
+CLIP = 1.0  # the longest gradient
+LARGEST = 4.0  # weight
+REPORTS = 10
+MATCH, MORE = 20, 10  # games against UCT for each report, in which it has so many times the rounds
+TURNED = np.array(
+    [[int(symmetric(U(1 << square), turn)).bit_length() - 1 for square in range(64)] for turn in range(8)]
+)
+
+Reals = npt.NDArray[np.floating]
+Words = npt.NDArray[np.uint64]
+
+
+# ---- examples -------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Examples:
+    """What positions teach: own, opp and legal moves of each; the share of each move; the value for the mover."""
+
+    words: Words
+    policies: npt.NDArray[np.float32]
+    values: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+class Memory:
+    """The latest examples."""
+
+    def __init__(self, moves: int) -> None:
+        self.count = 0
+        self.words, self.values = np.zeros((KEPT, 3), np.uint64), np.zeros(KEPT, np.float32)
+        self.policies = np.zeros((KEPT, moves), np.float32)
+
+    def add(self, examples: Examples) -> None:
+        """Remember examples, in the place of the oldest."""
+        places = np.arange(self.count, self.count + len(examples)) % KEPT
+        self.words[places], self.values[places] = examples.words, examples.values
+        self.policies[places] = examples.policies
+        self.count += len(examples)
+
+    def some(self, chance: np.random.Generator) -> Examples:
+        """A batch, drawn by chance."""
+        chosen = chance.integers(min(self.count, KEPT), size=BATCH)
+        return Examples(self.words[chosen], self.policies[chosen], self.values[chosen])
+
+
+def features(name: str, words: Words) -> npt.NDArray[np.float32]:
+    """The inputs of the network of a name, as `evaluate.perceptron` reads them, a row for each position."""
+    each = np.ascontiguousarray(words[:, :2]).astype("<u8").view(np.uint8).reshape(len(words), 2, 8)
+    if name == "awale":
+        return (each[:, :, :7].reshape(len(words), 14) - USUAL) / USUAL
+    return np.unpackbits(each, axis=2, bitorder="little").reshape(len(words), 128).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples as a network sees them, a row each."""
+
+    inputs: Reals
+    allowed: npt.NDArray[np.bool_]
+    """Which moves are legal."""
+    policies: Reals
+    values: Reals
+
+
+def make_batch(network: Network, examples: Examples, turns: npt.NDArray[np.int64]) -> Batch:
+    """Examples for a network; boards of Othello are turned by the symmetry given for each."""
+    inputs, policies = features(network.name, examples.words), examples.policies
+    allowed = (examples.words[:, 2:] >> np.arange(network.moves, dtype=np.uint64) & U(1)).astype(bool)
+    if network.name != "awale":
+        squares = TURNED[turns]
+        inputs = np.take_along_axis(inputs, np.concatenate([squares, squares + 64], axis=1), axis=1)
+        allowed = np.take_along_axis(allowed, squares, axis=1)
+        policies = np.take_along_axis(policies, squares, axis=1)
+    return Batch(inputs, allowed, policies, examples.values)
+
+
+@dataclass
+class SelfPlay:
+    """Games of a network against itself."""
+
+    game: Game
+    network: Network
+    rounds: int = ROUNDS
+
+    def __post_init__(self) -> None:
+        self.tree = NetworkTree(MOST_MOVES * (self.rounds + 1), network=self.network)
+
+    def play(self, chance: np.random.Generator) -> Examples:
+        """The positions of one game."""
+        start, tree, size = Position.start(self.game), self.tree, (LONGEST, self.network.moves)
+        seen, policies, values = np.zeros((LONGEST, 3), np.uint64), np.zeros(size, np.float32), np.zeros((LONGEST, 2))
+        seen[0, :2] = start.own, start.opp
+        noise, luck = chance.standard_exponential(size), np.ones(size)
+        luck[:DRAWN] = chance.standard_exponential(luck[:DRAWN].shape)
+        memory = tree.nodes, tree.boards, tree.worth, tree.path
+        network, rules = (self.network.weights, self.network.layers, tree.work), (self.rounds, tree.explore)
+        plies = play_game(int(self.game), *memory, *network, *rules, noise, luck, seen, policies, values)
+        return Examples(seen[:plies], policies[:plies], values[:plies, 0].astype(np.float32))
+
+
+# ---- learning -------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Loss:
+    """How far a network is from what it is taught."""
+
+    moves: float
+    """The cross-entropy of the moves, in nats."""
+    value: float
+    """The mean square error of the value."""
+    size: float
+    """What its weights cost."""
+
+    @property
+    def total(self) -> float:
+        """What is made small."""
+        return self.moves + self.value + self.size
+
+
+def gradient(
+    network: Network, weights: Reals, batch: Batch, dropout: float = 0.0, chance: np.random.Generator | None = None
+) -> tuple[Loss, Reals]:
+    """The loss of weights on a batch, and its gradient; chance drops units."""
+    views, slope = network.matrices(weights), np.zeros_like(weights)
+    slopes, count = network.matrices(slope), len(batch.inputs)
+    # Step 1. Forward; each layer keeps what was positive in it, and not dropped.
+    layers, keeps = [batch.inputs], []
+    for matrix, biases in views[:-1]:
+        sums = layers[-1] @ matrix + biases
+        keep = (sums > 0).astype(weights.dtype)
+        if dropout and chance:
+            keep *= (chance.random(keep.shape) >= dropout) / (1 - dropout)
+        keeps.append(keep)
+        layers.append(sums * keep)
+    outputs = layers[-1] @ views[-1][0] + views[-1][1]
+    # Step 2. The loss, and how it changes with each output.
+    promises = np.where(batch.allowed, outputs[:, :-1], -np.inf)
+    promises -= promises.max(axis=1, keepdims=True)
+    totals = np.exp(promises).sum(axis=1, keepdims=True)
+    shares = np.exp(promises) / totals
+    likely = np.where(batch.allowed, promises - np.log(totals), 0)
+    value = np.tanh(outputs[:, -1])
+    miss = value - batch.values
+    size = DECAY * float(np.sum(np.square(weights, dtype=np.float64)))
+    loss = Loss(-float((batch.policies * likely).sum()) / count, float((miss**2).mean()), size)
+    change = np.empty_like(outputs)
+    change[:, :-1] = (shares - batch.policies) / count
+    change[:, -1] = 2 * miss * (1 - value**2) / count
+    # Step 3. Backward.
+    for layer in range(len(views) - 1, -1, -1):
+        slopes[layer][0][:] = layers[layer].T @ change
+        slopes[layer][1][:] = change.sum(axis=0)
+        if layer:
+            change = (change @ views[layer][0].T) * keeps[layer - 1]
+    return loss, slope + 2 * DECAY * weights
+
+
+@dataclass
+class Learner:
+    """A network and what Adam remembers of its gradients."""
+
+    network: Network
+    dropout: float = 0.0
+    steps: int = 0
+    mean: npt.NDArray[np.float32] = field(init=False)
+    square: npt.NDArray[np.float32] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.mean, self.square = np.zeros_like(self.network.weights), np.zeros_like(self.network.weights)
+
+    def show(self, examples: Examples, rate: float, chance: np.random.Generator) -> Loss:
+        """Take a step towards what examples teach; `ConfigError` if a number is not finite."""
+        batch = make_batch(self.network, examples, chance.integers(8, size=len(examples)))
+        weights = self.network.weights
+        loss, slope = gradient(self.network, weights, batch, self.dropout, chance)
+        length = float(np.sqrt(np.sum(np.square(slope, dtype=np.float64))))
+        if not (np.isfinite(loss.total) and np.isfinite(length)):
+            raise ConfigError(f"step {self.steps} gives a loss that is not finite: train with fewer layers")
+        slope *= min(1.0, CLIP / max(length, 1e-12))
+        self.steps += 1
+        self.mean += 0.1 * (slope - self.mean)
+        self.square += 0.001 * (slope**2 - self.square)
+        mean, square = self.mean / (1 - 0.9**self.steps), self.square / (1 - 0.999**self.steps)
+        weights -= (rate * mean / (np.sqrt(square) + 1e-8)).astype(np.float32)
+        np.clip(weights, -LARGEST, LARGEST, out=weights)
+        if not np.isfinite(weights).all():
+            raise ConfigError(f"a weight is not finite after step {self.steps}: train with fewer layers")
+        return loss
+
+
+# ---- training -------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Report:
+    """How training stands."""
+
+    seconds: float
+    games: int
+    steps: int
+    loss: Loss
+    """The mean since the last report."""
+    points: float
+    """The share of the points that it takes from UCT."""
+
+
+def train(
+    game: Game, budget: float, out: Path, seed: int, layers: int, dropout: float, step: Callable[[float], object]
+) -> Iterator[Report]:
+    """Train until the time is spent, calling `step` with the seconds that passed; what was interrupted goes on."""
+    checkpoint = out.with_name(out.name + ".checkpoint")
+    learner, spent, games = resume(checkpoint, game, layers, dropout, seed)
+    selfplay, memory = SelfPlay(game, learner.network), Memory(learner.network.moves)
+    chance, losses, reported = np.random.default_rng((seed, games)), [], int(REPORTS * spent / budget)
+    step(spent)
+    while spent < budget:
+        begun, fresh = time.perf_counter(), memory.count
+        for _ in range(GAMES):
+            memory.add(selfplay.play(chance))
+        games += GAMES
+        rate = LAST_RATE + (RATE - LAST_RATE) * (1 + math.cos(math.pi * spent / budget)) / 2
+        for _ in range(SHOWN * (memory.count - fresh) // BATCH):
+            losses.append(learner.show(memory.some(chance), rate, chance))
+        spent += (passed := time.perf_counter() - begun)
+        step(passed)
+        keep(checkpoint, learner, spent, games)
+        if int(REPORTS * spent / budget) > reported:
+            reported = int(REPORTS * spent / budget)
+            learner.network.save(out)
+            mean = Loss(*np.mean([(loss.moves, loss.value, loss.size) for loss in losses], axis=0).tolist())
+            yield Report(spent, games, learner.steps, mean, strength(game, out, seed))
+            losses = []
+    learner.network.save(out)
+    checkpoint.unlink(missing_ok=True)
+
+
+def keep(checkpoint: Path, learner: Learner, spent: float, games: int) -> None:
+    """Write down all that is needed to go on."""
+    adam = {"mean": learner.mean, "square": learner.square, "steps": learner.steps}
+    learner.network.save(checkpoint, **adam, spent=spent, games=games)
+
+
+def resume(checkpoint: Path, game: Game, layers: int, dropout: float, seed: int) -> tuple[Learner, float, int]:
+    """The learner of a checkpoint, the seconds spent and the games played; a new one if there is none."""
+    if not checkpoint.exists():
+        return Learner(new_network(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
+    network = load_network(checkpoint)
+    if (network.name, network.layers) != (network_name(game), layers):
+        raise ConfigError(f"{checkpoint} is of another training: remove it, or choose another --out")
+    learner = Learner(network, dropout)
+    with np.load(checkpoint) as content:
+        learner.mean, learner.square, learner.steps = content["mean"], content["square"], int(content["steps"])
+        return learner, float(content["spent"]), int(content["games"])
+
+
+def strength(game: Game, file: Path, seed: int) -> float:
+    """The share of the points that the network of a file, with few rounds, takes from UCT with many random games."""
+    options = {"memory": "65536"}
+    puct = Spec("puct", None, Limit(nodes=ROUNDS), options | {"weights": str(file)})
+    uct = Spec("uct", None, Limit(nodes=MORE * ROUNDS), options)
+    match, players = Match(game, str(puct), str(uct), MATCH, seed), [make_player(puct), make_player(uct)]
+    points = 0.0
+    for number in range(MATCH):
+        score, side = play_one(match, players, number).final.score(), match.first_side(number)
+        points += 0.5 * (1 + np.sign(score[side] - score[1 - side]))
+    return float(points) / MATCH

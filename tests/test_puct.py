@@ -1,0 +1,373 @@
+"""PUCT and its perceptron: the kernel against plain numpy, training that stays finite, the tree and its player."""
+
+import json
+import random
+import time
+from pathlib import Path
+
+import judges
+import numpy as np
+import numpy.typing as npt
+import pytest
+from conftest import awello
+
+from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
+from awello.errors import ConfigError, SpecError
+from awello.evaluate.network import MOST_LAYERS, Network, load_network, network_for, new_network
+from awello.evaluate.perceptron import OUTPUTS, USUAL, WIDTH, WORK, judge
+from awello.kernel import U
+from awello.learn import perceptron as learning
+from awello.learn.selfplay import final_score, is_repeated
+from awello.rules.awale import SEEDS
+from awello.search.montecarlo import NetworkTree
+from awello.search.puct import PRIOR, TOTAL
+from awello.search.uct import COUNT, VISITS
+
+GAMES = [Game.OTHELLO, Game.TOURNAMENT]
+
+
+def network(game: Game, layers: int = 2, seed: int = 1) -> Network:
+    chance = np.random.default_rng(seed)
+    made = new_network(game, layers, chance)
+    made.weights[:] += chance.normal(0, 0.05, made.size)
+    return made
+
+
+def walk(game: Game, plies: int, chance: random.Random) -> Position:
+    position = Position.start(game)
+    for _ in range(plies):
+        after = position.after(chance.choice(position.legal_moves()))
+        if after.over:
+            break
+        position = after
+    return position
+
+
+# ---- the network ----------------------------------------------------------------------------------------------------
+def plain_inputs(position: Position) -> list[float]:
+    if position.game.family == "othello":
+        return [float(word >> square & 1) for word in (position.own, position.opp) for square in range(64)]
+    rows = [[word >> 8 * pit & 255 for pit in range(7)] for word in (position.own, position.opp)]
+    return [(seeds - 4) / 4 if pit < 6 else (seeds - 12) / 12 for row in rows for pit, seeds in enumerate(row)]
+
+
+def plain_outputs(made: Network, position: Position) -> npt.NDArray[np.float64]:
+    signal = np.array(plain_inputs(position))
+    *hidden, last = [(matrix.astype(float), biases.astype(float)) for matrix, biases in made.matrices(made.weights)]
+    for matrix, biases in hidden:
+        signal = np.maximum(0, signal @ matrix + biases)
+    outputs: npt.NDArray[np.float64] = signal @ last[0] + last[1]
+    return outputs
+
+
+@pytest.mark.parametrize("layers", [1, 2, 5])
+@pytest.mark.parametrize("game", GAMES)
+def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
+    made, chance, work = network(game, layers), random.Random(layers), np.zeros(WORK, np.float32)
+    for plies in range(0, 50, 3):
+        position = walk(game, plies, chance)
+        value = judge(int(game), U(position.own), U(position.opp), made.weights, layers, work)
+        expected = plain_outputs(made, position)
+        assert work[OUTPUTS, : len(expected)] == pytest.approx(expected, abs=1e-5)
+        assert value == pytest.approx(np.tanh(expected[-1]), abs=1e-5)
+        words = np.array([[position.own, position.opp, 0]], np.uint64)
+        assert learning.features(made.name, words)[0] == pytest.approx(plain_inputs(position))
+
+
+def test_files_of_networks(tmp_path: Path) -> None:
+    made, file = network(Game.OTHELLO6, 3), tmp_path / "six.npz"
+    made.save(file)
+    again = network_for(Game.OTHELLO6, file)
+    assert (again.name, again.layers) == ("othello6", 3) and (again.weights == made.weights).all()
+    with pytest.raises(ConfigError, match="knows othello6, not othello:"):
+        network_for(Game.OTHELLO, file)
+    with pytest.raises(ConfigError, match="--size 4"):
+        network_for(Game.OTHELLO4)
+    Network("othello", 3, made.weights[:-1]).save(file)
+    with pytest.raises(ConfigError, match="holds no network"):
+        load_network(file)
+    file.write_bytes(b"")
+    with pytest.raises(ConfigError, match="holds no network"):
+        load_network(file)
+    assert {network_for(game).name for game in (Game.OTHELLO, Game.ABAPA, Game.ROMEIN)} == {"othello", "awale"}
+
+
+# ---- learning -------------------------------------------------------------------------------------------------------
+def batch(made: Network, examples: learning.Examples, turn: int = 0) -> learning.Batch:
+    return learning.make_batch(made, examples, np.full(len(examples), turn))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_gradients_agree_with_differences(game: Game) -> None:
+    made, chance = network(game, 3), np.random.default_rng(2)
+    shown = batch(made, learning.SelfPlay(game, made, rounds=20).play(chance))
+    reals = (each.astype(float) for each in (shown.inputs, shown.policies, shown.values))
+    inputs, policies, values = reals
+    doubles, weights = learning.Batch(inputs, shown.allowed, policies, values), made.weights.astype(float)
+    _, slope = learning.gradient(made, weights, doubles)
+    busy = np.argsort(-abs(slope))[:200]
+    for place in [*chance.choice(busy, 20), *chance.integers(made.size, size=20)]:
+        step = np.zeros(made.size)
+        step[place] = 1e-6
+        up, down = (learning.gradient(made, weights + sign * step, doubles)[0].total for sign in (1, -1))
+        assert (up - down) / 2e-6 == pytest.approx(slope[place], rel=1e-3, abs=1e-7)
+
+
+def hostile(chance: np.random.Generator) -> learning.Examples:
+    """What no game would teach: all seeds in one pit, boards without a seed, contradictions, and all beyond doubt."""
+    words = np.zeros((64, 3), np.uint64)
+    for row in range(48):
+        words[row, chance.integers(2)] = SEEDS << 8 * int(chance.integers(7))
+    words[:, 2] = chance.integers(1, 64, 64)
+    policies = np.zeros((64, 6), np.float32)
+    for row in range(64):
+        policies[row, chance.choice(np.flatnonzero(int(words[row, 2]) >> np.arange(6) & 1))] = 1
+    return learning.Examples(words, policies, chance.choice(np.array([-1, 1], np.float32), 64))
+
+
+@pytest.mark.parametrize(("layers", "dropout"), [(2, 0.0), (MOST_LAYERS, 0.5)])
+def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float) -> None:
+    chance = np.random.default_rng(3)
+    learner = learning.Learner(network(Game.ABAPA, layers), dropout)
+    for rate in (0.002, 0.1, 1e4):
+        for _ in range(100):
+            loss = learner.show(hostile(chance), rate, chance)
+            assert np.isfinite(loss.total)
+    assert np.isfinite(learner.network.weights).all() and learner.steps == 300
+    assert abs(learner.network.weights).max() == learning.LARGEST, "it was driven as far as it may go"
+    position, work = Position.start(Game.ABAPA), np.zeros(WORK, np.float32)
+    assert abs(judge(3, U(position.own), U(position.opp), learner.network.weights, layers, work)) <= 1
+
+
+def test_no_product_of_layers_can_overflow() -> None:
+    """The largest sum there can be, with every weight at its bound, all signs alike, and half of the units dropped."""
+    largest = max(abs((SEEDS - USUAL) / USUAL)) * 128 * learning.LARGEST
+    assert largest * (2 * WIDTH * learning.LARGEST) ** MOST_LAYERS < np.finfo(np.float32).max
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_without_these_bounds_it_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Report 1's way: seeds as they are, plain descent, gradients of any length."""
+    chance, made = np.random.default_rng(3), network(Game.ABAPA, MOST_LAYERS)
+    monkeypatch.setattr(learning, "USUAL", np.ones(14, np.float32))
+    weights = made.weights.copy()
+    for _ in range(100):
+        weights -= 0.1 * learning.gradient(made, weights, batch(made, hostile(chance)), 0.5, chance)[1]
+    assert not np.isfinite(weights).all()
+    monkeypatch.setattr(learning, "CLIP", np.inf)
+    monkeypatch.setattr(learning, "LARGEST", np.inf)
+    learner = learning.Learner(made)
+    with pytest.raises(ConfigError, match="not finite"):
+        for _ in range(100):
+            learner.show(hostile(chance), 1e4, chance)
+
+
+def test_it_learns_what_it_is_shown() -> None:
+    """A rule that all examples obey: the lowest legal move is best, and who has taken more wins."""
+    chance = np.random.default_rng(4)
+    words = np.zeros((256, 3), np.uint64)
+    taken = chance.integers(0, 20, (256, 2))
+    words[:, :2] = (taken << 48) + 0x010203040506
+    words[:, 2] = chance.integers(1, 64, 256)
+    policies = np.zeros((256, 6), np.float32)
+    policies[range(256), [(int(moves) & -int(moves)).bit_length() - 1 for moves in words[:, 2]]] = 1
+    examples = learning.Examples(words, policies, np.sign(taken[:, 0] - taken[:, 1]).astype(np.float32))
+    learner = learning.Learner(network(Game.ABAPA))
+    losses = [learner.show(examples, 0.003, chance) for _ in range(300)]
+    assert losses[0].moves > 0.5 and losses[-1].moves < 0.1
+    assert losses[0].value > 0.5 and losses[-1].value < 0.1
+
+
+# ---- games against oneself ------------------------------------------------------------------------------------------
+def next_choices(position: Position) -> list[Position]:
+    """The positions after each move, and after a pass where it must follow."""
+    children = [position.after(move) for move in position.legal_moves()]
+    return [child.after(PASS) if child.legal_moves() == (PASS,) else child for child in children]
+
+
+def replay(game: Game, examples: learning.Examples) -> list[Position]:
+    """The positions of a game's examples, found again by the rules, and one in which it may have ended."""
+    positions, choices = [], [Position.start(game)]
+    for own, opp, _ in examples.words.tolist():
+        positions.append(next(each for each in choices if (each.own, each.opp) == (own, opp)))
+        choices = next_choices(positions[-1])
+    return [*positions, next(each for each in choices if each.over)]
+
+
+def test_games_teach_sound_examples(game: Game) -> None:
+    selfplay, chance = learning.SelfPlay(game, network(game), rounds=16), np.random.default_rng(5)
+    for _ in range(3):
+        examples = selfplay.play(chance)
+        *positions, _ = replay(game, examples)
+        assert len(examples) > 5 and (abs(examples.values) <= 1).all()
+        for position, moves, policy in zip(positions, examples.words[:, 2], examples.policies, strict=True):
+            assert not position.over and judges.moves_word(position) == moves
+            assert policy.sum() == pytest.approx(1)
+            assert set(np.flatnonzero(policy)) <= set(position.legal_moves())
+
+
+def test_values_lie_between_the_tree_and_the_result() -> None:
+    """A network that judges every game open leaves half of the result, for one side and the other, passes or not."""
+    made, chance, passes = network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
+    made.weights[:] = 0
+    selfplay = learning.SelfPlay(Game.OTHELLO4, made, rounds=2)
+    while passes < 5:
+        examples = selfplay.play(chance)
+        *positions, end = replay(Game.OTHELLO4, examples)
+        sides = np.array([position.side for position in positions])
+        if len(next_choices(positions[-1])) == 1 and (sides[1:] == sides[:-1]).any():
+            passes += 1
+            first, second = end.score()
+            results = np.sign(first - second) * (1 - 2 * sides)
+            assert (np.sign(examples.values) == results).all()
+            assert abs(examples.values[:4]) == pytest.approx(0.5 * abs(results[:4]))
+
+
+@pytest.mark.parametrize("variant", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
+def test_repetition_ends_a_game(variant: Game) -> None:
+    position = parse_position("1-0-0-2-0-3-0-1-0-0-4-1-17-19-S", variant)
+    own, opp = U(position.own), U(position.opp)
+    seen = np.array([[own, opp, 0], [1, 2, 0], [3, 4, 0], [opp, own, 0]], np.uint64)
+    assert [is_repeated(seen, plies, own, opp) for plies in range(5)] == [False, False, True, False, True]
+    assert not is_repeated(seen, 4, opp, own), "with the other player to move it is another position"
+    again = Position(variant, position.own, position.opp, 0, frozenset({(position.own, position.opp, 0)}))
+    assert again.over and final_score(int(variant), own, opp) == judges.final_score(again)
+
+
+def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "KEPT", 10)
+    memory = learning.Memory(6)
+    for number in range(4):
+        words = np.full((4, 3), number, np.uint64)
+        memory.add(learning.Examples(words, np.zeros((4, 6), np.float32), np.zeros(4, np.float32)))
+    assert sorted(memory.words[:, 0].tolist()) == [1, 1, 2, 2, 2, 2, 3, 3, 3, 3]
+    drawn = memory.some(np.random.default_rng(1))
+    assert set(drawn.words[:, 0].tolist()) == {1, 2, 3}
+
+
+@pytest.mark.parametrize("turn", range(8))
+def test_boards_are_turned_as_a_whole(turn: int) -> None:
+    """Turned, a position still has the legal moves that its board says, and they keep their shares."""
+    made = network(Game.OTHELLO)
+    examples = learning.SelfPlay(Game.OTHELLO, made, rounds=8).play(np.random.default_rng(6))
+    turned = batch(made, examples, turn)
+    for row, policy in enumerate(examples.policies):
+        own, opp = (sum(1 << int(at) for at in np.flatnonzero(half)) for half in np.split(turned.inputs[row], 2))
+        legal = Position(Game.OTHELLO, own, opp).legal_moves()
+        assert tuple(np.flatnonzero(turned.allowed[row])) == legal
+        assert sorted(turned.policies[row]) == sorted(policy) and turned.policies[row, legal].sum() == pytest.approx(1)
+
+
+def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "MATCH", 2)
+    monkeypatch.setattr(learning, "GAMES", 1)
+    out = tmp_path / "made.npz"
+    passed: list[float] = []
+    first = next(learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append))
+    beside = tmp_path / "made.npz.checkpoint"
+    assert out.exists() and beside.exists() and first.seconds < 1
+    with pytest.raises(ConfigError, match="another training"):
+        next(learning.train(Game.ABAPA, 1.0, out, 1, 3, 0.0, passed.append))
+    passed.clear()
+    *_, last = learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append)
+    assert passed[0] == pytest.approx(first.seconds) and sum(passed) == pytest.approx(last.seconds)
+    assert last.seconds >= 1 and last.games > first.games and last.steps > first.steps
+    assert not beside.exists() and np.isfinite(load_network(out).weights).all()
+
+
+def test_the_command(tmp_path: Path) -> None:
+    out = tmp_path / "small.npz"
+    words = (
+        "train",
+        "perceptron",
+        "--game",
+        "othello",
+        "--size",
+        "4",
+        "--budget",
+        "300ms",
+        "--out",
+        str(out),
+        "--json",
+    )
+    done = awello(*words)
+    assert done.returncode == 0, done.stderr
+    reports = json.loads(done.stdout)["reports"]
+    assert reports and all(0 <= report["points"] <= 1 and report["games"] > 0 for report in reports)
+    assert load_network(out).name == "othello4"
+
+
+# ---- the tree -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("game", GAMES)
+def test_counts_add_up(game: Game) -> None:
+    made, chance = network(game), random.Random(1)
+    tree, position = NetworkTree(room=1 << 15, network=made), walk(game, 6, chance)
+    found = tree.analyse(position, 60.0, 1500, 0)
+    assert found.leaves == 1500 == tree.nodes[0, VISITS]
+    assert {move for move, _ in found.candidates} == set(position.legal_moves())
+    grown = np.flatnonzero(tree.nodes[: tree.size, COUNT])
+    assert len(grown) > 100
+    for node in grown:
+        children = tree._children(int(node))
+        assert tree.worth[children, PRIOR].sum() == pytest.approx(1)
+        visits = tree.nodes[children, VISITS]
+        assert (abs(tree.worth[children, TOTAL]) <= visits + 1e-9).all()
+        if tree.nodes[children[0], 2] >= 0:
+            assert visits.sum() == tree.nodes[node, VISITS] - 1
+    end = position
+    for move in found.line:
+        end = end.play(move)
+    again = tree.analyse(position, 60.0, 1500, 0)
+    assert again.candidates == found.candidates, "nothing is left of the decision before"
+
+
+def test_a_full_tree_goes_on() -> None:
+    tree = NetworkTree(room=1 << 10, network=network(Game.OTHELLO))
+    found = tree.analyse(Position.start(), 60.0, 3000, 0)
+    assert found.leaves == 3000 and found.nodes <= 1 << 10
+
+
+def test_priors_are_the_network_and_nothing_else() -> None:
+    made, position = network(Game.TOURNAMENT), walk(Game.TOURNAMENT, 9, random.Random(2))
+    tree = NetworkTree(room=1 << 10, network=made)
+    found = tree.analyse(position, 60.0, 1, 0)
+    promises = plain_outputs(made, position)[list(position.legal_moves())]
+    shares = np.exp(promises) / np.exp(promises).sum()
+    assert tree.worth[tree._children(0), PRIOR] == pytest.approx(shares, abs=1e-5)
+    assert found.move == position.legal_moves()[int(np.argmax(shares))]
+
+
+def test_a_win_in_sight_is_found() -> None:
+    """Even by a network that knows nothing: finished games count by their result."""
+    made, found, solved, chance = network(Game.OTHELLO), 0, 0, random.Random(3)
+    while solved < 12:
+        position = judges.random_position(Game.OTHELLO, 6, chance)
+        values = {move: -judges.solve(position.after(move)) for move in position.legal_moves()}
+        if max(values.values()) > 0 > min(values.values()):
+            solved += 1
+            found += values[NetworkTree(1 << 14, network=made).analyse(position, 60.0, 4000, 1).move] > 0
+    assert found >= 11
+    winning = parse_position("0-0-0-0-0-2-0-1-9-9-0-0-23-4-S", Game.ABAPA)
+    analysis = NetworkTree(1 << 14, network=network(Game.ABAPA)).analyse(winning, 60.0, 200, 1)
+    assert winning.format_move(analysis.move) == "F" and analysis.value == pytest.approx(1)
+
+
+# ---- the player -----------------------------------------------------------------------------------------------------
+def test_the_player_keeps_its_time() -> None:
+    player = make_player("puct@50ms")
+    player.begin(Game.ABAPA, 1)
+    player.choose(Position.start(Game.ABAPA), Clock())
+    begun = time.perf_counter()
+    choice = player.choose(Position.start(Game.ABAPA), Clock())
+    assert time.perf_counter() - begun < 1
+    assert choice.analysis and choice.analysis.leaves > 0
+    with pytest.raises(SpecError, match="needs a time"):
+        make_player("puct@4").begin(Game.OTHELLO, 0)
+    with pytest.raises(ConfigError, match="no network for othello6"):
+        make_player("puct@50ms").begin(Game.OTHELLO6, 0)
+
+
+def test_it_beats_random() -> None:
+    for game in (*GAMES, Game.ROMEIN):
+        result = play_match(Match(game, "puct@100n,memory=8192", "random", games=10, seed=2))
+        assert result.wins >= 9
