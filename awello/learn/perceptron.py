@@ -251,17 +251,18 @@ def train(
     learner, spent, games = resume(checkpoint, game, layers, dropout, seed)
     selfplay, memory = SelfPlay(game, learner.network), Memory(learner.network.moves)
     chance, losses, reported = np.random.default_rng((seed, games)), [], int(REPORTS * spent / budget)
+    begun = time.perf_counter() - spent
     step(spent)
     while spent < budget:
-        begun, fresh = time.perf_counter(), memory.count
+        fresh = memory.count
         for _ in range(GAMES):
             memory.add(selfplay.play(chance))
         games += GAMES
         rate = LAST_RATE + (RATE - LAST_RATE) * (1 + math.cos(math.pi * spent / budget)) / 2
         for _ in range(SHOWN * (memory.count - fresh) // BATCH):
             losses.append(learner.show(memory.some(chance), rate, chance))
-        spent += (passed := time.perf_counter() - begun)
-        step(passed)
+        before, spent = spent, time.perf_counter() - begun
+        step(spent - before)
         keep(checkpoint, learner, spent, games)
         if int(REPORTS * spent / budget) > reported:
             reported = int(REPORTS * spent / budget)
