@@ -8,7 +8,7 @@ import pytest
 from conftest import awello
 
 from awello.errors import ConfigError
-from awello.lab import benchmark, championship, complexity, ordering
+from awello.lab import benchmark, championship, complexity, heuristics, ordering, published
 from awello.lab.experiment import Plan, run
 
 EXPERIMENTS = {
@@ -53,6 +53,25 @@ def test_orders_of_moves_are_compared_in_the_same_games(tmp_path: Path) -> None:
     assert 20 < float(rows["frozen order"]["nodes saved, %"]) < float(rows["live order"]["nodes saved, %"]) + 20
     assert sum(ordering.nodes_by_ply(played[0])) == sum(map(sum, played[0].nodes))
     assert ordering.nodes_by_ply(played[0])[:2] == [played[0].nodes[0][0], played[0].nodes[1][0]]
+
+
+def test_the_tournament_of_report_1(tmp_path: Path) -> None:
+    plan = heuristics.plan("awale", None, 1, (1,), 1)
+    assert (plan.games, plan.variant, len(plan.pairings)) == (2, "tournament", 36)
+    played = run(plan, tmp_path, 1, lambda _: None)
+    points, names = heuristics.round_points(plan, played), heuristics.entrants(1)
+    for pairing, (one, other) in enumerate(plan.pairings):
+        first, second = ([game.score[place] for game in played if game.pairing == pairing] for place in (0, 1))
+        expected = 3 if sum(first) > sum(second) else 1 if sum(first) == sum(second) else 0
+        assert points[one, other] == expected and points[other, one] == (1 if expected == 1 else 3 - expected)
+    heuristics.write(plan, played, (1,), tmp_path)
+    with (tmp_path / "ranks.csv").open() as file:
+        rows = {row["program"]: row for row in csv.DictReader(file)}
+    assert rows.keys() == names.keys() == published.HEURISTICS.keys()
+    assert float(rows["MinMaxH3.2"]["report 1: points"]) == 20.63
+    assert sum(float(row["points"]) for row in rows.values()) == sum(points.values())
+    with pytest.raises(ConfigError, match="for Awalé"):
+        heuristics.plan("othello", None, 1, (1,), 1)
 
 
 def quick_plan(games: int = 4) -> Plan:

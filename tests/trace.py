@@ -5,13 +5,19 @@ import random
 import numpy as np
 
 from awello import Game, Position, parse_position, parse_transcript
+from awello.engine.awale import INFINITY
+from awello.engine.awale_worker import AwaleWorker
+from awello.engine.awale_worker import Table as Memory
 from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
-from awello.engine.tablebase import solve_level
+from awello.engine.tablebase import Tablebase, solve_level
+from awello.engine.threads import Question, Team
 from awello.evaluate.network import new_network
 from awello.evaluate.settings import Block, Heuristic, heuristics_for
+from awello.evaluate.weights import awale_weights
 from awello.kernel import U
+from awello.learn.awale_games import LONGEST, play_one
 from awello.learn.perceptron import SelfPlay
 from awello.limits import Limit
 from awello.rules import awale, othello
@@ -69,13 +75,24 @@ def trace_engine() -> None:
                 print(found.depth, found.candidates, found.nodes, found.line)
 
 
-def trace_endgames() -> None:
-    """Print the solved endgames of Awalé, a byte a position."""
+def trace_awale() -> None:
+    """Print the solved endgames of Awalé, a byte a position, and what a search finds that uses them."""
     for number in range(awale.ABAPA, awale.ROMEIN + 1):
         table = np.zeros(int(OFFSET[4]), np.uint8)
         for level in range(1, 4):
             solve_level(Game(number), table, level, 1, lambda passes: None)
         print(number, table.tobytes().hex())
+        position = parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game(number))
+        for weights in (None, awale_weights()):
+            worker = AwaleWorker(0, Tablebase(Game(number), 3, table), Memory(1), weights)
+            team = Team([worker], worker.table)
+            team.begin()
+            for depth in (2, 4):
+                found = team.ask(Question(position, U(63), -INFINITY, INFINITY, depth, 3))
+                print(found, team.nodes, team.best_move(position.after(found.move)))
+        boards, gains = np.full((LONGEST, 2), U(0x010201)), np.zeros(LONGEST, np.int64)
+        count = play_one(boards, gains, np.array([7], np.uint64), 1, 1, worker.address)
+        print(boards[:count].tolist(), gains[:count].tolist())
 
 
 def trace_random_games() -> None:
@@ -108,7 +125,7 @@ def main() -> None:
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
     trace_searches()
     trace_engine()
-    trace_endgames()
+    trace_awale()
     trace_random_games()
     trace_networks()
 

@@ -12,7 +12,9 @@ from awello.cli.app import Json, Variant, app, print_json, progress
 
 @app.command()
 def lab(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="complexity, championship, benchmark or ordering")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="complexity, championship, benchmark, ordering or heuristics")
+    ],
     game: Annotated[
         str | None, typer.Option(help="othello or awale; unless said, that of the experiment", metavar="GAME")
     ] = None,
@@ -30,14 +32,15 @@ def lab(
     championship: every configuration against every other of its depth.
     benchmark: each heuristic against random.
     ordering: what an order of moves saves, learnt before or while searching (Awalé).
+    heuristics: the nine programs of report 1 against each other (Awalé).
     """
     from awello.errors import ConfigError
-    from awello.lab import benchmark, championship, complexity, ordering
+    from awello.lab import benchmark, championship, complexity, heuristics, ordering
     from awello.lab.experiment import run
     from awello.lab.report import need_plots
     from awello.rules.game import find_game
 
-    modules = (complexity, championship, benchmark, ordering)
+    modules = (complexity, championship, benchmark, ordering, heuristics)
     experiments = {module.__name__.rpartition(".")[2]: module for module in modules}
     if name not in experiments:
         raise ConfigError(f"no experiment {name!r}: choose {', '.join(experiments)}")

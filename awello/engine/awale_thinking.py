@@ -17,12 +17,13 @@ from awello.limits import Limit
 from awello.position import Position
 
 LINE = 40  # moves of a line that are shown
+STRIDE = 4  # plies from one search to the next on the way to a given depth
 
 
 class AwaleThinking(Thinking):
     """A position of Awalé that is being searched; how sure to be is up to how many seeds endgames are known."""
 
-    WINDOW = UNIT
+    WINDOW = UNIT // 4
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -38,7 +39,7 @@ class AwaleThinking(Thinking):
             depths, known = range(1, level_of(limit.level).depth + 1), min(known, 2 * limit.level)
         elif limit.depth is not None:
             deepest = min(limit.depth, DEEPEST)
-            depths = range(2 - deepest % 2, deepest + 1, 2)  # the last depth is what counts: every other will do
+            depths = range(1 + (deepest - 1) % STRIDE, deepest + 1, STRIDE)  # only the last depth counts
         for depth in depths:
             if self.found and all(found.proved for found in self.found):
                 return

@@ -18,6 +18,7 @@ SOLVED_FROM = 20  # empty squares from which the rest of the game takes next to 
 PER_SEED = 0.7  # moves that a player makes for each seed in play
 RESERVE = 2  # moves kept in hand
 LAG = 0.02  # seconds that a move costs beside thinking
+SPARE = 0.05  # the share of a time for one move that is kept for everything around the search
 MOST = 0.25  # the largest share of the clock for one move
 BRANCHING = 3.0  # times longer for one ply more, until two depths have been compared
 STRETCH = 2.5  # a depth that has begun may take so many times the share

@@ -20,7 +20,7 @@ from awello.analysis import Analysis
 from awello.engine.awale_thinking import AwaleThinking
 from awello.engine.awale_worker import awale_team
 from awello.engine.block import MOST_THREADS
-from awello.engine.clock import UNLIMITED, Allowance, allowance, moves_left
+from awello.engine.clock import SPARE, UNLIMITED, Allowance, allowance, moves_left
 from awello.engine.levels import USUAL, level_of
 from awello.engine.othello_thinking import OthelloThinking
 from awello.engine.othello_worker import othello_team
@@ -104,7 +104,8 @@ class Engine:
         """The best move in the time that the clock allows, within the limit if there is one; some may be left out."""
         allowed = allowance(clock, moves_left(position))
         if limit is not None and limit.seconds is not None:
-            allowed = Allowance(min(allowed.aim, limit.seconds), min(allowed.most, limit.seconds))
+            seconds = limit.seconds * (1 - SPARE)
+            allowed = Allowance(min(allowed.aim, seconds), min(allowed.most, seconds))
         if limit is None:
             limit = Limit(level=USUAL) if allowed == UNLIMITED else Limit()
         if len(set(position.legal_moves()) - set(without)) == 1:

@@ -92,3 +92,16 @@ ORDERING = {
         "live order": (28.8, 78),
     },
 }
+
+# Report 1, figure 3: the sum over eight opponents of the mean points of a round.
+HEURISTICS = {
+    "MinMaxH3.2": 20.63,
+    "MinMaxH4": 16.67,
+    "Awariness": 16.29,
+    "MinMaxH6": 15.53,
+    "MinMaxH1": 14.57,
+    "MinMaxH5.3": 12.88,
+    "MinMaxH2": 7.18,
+    "MinMax": 2.52,
+    "Le crocodile crétin": 1.19,
+}

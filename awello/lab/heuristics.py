@@ -1,0 +1,95 @@
+"""Which heuristic is best: report 1's figure 3, a tournament of nine programs for Awalé.
+
+Every pair plays rounds of two games with the first player exchanged; the larger summed score wins the round: 3 points,
+1 each for a draw.  The report's rank is the sum over all opponents of the mean points of a round, 24 at most.  Its
+heuristics search on a budget of nodes with learnt weights; `MinMax` is alpha-beta with DiffScore to depth 8.  For quick
+trials a lesser depth shrinks the budget alike.  Two of the nine are only named there: in their places stand the
+finished agent and the greedy player.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+from awello.arena.tournament import DRAW, WIN
+from awello.errors import ConfigError
+from awello.lab import published
+from awello.lab.experiment import Plan, Played
+from awello.lab.report import Report
+from awello.search.budgeting import NODES
+
+GAME, GAMES, DEPTHS = "awale", 20, (8,)
+OPENING_PLIES = 4
+SEARCHING = {
+    "MinMaxH1": "budget:h1",
+    "MinMaxH2": "budget:h2",
+    "MinMaxH3.2": "budget:h3",
+    "MinMaxH4": "budget:h4",
+    "MinMaxH5.3": "budget:h5",
+    "MinMaxH6": "budget:h6",
+    "Awariness": "travers",
+}
+STAND_INS = {"Awariness": "travers", "Le crocodile crétin": "greedy"}
+
+
+def entrants(depth: int) -> dict[str, str]:
+    """The nine programs by their published names."""
+    nodes = max(1, int(NODES * 4.0 ** (depth - DEPTHS[0])))
+    specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCHING.items()}
+    return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", "Le crocodile crétin": "greedy"}
+
+
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+    """All pairs of the nine, by report 1's rules unless said; games come in rounds of two."""
+    if game != "awale":
+        raise ConfigError("these heuristics are for Awalé: leave --game out")
+    pairings = tuple(combinations(entrants(depths[-1]).values(), 2))
+    return Plan("heuristics", game, variant or "tournament", pairings, games + games % 2, seed, OPENING_PLIES)
+
+
+def round_points(plan: Plan, games: Sequence[Played]) -> dict[tuple[str, str], float]:
+    """The mean points of a round that the first of two specs took from the second."""
+    scores: dict[tuple[int, int], list[list[int]]] = {}
+    for game in games:
+        scores.setdefault((game.pairing, game.number // 2), []).append(game.score)
+    totals: dict[tuple[str, str], list[int]] = {}
+    for (pairing, _), two in scores.items():
+        one, other = (sum(score[place] for score in two) for place in (0, 1))
+        pair = plan.pairings[pairing]
+        points = (WIN, 0) if one > other else (0, WIN) if one < other else (DRAW, DRAW)
+        for names, won in ((pair, points[0]), (pair[::-1], points[1])):
+            totals.setdefault((names[0], names[1]), []).append(won)
+    return {names: sum(won) / len(won) for names, won in totals.items()}
+
+
+def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+    """Write the report of the experiment."""
+    report, names = Report(folder, "Awalé's heuristics: the tournament of report 1"), entrants(depths[-1])
+    points = round_points(plan, games)
+    ranks = {
+        name: sum(points[spec, rival] for rival in names.values() if rival != spec) for name, spec in names.items()
+    }
+    report.text(
+        f"{plan.games // 2} rounds for each pair, rules of {plan.variant}, each round from {plan.opening_plies} random "
+        f"moves that all pairs share; seed {plan.seed}. A rank is the sum over all opponents of the mean points of a "
+        "round: 3 for the larger summed score of its two games, 1 for a draw.",
+        "The report names "
+        + " and ".join(f"*{name}* (here `{spec}`)" for name, spec in STAND_INS.items())
+        + " without a description.",
+    )
+    order = sorted(ranks, key=lambda name: -ranks[name])
+    theirs = sorted(published.HEURISTICS, key=lambda name: -published.HEURISTICS[name])
+    rows = [
+        [place, name, f"`{names[name]}`", ranks[name], published.HEURISTICS[name], theirs.index(name) + 1]
+        for place, name in enumerate(order, 1)
+    ]
+    header = ["rank", "program", "here", "points", "report 1: points", "report 1: rank"]
+    report.table("ranks", "Points of each program, 24 at most", header, rows)
+    report.text("## Pair by pair")
+    pairs = [
+        [name, *(None if name == rival else points[names[name], names[rival]] for rival in order)] for name in order
+    ]
+    report.table("pairs", "Mean points of a round, of the row against the column", ["", *order], pairs)
+    better = "beats" if points[names["MinMaxH3.2"], names["MinMax"]] > 1.5 else "does not beat"
+    report.text(f"H3 {better} DiffScore, which the report finds it does.")
+    report.write()
