@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from awello.errors import ConfigError
 
@@ -17,14 +17,28 @@ Result = TypeVar("Result")
 AHEAD = 4  # items handed to each worker before their results are waited for
 
 
+class Each(Protocol):
+    """The function of each item, in order: what `map` does."""
+
+    def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
+
+
 def work(
     function: Callable[[Item], Result], items: Iterable[Item], workers: int, prepare: Callable[..., None], *given: Any
 ) -> Generator[Result, None, None]:
     """The function of each item, in order, from processes that each call `prepare(*given)` first."""
+    with crew(workers, prepare, *given) as each:
+        yield from each(function, items)
+
+
+@contextmanager
+def crew(workers: int, prepare: Callable[..., None] | None = None, *given: Any) -> Iterator[Each]:
+    """Processes that stay for several rounds of work; each calls `prepare(*given)` first, if there is anything to."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, prepare, given)
-    pending: deque[Future[Result]] = deque()
-    try:
+
+    def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        pending: deque[Future[Result]] = deque()
         for item in items:
             with deaf():
                 pending.append(pool.submit(function, item))
@@ -32,6 +46,9 @@ def work(
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+
+    try:
+        yield each
     except BrokenProcessPool:
         advice = "a player of your own must be registered in a file that they can import, or use one job"
         raise ConfigError(f"a worker process could not start or has died: {advice}") from None
