@@ -1,9 +1,7 @@
 """`awello analyse`: a played game with the value of each move, its mistakes and what was better."""
 
-import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,8 +15,6 @@ if TYPE_CHECKING:
     from awello.limits import Limit
     from awello.record import Record
     from awello.rules.game import Game
-
-PLOTS = (".svg", ".png")
 
 
 @app.command()
@@ -44,6 +40,8 @@ def analyse(
 
     game, spent = find_game("othello", size), parse_limit(limit)
     if plot:
+        from awello.lab.report import check_plot
+
         check_plot(plot)
     played = read_record(record, game)
     judgements, interrupted = judge(played, spent, threads, memory)
@@ -52,7 +50,10 @@ def analyse(
     else:
         print_review(played, judgements)
     if plot and judgements:
-        write_plot(plot, judgements)
+        from awello.lab.report import write_plot
+        from awello.lab.reviews import plot_review
+
+        write_plot(plot, lambda axes: plot_review(axes, judgements))
     if interrupted:
         raise typer.Exit(130)
 
@@ -171,37 +172,3 @@ def _side_json(summary: "Summary") -> dict[str, Any]:
         "mistakes": summary.mistakes,
         "blunders": summary.blunders,
     }
-
-
-def check_plot(path: Path) -> None:
-    """Say at once, not after minutes of analysis, that a plot cannot be written."""
-    from awello.lab.report import need_plots
-
-    if path.suffix.lower() not in PLOTS:
-        raise ConfigError(f"cannot plot to {str(path)!r}: choose a name that ends in {' or '.join(PLOTS)}")
-    if not path.parent.is_dir():
-        raise ConfigError(f"cannot plot to {str(path)!r}: there is no folder {str(path.parent)!r}")
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise ConfigError(f"cannot plot to {str(path)!r}: it is no plain file")
-    need_plots()
-
-
-def write_plot(path: Path, judgements: "Sequence[Judgement]") -> None:
-    """Write the plot completely or not at all."""
-    from matplotlib.figure import Figure
-
-    from awello.lab.reviews import plot_review
-
-    figure = Figure(figsize=(9, 5), layout="constrained")
-    axes = figure.add_subplot()
-    plot_review(axes, judgements)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
-    draft = path.parent / f".{path.name}.{os.getpid()}"
-    try:
-        figure.savefig(draft, dpi=120, format=path.suffix.lower().removeprefix("."))
-        draft.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
-        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None

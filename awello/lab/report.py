@@ -1,7 +1,9 @@
 """A report in a folder: the same text as Markdown and HTML, each table as CSV, each plot as PNG and SVG."""
 
 import csv
+import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ from markdown_it import MarkdownIt
 
 from awello.errors import ConfigError
 
+PLOTS = (".svg", ".png")
+Draw = Callable[[Any], None]
 STYLE = """<style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
 table { border-collapse: collapse; margin: 1rem 0 } th, td { border: 1px solid #ccc; padding: .25rem .6rem }
@@ -25,6 +29,43 @@ def need_plots() -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise ConfigError("plots need matplotlib: pip install 'awello[lab]'") from None
+
+
+def check_plot(path: Path) -> None:
+    """Say at once, not after minutes of work, that a plot cannot be written."""
+    if path.suffix.lower() not in PLOTS:
+        raise ConfigError(f"cannot plot to {str(path)!r}: choose a name that ends in {' or '.join(PLOTS)}")
+    if not path.parent.is_dir():
+        raise ConfigError(f"cannot plot to {str(path)!r}: there is no folder {str(path.parent)!r}")
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise ConfigError(f"cannot plot to {str(path)!r}: it is no plain file")
+    need_plots()
+
+
+def write_plot(path: Path, draw: Draw) -> None:
+    """Write a plot completely or not at all."""
+    draft = path.parent / f".{path.name}.{os.getpid()}"
+    try:
+        _figure(draw).savefig(draft, dpi=120, format=path.suffix.lower().removeprefix("."))
+        draft.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None
+
+
+def _figure(draw: Draw) -> Any:
+    """A figure with the plot that `draw` makes on its axes."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    draw(axes)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    return figure
 
 
 class Report:
@@ -48,17 +89,9 @@ class Report:
         self.parts.append(f"**{caption}** ([{name}.csv]({name}.csv))")
         self.parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
 
-    def plot(self, name: str, caption: str, draw: Callable[[Any], None]) -> None:
+    def plot(self, name: str, caption: str, draw: Draw) -> None:
         """Add a plot that `draw` makes on its axes, and write it as `name.png` and `name.svg`."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9, 5), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = figure.add_subplot()
-        draw(axes)
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize="small")
+        figure = _figure(draw)
         for kind in ("png", "svg"):
             figure.savefig(self.folder / f"{name}.{kind}", dpi=120)
         self.parts.append(f"![{caption}]({name}.svg)\n\n*{caption}*")
