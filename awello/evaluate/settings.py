@@ -67,6 +67,8 @@ class Heuristic:
             raise ConfigError(f"thresholds {self.thresholds} must rise, such as 30-55")
         if self.weights and len(self.weights) != weights_of(self.name):
             raise ConfigError(f"{self.name} takes {weights_of(self.name)} weights, not {len(self.weights)}")
+        if any(abs(weight) > LARGEST for weight in self.weights):
+            raise ConfigError(f"the weights of {self.name} must lie between {-LARGEST} and {LARGEST}")
 
 
 def heuristics_for(game: Game) -> list[str]:
@@ -84,6 +86,14 @@ def learnt_weights() -> dict[str, tuple[int, ...]]:
     """The weights that `awello train` found for Awalé's heuristics."""
     content = json.loads(files("awello").joinpath("data/awale.json").read_text("utf-8"))
     return {name: tuple(weights) for name, weights in content.items()}
+
+
+def read_weights(file: str, name: str) -> tuple[int, ...]:
+    """The weights of a heuristic in a file that `awello train` wrote."""
+    try:
+        return tuple(map(int, json.loads(Path(file).read_text("utf-8"))["weights"][name]))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ConfigError(f"no weights of {name} in {file!r}: give a file that 'awello train {name}' wrote") from None
 
 
 class Block:

@@ -8,7 +8,7 @@ from pydantic import Field
 from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.evaluate.heuristics import EQUALS
-from awello.evaluate.settings import Block, Heuristic
+from awello.evaluate.settings import Block, Heuristic, read_weights
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, register
 from awello.players.simple import Seeded
@@ -29,6 +29,8 @@ class Textbook(Seeded):
     table: str = "1"
     thresholds: str = "30-55"
     corners: int = 0
+    file: str | None = None
+    """What `awello train` learnt; unless said, what is shipped."""
 
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
@@ -45,7 +47,8 @@ class Textbook(Seeded):
         if not (early.isdecimal() and dash and late.isdecimal()):
             raise SpecError(f"thresholds {self.thresholds!r} are no two numbers of discs, such as 30-55")
         name = self.heuristic or ("positional" if game.family == "othello" else "diffscore")
-        return Heuristic(name, self.table, (int(early), int(late)), self.corners)
+        weights = read_weights(self.file, name) if self.file else ()
+        return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
 
     def _block(self, game: Game) -> Block:
         return Block(game, self._heuristic(game))
