@@ -81,10 +81,10 @@ def progress_bar() -> "Progress":
 
 @contextmanager
 def progress(label: str, total: float) -> Iterator[Any]:
-    """Show a live bar; yields a function to call for each step done."""
+    """Show a live bar; yields a function to call for each step done, which also takes a new `description`."""
     with progress_bar() as bar:
         task = bar.add_task(label, total=total)
-        yield lambda steps=1: bar.advance(task, steps)
+        yield lambda steps=1, **shown: bar.update(task, advance=steps, **shown)
 
 
 def fail(message: str, status: int = 2) -> int:
@@ -122,6 +122,7 @@ def main() -> None:
         analyse,
         bench,
         book,
+        genetic,
         lab,
         match,
         perft,

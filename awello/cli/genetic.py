@@ -1,0 +1,125 @@
+"""`awello train h1` to `h6` and `travers`: weights for Awalé's heuristics by the genetic algorithm."""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from awello.cli.app import Json, Variant, print_json, progress
+from awello.cli.train import train
+
+if TYPE_CHECKING:
+    from awello.learn.genetic import Evolution, Plan
+
+HEURISTICS = ("h1", "h2", "h3", "h4", "h5", "h6", "travers")
+HELP = """Learn the weights of {name} for Awalé by the genetic algorithm of report 1.
+
+Safe to interrupt: the last whole generation is kept, and the same command goes on for the time that is left.
+"""
+
+
+def add(name: str) -> None:
+    """Add the command that trains one heuristic."""
+
+    @train.command(name, help=HELP.format(name=name))
+    def command(
+        budget: Annotated[str, typer.Option(help="Time to learn, such as 10m or 1h", metavar="T")] = "1h",
+        out: Annotated[Path, typer.Option(help="The file to write, or to go on from", metavar="FILE")] = Path(
+            f"{name}.json"
+        ),
+        jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
+        seed: Annotated[int, typer.Option(help="The same seed gives the same generations", metavar="S")] = 0,
+        nodes: Annotated[int, typer.Option(min=1, help="Nodes for a move of an individual", metavar="N")] = 1000,
+        variant: Variant = "tournament",
+        plot: Annotated[Path | None, typer.Option(help="Draw the fitness to this .svg or .png", metavar="FILE")] = None,
+        json: Json = False,
+    ) -> None:
+        from awello.errors import ConfigError
+        from awello.lab.report import check_plot, write_plot
+        from awello.learn.genetic import Plan
+        from awello.limits import parse_seconds
+        from awello.rules.game import find_game
+
+        game, seconds = find_game("awale", variant=variant), parse_seconds(budget)
+        plan = Plan(name, str(game), seed, nodes)
+        if seconds <= 0:
+            raise ConfigError("no time to learn: give a --budget such as 10m")
+        if plot:
+            check_plot(plot)
+        evolution = learn(plan, seconds, out, jobs, lines=not json and not sys.stdout.isatty())
+        if plot:
+            write_plot(plot, lambda axes: draw(axes, evolution))
+        report(plan, evolution, out, json)
+
+
+for heuristic in HEURISTICS:
+    add(heuristic)
+
+
+def learn(plan: "Plan", seconds: float, out: Path, jobs: int, lines: bool) -> "Evolution":
+    """Let generations pass until the time is spent, each written down."""
+    from awello.arena.workers import crew
+    from awello.learn.genetic import evolve, resume, save
+
+    evolution = resume(out, plan)
+    save(out, plan, evolution)  # what is wrong with the file shows here
+    begun = time.perf_counter() - evolution.seconds
+    label = f"train {plan.heuristic}"
+    try:
+        with (
+            progress(label, round(seconds)) as show,
+            crew(jobs) if jobs > 1 else nullcontext(map) as each,
+        ):
+
+            def watched(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+                for result in each(function, items):
+                    show(0, completed=time.perf_counter() - begun)
+                    yield result
+
+            for generation in evolve(plan, evolution, seconds, watched):
+                evolution = generation
+                save(out, plan, evolution)
+                show(0, description=f"{label}, {describe(evolution)}")
+                if lines:
+                    print(describe(evolution), flush=True)
+    except KeyboardInterrupt:
+        print(f"awello: what is learnt is in {out}: the same command goes on from there", file=sys.stderr)
+        raise
+    return evolution
+
+
+def describe(evolution: "Evolution") -> str:
+    """Where the learning stands, in a line."""
+    last = evolution.history[-1]
+    weights = " ".join(map(str, last.weights))
+    return f"generation {len(evolution.history)}: best {last.best}, mean {last.mean:.0f}, weights {weights}"
+
+
+def draw(axes: Any, evolution: "Evolution") -> None:
+    """The fitness of each generation."""
+    numbers = range(1, len(evolution.history) + 1)
+    axes.plot(numbers, [lived.best for lived in evolution.history], label="best")
+    axes.plot(numbers, [lived.mean for lived in evolution.history], label="mean of the population")
+    axes.set_xlabel("generation")
+    axes.set_ylabel("fitness")
+
+
+def report(plan: "Plan", evolution: "Evolution", out: Path, json: bool) -> None:
+    """What has been learnt, for people or machines."""
+    if json:
+        print_json(
+            {
+                "heuristic": plan.heuristic,
+                "weights": plan.weights(evolution.best),
+                "fitness": evolution.history[-1].best,
+                "generations": len(evolution.history),
+                "seconds": evolution.seconds,
+                "file": str(out),
+            }
+        )
+    else:
+        print(f"{describe(evolution)}; {evolution.seconds:.0f} s, written to {out}")

@@ -1,0 +1,263 @@
+"""Weights for Awalé's heuristics by a genetic algorithm (report 1, sections 3.6 and 3.7; after Daoud et al. 2004).
+
+An individual is a list of genes, the weights of a heuristic.  In each generation some of them are fighters; everybody
+plays two games against each fighter and against the boss, who counts double, and who has won most breeds.  Each random
+choice follows from the seed and the number of the generation, so nothing but the individuals has to be kept to go on
+from there, and the results are the same for any number of worker processes.
+"""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from awello import __version__
+from awello.analysis import Analysis
+from awello.errors import ConfigError
+from awello.evaluate.settings import Heuristic
+from awello.position import Position
+from awello.rules.game import Game, find_game
+from awello.search.budgeting import Budgeting
+
+try:
+    from deap import base, tools
+except ImportError:
+    raise ConfigError("the genetic algorithm needs deap: pip install 'awello[learn]'") from None
+
+NAIVE = {  # a person's choice
+    "h1": (10, -10),
+    "h2": (10, -10, -1, 1, -1, 1),
+    "h3": (10, -10, -1, 1, -1, 1, 1, -1),
+    "h4": (10, -10, -2, 2, 0, 0, 2, -2),
+    "h5": (10, -10, -1, 1, -1, 1, 1, -1),
+    "h6": (1, -1, 1, -1, 1, -1, 2, -2, 10, -10, -1, 1),
+    "travers": (10, -10, -1, 1, -1, 1, 3, -3),
+}
+FIXED = {"travers": 2}  # how many weights, the first ones, are not learnt
+WIN, DRAW = 200, 100
+BOSS = 2  # times the points of another game
+LONGEST = 300  # plies of a game: those who do not want seeds would go on for thousands
+
+Genes = tuple[int, ...]
+Search = Callable[[Position], Analysis]
+
+
+class Individual(list[int]):
+    """Genes, and how well they did in the present generation."""
+
+    fitness = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is learnt, and how: unless said, as in the report."""
+
+    heuristic: str
+    variant: str = "tournament"
+    seed: int = 0
+    nodes: int = 3000
+    """The budget of an individual for a move."""
+    population: int = 42
+    fighters: int = 5
+    mutation: float = 0.2
+    largest: int = 20
+    boss_depth: int = 8
+
+    @property
+    def game(self) -> Game:
+        """The rules played by."""
+        return find_game("awale", variant=self.variant)
+
+    @property
+    def naive(self) -> Individual:
+        """The genes that a person chose."""
+        return Individual(NAIVE[self.heuristic][FIXED.get(self.heuristic, 0) :])
+
+    def weights(self, genes: Sequence[int]) -> tuple[int, ...]:
+        """The weights of genes: those that are not learnt, then the genes."""
+        return (*NAIVE[self.heuristic][: FIXED.get(self.heuristic, 0)], *genes)
+
+
+@dataclass
+class Generation:
+    """What is kept of a generation; fitness is that of the best there has been, and the mean of the population."""
+
+    best: int
+    mean: float
+    weights: list[int]
+
+
+@dataclass
+class Evolution:
+    """Where the learning stands: who is to fight next, the best so far, and what has been."""
+
+    population: list[Individual]
+    best: Individual
+    history: list[Generation] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+# ---- games ----------------------------------------------------------------------------------------------------------
+def fight(game: Game, searches: Sequence[Search], seed: str) -> tuple[int, int]:
+    """Play a game between two searches; what each holds at the end.  Chance decides among best moves."""
+    position, chance, ply = Position.start(game), random.Random(seed), 0
+    while not position.over and ply < LONGEST:
+        ply += 1
+        position = position.after(chance.choice(searches[position.side](position).best_moves))
+    return position.holdings()
+
+
+def points(own: int, opp: int) -> int:
+    """What a game is worth: for the result, and the seeds held."""
+    return own + (WIN if own > opp else DRAW if own == opp else 0)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Everything that decides how fit an individual is in a generation."""
+
+    plan: Plan
+    generation: int
+    fighters: tuple[Genes, ...]
+    genes: Genes
+
+
+Each = Callable[[Callable[[Trial], int], Iterable[Trial]], Iterable[int]]
+
+
+def fitness(trial: Trial) -> int:
+    """The points of an individual: a game with either colour against each fighter, and against the boss."""
+    plan, own = trial.plan, search_with(trial.plan, trial.genes)
+    total = 0
+    for number, rival in enumerate((boss(plan), *(search_with(plan, genes) for genes in trial.fighters))):
+        seed = f"{plan.seed}/{trial.generation}/{number}"  # the same for all individuals
+        first = fight(plan.game, (own, rival), f"{seed}/first")
+        second = fight(plan.game, (rival, own), f"{seed}/second")
+        total += (1 if number else BOSS) * (points(*first) + points(*reversed(second)))
+    return total
+
+
+def search_with(plan: Plan, genes: Sequence[int]) -> Search:
+    """How an individual searches: on a budget of nodes."""
+    heuristic = Heuristic(plan.heuristic, weights=plan.weights(genes))
+    return partial(Budgeting(plan.game, heuristic).on_budget, nodes=plan.nodes)
+
+
+def boss(plan: Plan) -> Search:
+    """How the boss searches: to a depth, counting only the seeds taken."""
+    return partial(Budgeting(plan.game, Heuristic("diffscore")).to_depth, depth=plan.boss_depth)
+
+
+# ---- operators ------------------------------------------------------------------------------------------------------
+def mutate(individual: Individual, largest: int) -> None:
+    """Give one gene a new value."""
+    individual[random.randrange(len(individual))] = random.randint(-largest, largest)
+
+
+def operators(plan: Plan) -> Any:
+    """The toolbox of a plan."""
+    box = base.Toolbox()
+    box.register("gene", random.randint, -plan.largest, plan.largest)
+    box.register("individual", tools.initRepeat, Individual, box.gene, n=len(plan.naive))
+    box.register("population", tools.initRepeat, list, box.individual)
+    box.register("select", tools.selBest, k=(plan.population + 1) // 2)
+    box.register("clone", Individual)
+    box.register("mate", tools.cxUniform, indpb=0.5)
+    box.register("mutate", mutate, largest=plan.largest)
+    return box
+
+
+@contextmanager
+def chance(*words: object) -> Iterator[None]:
+    """Let what deap draws from the shared stream of chance follow from some words."""
+    before = random.getstate()
+    random.seed("/".join(map(str, words)))
+    try:
+        yield
+    finally:
+        random.setstate(before)
+
+
+def breed(plan: Plan, population: list[Individual]) -> list[Individual]:
+    """The children of the best half: random pairs share out their genes, and some children mutate."""
+    box = operators(plan)
+    parents, children = box.select(population), list[Individual]()
+    while len(children) < plan.population:
+        children += box.mate(*map(box.clone, random.sample(parents, 2)))
+    del children[plan.population :]
+    for child in children:
+        if random.random() < plan.mutation:
+            box.mutate(child)
+    return children
+
+
+# ---- generations ----------------------------------------------------------------------------------------------------
+def begin(plan: Plan) -> Evolution:
+    """Population 0: one individual is a person's choice and counts as the best, the others are random."""
+    with chance(plan.seed, "begin"):
+        others = operators(plan).population(plan.population - 1)
+    return Evolution([plan.naive, *others], plan.naive)
+
+
+def advance(plan: Plan, evolution: Evolution, each: Each = map) -> Evolution:
+    """Live through one generation."""
+    begun, number = time.perf_counter(), len(evolution.history)
+    population, best = evolution.population, evolution.best
+    with chance(plan.seed, number):
+        # Step 1. The fighters: the best of the last generation is always among them.
+        fighters = tuple(map(tuple, (best, *random.sample(population, plan.fighters - 1))))
+        # Step 2. Everybody is tried, the last best once more; twins do equally well.
+        trials = {tuple(genes): Trial(plan, number, fighters, tuple(genes)) for genes in (best, *population)}
+        reached = dict(zip(trials, each(fitness, trials.values()), strict=True))
+        for individual in (best, *population):
+            individual.fitness = reached[tuple(individual)]
+        # Step 3. The best is replaced only by a better one.
+        best = max((best, *population), key=lambda individual: individual.fitness)
+        # Step 4. The best half breeds.
+        children = breed(plan, population)
+    mean = sum(individual.fitness for individual in population) / len(population)
+    lived = Generation(best.fitness, mean, list(plan.weights(best)))
+    seconds = evolution.seconds + time.perf_counter() - begun
+    return Evolution(children, best, [*evolution.history, lived], seconds)
+
+
+def evolve(plan: Plan, evolution: Evolution, seconds: float, each: Each = map) -> Iterator[Evolution]:
+    """Generation after generation, as long as one more can be expected to end before so many seconds are spent."""
+    while evolution.seconds * (1 + 1 / max(1, len(evolution.history))) < seconds:
+        evolution = advance(plan, evolution, each)
+        yield evolution
+
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+def save(file: Path, plan: Plan, evolution: Evolution) -> None:
+    """Write down a generation completely or not at all: the weights, and all that is needed to go on."""
+    content = {
+        "weights": {plan.heuristic: plan.weights(evolution.best)},
+        "learning": {"awello": __version__, **asdict(plan)},
+        **asdict(evolution),
+    }
+    draft = file.with_name(f".{file.name}")
+    draft.write_text(json.dumps(content) + "\n", "utf-8")
+    draft.replace(file)
+
+
+def resume(file: Path, plan: Plan) -> Evolution:
+    """Where a file stands, or the beginning if there is none; a file of another plan is refused."""
+    if not file.exists():
+        return begin(plan)
+    try:
+        content = json.loads(file.read_text("utf-8"))
+        same = content["learning"] == {"awello": __version__, **asdict(plan)}
+        population = [Individual(genes) for genes in content["population"]]
+        history = [Generation(**entry) for entry in content["history"]]
+        evolution = Evolution(population, Individual(content["best"]), history, content["seconds"])
+    except (ValueError, KeyError, TypeError):
+        raise ConfigError(f"{file} is no file of 'awello train': choose another --out, or remove it") from None
+    if not same:
+        raise ConfigError(f"{file} holds another learning: choose another --out, or remove it")
+    return evolution
