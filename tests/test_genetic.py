@@ -14,12 +14,14 @@ from conftest import awello
 from awello.arena.workers import crew
 from awello.errors import ConfigError
 from awello.evaluate.heuristics import WEIGHTS
-from awello.evaluate.settings import Heuristic, read_weights, weights_of
+from awello.evaluate.settings import Heuristic, read_learnt, weights_of
 from awello.learn import genetic
 from awello.learn.genetic import Evolution, Generation, Individual, Plan, Trial, advance, begin, breed, evolve
+from awello.players.budget import Budgeted
 from awello.players.player import make_player
 from awello.players.textbook import Textbook
 from awello.rules.game import Game
+from awello.search.budgeting import learnt_scores
 
 PLAN = Plan("h2", nodes=1, population=6, fighters=2, boss_depth=1)
 
@@ -208,13 +210,32 @@ def test_other_plans_and_other_files_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", '{"weights": {"h2": [1]}}', '{"weights": {"h1": ["x"]}}'])
 def test_files_without_the_weights_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "weights.json").write_text(text)
-    with pytest.raises(ConfigError, match=r"no weights of h1 in .*'awello train h1'"):
-        read_weights(str(tmp_path / "weights.json"), "h1")
+    with pytest.raises(ConfigError, match=r"no weights of h1 in .*'awello train'"):
+        read_learnt(str(tmp_path / "weights.json"), "weights", "h1")
 
 
 def test_weights_out_of_bounds_are_refused() -> None:
     with pytest.raises(ConfigError, match="weights of h1 must lie between -10000 and 10000"):
         Heuristic("h1", weights=(10_001, 0)).check(Game.ABAPA)
+
+
+def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
+    file, plan = tmp_path / "travers.json", Plan("travers", nodes=1)
+    evolution = Evolution([], Individual([1, 2, 3, 4, 5, 6]))
+    genetic.save(file, plan, evolution)
+    player = make_player(f"travers@1,file={file}")
+    assert isinstance(player, Budgeted)
+    player.begin(Game.TOURNAMENT, 0)
+    assert list(player.searcher.scores) == list(learnt_scores())
+    games: list[int] = []
+    scores = genetic.learn_order(plan, evolution, games.append, games=2, nodes=10)
+    genetic.save(file, plan, evolution, scores)
+    player.begin(Game.TOURNAMENT, 0)
+    assert list(player.searcher.words[WEIGHTS : WEIGHTS + 8]) == [10, -10, 1, 2, 3, 4, 5, 6]
+    assert list(player.searcher.scores) == scores and any(scores) and games == [1, 1]
+    file.write_text('{"weights": {"travers": [10, -10, 1, 2, 3, 4, 5, 6]}}')
+    with pytest.raises(ConfigError, match="no scores in"):
+        player.begin(Game.TOURNAMENT, 0)
 
 
 def train(*words: str) -> Any:

@@ -40,7 +40,8 @@ def add(name: str) -> None:
     ) -> None:
         from awello.errors import ConfigError
         from awello.lab.report import check_plot, write_plot
-        from awello.learn.genetic import Plan
+        from awello.learn.categories import GAMES
+        from awello.learn.genetic import Plan, learn_order, save
         from awello.limits import parse_seconds
         from awello.rules.game import find_game
 
@@ -51,6 +52,9 @@ def add(name: str) -> None:
         if plot:
             check_plot(plot)
         evolution = learn(plan, seconds, out, jobs, lines=not json and not sys.stdout.isatty())
+        if name == "travers":
+            with progress("order of moves", GAMES) as step:
+                save(out, plan, evolution, learn_order(plan, evolution, step))
         if plot:
             write_plot(plot, lambda axes: draw(axes, evolution))
         report(plan, evolution, out, json)
@@ -68,10 +72,9 @@ def learn(plan: "Plan", seconds: float, out: Path, jobs: int, lines: bool) -> "E
     evolution = resume(out, plan)
     save(out, plan, evolution)  # what is wrong with the file shows here
     begun = time.perf_counter() - evolution.seconds
-    label = f"train {plan.heuristic}"
     try:
         with (
-            progress(label, round(seconds)) as show,
+            progress(f"train {plan.heuristic}", round(seconds)) as show,
             crew(jobs) if jobs > 1 else nullcontext(map) as each,
         ):
 
@@ -83,7 +86,7 @@ def learn(plan: "Plan", seconds: float, out: Path, jobs: int, lines: bool) -> "E
             for generation in evolve(plan, evolution, seconds, watched):
                 evolution = generation
                 save(out, plan, evolution)
-                show(0, description=f"{label}, {describe(evolution)}")
+                show(0, description=describe(evolution, "\n"))
                 if lines:
                     print(describe(evolution), flush=True)
     except KeyboardInterrupt:
@@ -92,11 +95,11 @@ def learn(plan: "Plan", seconds: float, out: Path, jobs: int, lines: bool) -> "E
     return evolution
 
 
-def describe(evolution: "Evolution") -> str:
-    """Where the learning stands, in a line."""
+def describe(evolution: "Evolution", separator: str = ", ") -> str:
+    """Where the learning stands, in a line or two."""
     last = evolution.history[-1]
     weights = " ".join(map(str, last.weights))
-    return f"generation {len(evolution.history)}: best {last.best}, mean {last.mean:.0f}, weights {weights}"
+    return f"generation {len(evolution.history)}: best {last.best}, mean {last.mean:.0f}{separator}weights {weights}"
 
 
 def draw(axes: Any, evolution: "Evolution") -> None:

@@ -88,12 +88,16 @@ def learnt_weights() -> dict[str, tuple[int, ...]]:
     return {name: tuple(weights) for name, weights in content.items()}
 
 
-def read_weights(file: str, name: str) -> tuple[int, ...]:
-    """The weights of a heuristic in a file that `awello train` wrote."""
+def read_learnt(file: str, *keys: str) -> tuple[int, ...]:
+    """Whole numbers that `awello train` wrote to a file, such as the `weights` of `h3`."""
     try:
-        return tuple(map(int, json.loads(Path(file).read_text("utf-8"))["weights"][name]))
+        content = json.loads(Path(file).read_text("utf-8"))
+        for key in keys:
+            content = content[key]
+        return tuple(map(int, content))
     except (OSError, ValueError, KeyError, TypeError):
-        raise ConfigError(f"no weights of {name} in {file!r}: give a file that 'awello train {name}' wrote") from None
+        advice = "give a file that 'awello train' wrote for it"
+        raise ConfigError(f"no {' of '.join(keys)} in {file!r}: {advice}") from None
 
 
 class Block:

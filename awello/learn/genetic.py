@@ -20,6 +20,7 @@ from awello import __version__
 from awello.analysis import Analysis
 from awello.errors import ConfigError
 from awello.evaluate.settings import Heuristic
+from awello.learn.categories import GAMES, learn_scores
 from awello.position import Position
 from awello.rules.game import Game, find_game
 from awello.search.budgeting import Budgeting
@@ -41,6 +42,7 @@ NAIVE = {  # a person's choice
 FIXED = {"travers": 2}  # how many weights, the first ones, are not learnt
 WIN, DRAW = 200, 100
 BOSS = 2  # times the points of another game
+ORDERING = 5000  # nodes for a move of the games that teach the order of moves
 LONGEST = 300  # plies of a game: those who do not want seeds would go on for thousands
 
 Genes = tuple[int, ...]
@@ -60,7 +62,7 @@ class Plan:
     heuristic: str
     variant: str = "tournament"
     seed: int = 0
-    nodes: int = 3000
+    nodes: int = 1000
     """The budget of an individual for a move."""
     population: int = 42
     fighters: int = 5
@@ -233,11 +235,21 @@ def evolve(plan: Plan, evolution: Evolution, seconds: float, each: Each = map) -
         yield evolution
 
 
+def learn_order(
+    plan: Plan, evolution: Evolution, report: Callable[[int], None], games: int = GAMES, nodes: int = ORDERING
+) -> list[int]:
+    """Which kinds of moves to try first with the best weights, from games that are reported one by one."""
+    heuristic = Heuristic(plan.heuristic, weights=plan.weights(evolution.best))
+    scores: list[int] = learn_scores(heuristic, games, nodes, plan.seed, report).tolist()
+    return scores
+
+
 # ---- the file -------------------------------------------------------------------------------------------------------
-def save(file: Path, plan: Plan, evolution: Evolution) -> None:
-    """Write down a generation completely or not at all: the weights, and all that is needed to go on."""
+def save(file: Path, plan: Plan, evolution: Evolution, scores: Sequence[int] = ()) -> None:
+    """Write down completely or not at all what was learnt, and all that is needed to go on."""
     content = {
         "weights": {plan.heuristic: plan.weights(evolution.best)},
+        "scores": scores,
         "learning": {"awello": __version__, **asdict(plan)},
         **asdict(evolution),
     }

@@ -37,8 +37,9 @@ class Budgeted(Textbook):
             raise SpecError(f"player {self.spec} needs nodes, a time or a depth up to {DEEPEST}, {advice}")
 
     def _block(self, game: Game) -> Budgeting:
-        scores = learnt_scores() if game.family == "awale" else None
-        self.searcher = Budgeting(game, self._heuristic(game), self.order, self.delta, scores)
+        heuristic = self._heuristic(game)
+        scores = None if game.family == "othello" else learnt_scores(self.file)
+        self.searcher = Budgeting(game, heuristic, self.order, self.delta, scores)
         return self.searcher
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:

@@ -8,7 +8,7 @@ from pydantic import Field
 from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.evaluate.heuristics import EQUALS
-from awello.evaluate.settings import Block, Heuristic, read_weights
+from awello.evaluate.settings import Block, Heuristic, read_learnt
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, register
 from awello.players.simple import Seeded
@@ -47,7 +47,7 @@ class Textbook(Seeded):
         if not (early.isdecimal() and dash and late.isdecimal()):
             raise SpecError(f"thresholds {self.thresholds!r} are no two numbers of discs, such as 30-55")
         name = self.heuristic or ("positional" if game.family == "othello" else "diffscore")
-        weights = read_weights(self.file, name) if self.file else ()
+        weights = read_learnt(self.file, "weights", name) if self.file else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
 
     def _block(self, game: Game) -> Block:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from awello.analysis import Analysis
 from awello.evaluate.heuristics import EXACT, INNER
-from awello.evaluate.settings import Block, Heuristic
+from awello.evaluate.settings import Block, Heuristic, read_learnt
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -33,9 +33,14 @@ CAREFUL = 0.9  # share of the time left that a search may take at the speed so f
 Scores = npt.NDArray[np.int64]
 
 
+def learnt_scores(file: str | None = None) -> Scores:
+    """The scores of Awalé's kinds of moves: of a file that `awello train travers` wrote, else those shipped."""
+    read = np.array(read_learnt(file, "scores") if file else (), np.int64)
+    return read if read.size == KINDS else _shipped_scores()
+
+
 @cache
-def learnt_scores() -> Scores:
-    """The scores of Awalé's kinds of moves that `learn/categories.py` found."""
+def _shipped_scores() -> Scores:
     with files("awello").joinpath("data/travers.npz").open("rb") as file, np.load(file) as content:
         scores: Scores = content["scores"]
     return scores
