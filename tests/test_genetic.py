@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import awello
+from conftest import awello, run
 
 from awello.arena.workers import crew
 from awello.errors import ConfigError
@@ -271,3 +271,12 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
     done = train(*words)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
     assert part in done.stderr
+
+
+def test_a_missing_library_is_named() -> None:
+    lines = (
+        "import sys; sys.modules['deap'] = None; sys.argv[1:] = ['train', 'h1']; import awello.cli.app as a; a.main()"
+    )
+    done = run("-c", lines)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "pip install 'awello[learn]'" in done.stderr
