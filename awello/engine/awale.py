@@ -4,7 +4,8 @@ A value counts the seeds still to be won, the mover's less the opponent's, in UN
 endgames does: kernels see the rows without the seeds taken, and play goes on where a majority would end it.  Positions
 of few seeds are looked up in that table.  At the horizon captures are played out and what is left is judged by
 learnt weights, one for each pit and number of seeds; without weights nothing more is expected (DiffScore).  A position
-that came before since the last capture ends the game, as the rules of the variant say.
+that came before since the last capture ends the game, as the rules of the variant say.  In deep searches quiet moves
+that come late in the order are first searched a ply less deep, and fully only if they look good.
 
 Whoever uses an estimate counts a *guess*.  A value that needed none is proved, whatever the depth: the table keeps it
 as SOLVED.  Everything but numbers lies in a block behind one address; its parts are named here.
@@ -24,18 +25,20 @@ DEEPEST = 100
 NONE = 7  # no pit
 
 # The block begins like Othello's; then what is counted and told, and where the tables are.
-GUESSES, BEST, GAME, TABLE, MASK, BASE, BASE_SEEDS, WEIGHTS = range(3, 11)
+GUESSES, BEST, GAME, TABLE, MASK, BASE, BASE_SEEDS, WEIGHTS, LATE, NEXT = range(3, 13)
 HISTORY = 16  # for each pit and number of seeds, how often it refuted
-ROWS = HISTORY + 6 * 64  # a row for each depth: the moves in order, the position's hash, the quiet moves before it
+ROWS = HISTORY + 6 * 64  # a row for each ply: the moves in order, the position's hash, the quiet moves before it
 ROW_WORDS, HASH, QUIET = 8, 6, 7
 CYCLE = 12  # quiet moves before a position can come again: each pit has been played
-PAST = 256  # rows above the root, for positions of the game before it
-WORDS = ROWS + ROW_WORDS * (DEEPEST + PAST)
+PAST = 256  # rows before that of the root, for positions of the game before it
+ROOT = ROWS + ROW_WORDS * PAST
+WORDS = ROOT + ROW_WORDS * (DEEPEST + 1)
 
 # An entry of the table: 40 bits of the hash, value + INFINITY (12 bits), bound (2), depth (7), move (3).
 KEY = U(0xFFFFFFFFFF000000)
 LOWER, UPPER, SAME = 1, 2, 3
 CAPTURE = 1 << 24  # in the order of moves, more than any history
+EARLY = 2  # moves that are never searched less deep
 
 EVALUATION_SLOTS = 32  # seeds in a pit that are told apart
 STAGE = 12 * EVALUATION_SLOTS
@@ -150,24 +153,31 @@ def sort_moves(game: int, own: U, opp: U, moves: U, depth: int, row: int, block:
 
 
 @kernel("boolean(uint64, int64, int64)", inline=True)
-def is_repeated(key: U, depth: int, block: int) -> bool:
-    """Whether the position of this depth came before since the last capture; notes it."""
-    place = ROWS + ROW_WORDS * depth
-    quiet = load(block, place + QUIET)
-    store(block, place + HASH, signed(key))
+def is_repeated(key: U, row: int, block: int) -> bool:
+    """Whether the position of this row came before since the last capture; notes it."""
+    quiet = load(block, row + QUIET)
+    store(block, row + HASH, signed(key))
     back = CYCLE
     while back <= quiet:
-        if load_word(block, place + ROW_WORDS * back + HASH) == key:
+        if load_word(block, row - ROW_WORDS * back + HASH) == key:
             return True
         back += 2
     return False
+
+
+@kernel("void(int64, boolean, int64)", inline=True)
+def enter_row(row: int, captured: bool, block: int) -> None:
+    """Say where the position after a move of this row has its own row, and how many quiet moves lead there."""
+    below = row + ROW_WORDS
+    store(block, NEXT, below)
+    store(block, below + QUIET, 0 if captured else load(block, row + QUIET) + 1)
 
 
 @kernel("int64(uint64, uint64, int64, int64, int64, int64)")
 def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int:
     """The value for the mover within a depth, fail-soft: exact inside (alpha, beta), outside it a bound."""
     # Step 1. The horizon.  Count; whoever has visited enough stops.
-    learnt = load(block, WEIGHTS) != 0
+    row, learnt = load(block, NEXT), load(block, WEIGHTS) != 0
     if depth <= 1 and not learnt:
         return last_ply(own, opp, beta if depth == 1 else -INFINITY, block)
     if depth == 0:
@@ -185,13 +195,13 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int
         return UNIT * left_over(game, own, opp)
     # Step 3. A position that came before ends the game.
     key = hash_of(own, opp)
-    if is_repeated(key, depth, block):
+    if is_repeated(key, row, block):
         store(block, GUESSES, load(block, GUESSES) + 1)  # it holds for this way here alone
         return UNIT * shared_out(game, own, opp)
-    # Step 5. What the table remembers: a value, or at least a first move.
+    # Step 4. What the table remembers: a value, or at least a first move.
     place = place_of(key, block)
     entry = load_word(place, 0)
-    row, count, index = ROWS + ROW_WORDS * depth, 0, 0
+    count, index = 0, 0
     if (entry ^ key) & KEY == U(0):
         value = signed(entry >> U(12) & U(4095)) - INFINITY
         bound, known = signed(entry >> U(10) & U(3)), signed(entry >> U(3) & U(127))
@@ -204,9 +214,9 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int
             store(block, row, index_of(first))
             moves, count = moves ^ first, 1
     best, best_pit, floor, guesses = -INFINITY, 0, alpha, load(block, GUESSES)
-    quiet = load(block, row + QUIET) + 1
+    late = load(block, LATE)
     while True:
-        # Step 6. The remembered move comes first; the others are sorted only if it does not suffice.
+        # Step 5. The remembered move comes first; the others are sorted only if it does not suffice.
         if index == count:
             if moves == U(0):
                 break
@@ -220,12 +230,19 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int
         elif depth == 1:
             value = win - play_captures(next_own, next_opp, win - beta, win - alpha, block)
         else:
-            # Step 7. A full window for the first move; for the others the proof that they are no better.
-            store(block, row - ROW_WORDS + QUIET, 0 if prize != U(0) else quiet)
+            # Step 6. A full window for the first move; for the others the proof that they are no better, for late ones
+            # first a ply less deep.
+            enter_row(row, prize != U(0), block)
             if index == 0:
                 value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
             else:
-                value = win - search(next_own, next_opp, win - alpha - 1, win - alpha, depth - 1, block)
+                value = alpha + 1
+                if depth >= late and index >= EARLY and prize == U(0):
+                    value = win - search(next_own, next_opp, win - alpha - 1, win - alpha, depth - 2, block)
+                    store(block, NEXT, row + ROW_WORDS)
+                if value > alpha:
+                    value = win - search(next_own, next_opp, win - alpha - 1, win - alpha, depth - 1, block)
+                    store(block, NEXT, row + ROW_WORDS)
                 if alpha < value < beta:
                     value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
         if load(block, STOP) != 0:
@@ -234,12 +251,12 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int
         if value > best:
             best, best_pit = value, pit
             alpha = max(alpha, value)
-        # Step 8. A refutation: remember what refutes.
+        # Step 7. A refutation: remember what refutes.
         if best >= beta:
             used = HISTORY + signed(own >> U(8 * pit) & BYTE) + (pit << 6)
             store(block, used, min(load(block, used) + depth * depth, CAPTURE >> 1))
             break
-    # Step 9. Remember.
+    # Step 8. Remember.
     bound = LOWER if best >= beta else UPPER if best <= floor else SAME
     sure = SOLVED if load(block, GUESSES) == guesses else depth
     store(place, 0, signed(key & KEY) | (best + INFINITY) << 12 | bound << 10 | sure << 3 | best_pit)
@@ -249,9 +266,8 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
 def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, block: int) -> int:
     """The value of the best of these moves, which is left in the block; the one that is there is tried first."""
-    game, row = load(block, GAME), ROWS + ROW_WORDS * depth
+    game, row = load(block, GAME), ROOT
     store(block, row + HASH, signed(hash_of(own, opp)))
-    quiet = load(block, row + QUIET) + 1
     best, first = -INFINITY, load(block, BEST)
     if moves >> U(first) & U(1) != U(0):
         moves ^= U(1) << U(first)
@@ -263,11 +279,12 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, blo
         pit = load(block, row + index) & 7
         next_own, next_opp, prize = sow(game, own, opp, pit)
         win = UNIT * seeds_in(prize)
-        store(block, row - ROW_WORDS + QUIET, 0 if prize != U(0) else quiet)
+        enter_row(row, prize != U(0), block)
         if index == 0:
             value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
         else:
             value = win - search(next_own, next_opp, win - alpha - 1, win - alpha, depth - 1, block)
+            store(block, NEXT, row + ROW_WORDS)
             if alpha < value < beta:
                 value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
         if load(block, STOP) != 0:

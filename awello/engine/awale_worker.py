@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from awello.engine import awale
 from awello.engine.block import STOP
+from awello.engine.levels import FULL_WIDTH
 from awello.engine.table import NO_MOVE
 from awello.engine.tablebase import Tablebase, need
 from awello.engine.threads import Found, Question, Team, Worker
@@ -18,6 +19,7 @@ from awello.rules.awale import ROW
 from awello.rules.game import Game
 
 TOGETHER = 12  # the depth from which more than one thread pays
+LATE = 3  # the depth from which quiet moves late in the order are searched less deep, in searches beyond FULL_WIDTH
 FADING = 3  # bits that the history of refutations loses from one search to the next
 
 
@@ -52,18 +54,20 @@ class AwaleWorker(Worker):
         self.words[STOP] = self.words[awale.GUESSES] = 0
         self.words[awale.BEST] = awale.NONE if question.first == NO_MOVE else question.first
         self.words[awale.BASE_SEEDS] = question.certainty
-        self._recall_past(question.position, self._depth(question))
+        selective = self.weights is not None and question.depth > FULL_WIDTH
+        self.words[awale.LATE] = LATE if selective else awale.DEEPEST + 1
+        self._recall_past(question.position)
 
     def _depth(self, question: Question) -> int:
         """Every other thread looks one ply further, so that they do not all do the same."""
         return min(awale.DEEPEST, question.depth + self.number % 2)
 
-    def _recall_past(self, position: Position, depth: int) -> None:
-        """Write the positions since the last capture into the rows above the root.
+    def _recall_past(self, position: Position) -> None:
+        """Write the positions since the last capture into the rows before the root.
 
         Their order does not matter but for whose turn it was; the nearest place is where the first moves look.
         """
-        rows = self.words[awale.ROWS + awale.ROW_WORDS * depth : awale.WORDS].reshape(-1, awale.ROW_WORDS)
+        rows = self.words[awale.ROWS : awale.ROOT + awale.ROW_WORDS].reshape(-1, awale.ROW_WORDS)[::-1]
         rows[:, [awale.HASH, awale.QUIET]] = 0
         if not position.past:
             return

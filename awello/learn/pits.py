@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine.awale import BASE_SEEDS, EVALUATION_SLOTS, STAGE, UNIT
+from awello.engine.awale import BASE_SEEDS, DEEPEST, EVALUATION_SLOTS, LATE, STAGE, UNIT
 from awello.engine.awale_worker import AwaleWorker, Table
 from awello.engine.block import LIMIT
 from awello.engine.tablebase import need
@@ -95,7 +95,7 @@ def play_games(game: Game, weights: npt.NDArray[np.int32], games: int, seed: str
     """The positions of some games, and what the mover of each won after it."""
     chance, base = random.Random(seed), need(game)
     worker = AwaleWorker(0, base, Table(1), weights)
-    worker.words[LIMIT], worker.words[BASE_SEEDS] = NO_LIMIT, base.seeds
+    worker.words[LIMIT], worker.words[BASE_SEEDS], worker.words[LATE] = NO_LIMIT, base.seeds, DEEPEST
     boards, gains = np.zeros((LONGEST, 2), np.uint64), np.zeros(LONGEST, np.int64)
     state = np.array([chance.getrandbits(63) | 1], np.uint64)
     positions, results = [], []
