@@ -17,9 +17,13 @@ from rich.table import Table
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
 from awello.engine.bench import measure
+from awello.engine.engine import Engine
+from awello.evaluate.network import network_for
 from awello.evaluate.settings import Block, Heuristic
 from awello.kernel import U
+from awello.limits import Limit
 from awello.rules.game import perft
+from awello.search.montecarlo import LearningTree, NetworkTree, Tree
 from awello.search.root import analyse
 
 
@@ -85,10 +89,37 @@ def champion_row() -> Row:
     return Row(f"champion, signature {nodes:,}", nodes / seconds / 1e6, "M nodes/s", "awello bench")
 
 
+def awale_rows(depth: int) -> list[Row]:
+    """Milliseconds and nodes a second of Awalé's champion from the start to a depth, with DiffScore."""
+    start, times, nodes = Position.start(Game.TOURNAMENT), [], 0
+    with Engine(start.game, hash=16, heuristic=Heuristic("diffscore")) as engine:
+        for _ in range(40):
+            engine.clear()
+            begun = time.perf_counter()
+            *_, found = engine.analyse(start, Limit(depth=depth))
+            times.append(time.perf_counter() - begun)
+            nodes = found.nodes
+    name = f"Awalé from the start to depth {depth}, DiffScore"
+    return [
+        Row(name, 1000 * min(times), "ms", "make bench"),
+        Row(name, nodes / min(times) / 1e6, "M nodes/s", "make bench"),
+    ]
+
+
+def playouts_row(game: Game, tree: Tree) -> Row:
+    """Rounds a second of a tree that grows by random games or a network, from the start of a game."""
+    name = {Tree: "uct", LearningTree: "ppaf", NetworkTree: "puct"}[type(tree)]
+    rate = best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
+    return Row(f"{name}, {game}", rate / 1e3, "thousand rounds/s", "make bench")
+
+
 def main() -> None:
     """Measure everything."""
     rows = [perft_row(Game.OTHELLO, 11), perft_row(Game.ABAPA, 10), perft_row(Game.ROMEIN, 10), match_row()]
     rows += [search_row("minimax", 8), search_row("negamax", 8), thinking_row(8), thinking_row(10), champion_row()]
+    rows += [*awale_rows(12), *awale_rows(14)]
+    for game in (Game.TOURNAMENT, Game.OTHELLO):
+        rows += [playouts_row(game, tree) for tree in (Tree(), LearningTree(), NetworkTree(network=network_for(game)))]
     table = Table("what", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")
     for row in rows:
         table.add_row(row.name, f"{row.rate:,.1f}", row.unit, row.command)

@@ -27,8 +27,9 @@ NONE = 7  # no pit
 # The block begins like Othello's; then what is counted and told, and where the tables are.
 GUESSES, BEST, GAME, TABLE, MASK, BASE, BASE_SEEDS, WEIGHTS, LATE, NEXT = range(3, 13)
 HISTORY = 16  # for each pit and number of seeds, how often it refuted
-ROWS = HISTORY + 6 * 64  # a row for each ply: the moves in order, the position's hash, the quiet moves before it
-ROW_WORDS, HASH, QUIET = 8, 6, 7
+# A row for each ply: the moves in order, the position's hash, the quiet moves before it, what last refuted there.
+ROWS = HISTORY + 6 * 64
+ROW_WORDS, HASH, QUIET, KILLER = 9, 6, 7, 8
 CYCLE = 12  # quiet moves before a position can come again: each pit has been played
 PAST = 256  # rows before that of the root, for positions of the game before it
 ROOT = ROWS + ROW_WORDS * PAST
@@ -37,7 +38,7 @@ WORDS = ROOT + ROW_WORDS * (DEEPEST + 1)
 # An entry of the table: 40 bits of the hash, value + INFINITY (12 bits), bound (2), depth (7), move (3).
 KEY = U(0xFFFFFFFFFF000000)
 LOWER, UPPER, SAME = 1, 2, 3
-CAPTURE = 1 << 24  # in the order of moves, more than any history
+CAPTURE, FAVOUR = 1 << 24, 1 << 22  # in the order of moves: more than any other, for the killer
 EARLY = 2  # moves that are never searched less deep
 
 EVALUATION_SLOTS = 32  # seeds in a pit that are told apart
@@ -131,19 +132,28 @@ def play_captures(own: U, opp: U, alpha: int, beta: int, block: int) -> int:
     return best
 
 
-@kernel("int64(int64, uint64, uint64, uint64, int64, int64, int64)", inline=True)
-def sort_moves(game: int, own: U, opp: U, moves: U, depth: int, row: int, block: int) -> int:
-    """Write the moves from a place of the block on, captures first, then by history; their number."""
-    count = 0
+@kernel("int64(uint64, int64)", inline=True)
+def sowing_of(own: U, pit: int) -> int:
+    """The number of a pit with its seeds, for the history of refutations."""
+    return signed(own >> U(8 * pit) & BYTE) + (pit << 6)
+
+
+@kernel("int64(int64, uint64, uint64, uint64, int64, int64, int64, int64)", inline=True)
+def sort_moves(game: int, own: U, opp: U, moves: U, depth: int, row: int, first: int, block: int) -> int:
+    """Write the moves into a row from `first` on, captures before others, the killer, then by history; their number."""
+    count = first
     while moves != U(0):
         pit = index_of(moves)
         child, other, prize = sow(game, own, opp, pit)
         if depth > 2:
             prefetch(place_of(hash_of(child, other), block))
-        used = signed(own >> U(8 * pit) & BYTE) + (pit << 6)
-        key = (seeds_in(prize) * CAPTURE + load(block, HISTORY + used)) << 3 | pit
+        sowing = sowing_of(own, pit)
+        worth = seeds_in(prize) * CAPTURE + load(block, HISTORY + sowing)
+        if load(block, row + KILLER) == sowing:
+            worth += FAVOUR
+        key = worth << 3 | pit
         place = row + count
-        while place > row and load(block, place - 1) < key:
+        while place > row + first and load(block, place - 1) < key:
             store(block, place, load(block, place - 1))
             place -= 1
         store(block, place, key)
@@ -220,7 +230,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int
         if index == count:
             if moves == U(0):
                 break
-            count += sort_moves(game, own, opp, moves, depth, row + count, block)
+            count = sort_moves(game, own, opp, moves, depth, row, count, block)
             moves = U(0)
         pit = load(block, row + index) & 7
         next_own, next_opp, prize = sow(game, own, opp, pit)
@@ -253,8 +263,11 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int
             alpha = max(alpha, value)
         # Step 7. A refutation: remember what refutes.
         if best >= beta:
-            used = HISTORY + signed(own >> U(8 * pit) & BYTE) + (pit << 6)
-            store(block, used, min(load(block, used) + depth * depth, CAPTURE >> 1))
+            sowing = sowing_of(own, pit)
+            used = min(load(block, HISTORY + sowing) + depth * depth, FAVOUR)
+            store(block, HISTORY + sowing, used)
+            if prize == U(0):
+                store(block, row + KILLER, sowing)
             break
     # Step 8. Remember.
     bound = LOWER if best >= beta else UPPER if best <= floor else SAME
@@ -272,9 +285,9 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, blo
     if moves >> U(first) & U(1) != U(0):
         moves ^= U(1) << U(first)
         store(block, row, first)
-        count = 1 + sort_moves(game, own, opp, moves, depth, row + 1, block)
+        count = sort_moves(game, own, opp, moves, depth, row, 1, block)
     else:
-        count = sort_moves(game, own, opp, moves, depth, row, block)
+        count = sort_moves(game, own, opp, moves, depth, row, 0, block)
     for index in range(count):
         pit = load(block, row + index) & 7
         next_own, next_opp, prize = sow(game, own, opp, pit)
