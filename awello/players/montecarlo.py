@@ -48,8 +48,8 @@ class Grower(Seeded):
         return Choice(analysis.move, analysis)
 
 
-@register("uct", "grows a tree from random games; @100ms, or @5000n for so many games")
 @register("ppaf", "the same with games that learn which kinds of moves win")
+@register("uct", "grows a tree from random games; @100ms, or @5000n for so many games")
 @dataclass
 class MonteCarlo(Grower):
     """Judges by random games."""

@@ -18,8 +18,8 @@ from awello.search.knowing import DEEPEST
 from awello.search.root import Knowledge, analyse
 
 
-@register("minimax", "looks every line to its end, one side maximising, one minimising")
 @register("negamax", "the same in half the words: each side maximises its own value")
+@register("minimax", "looks every line to its end, one side maximising, one minimising")
 @dataclass
 class Textbook(Seeded):
     """Searches to a fixed depth and plays any of the best moves."""
@@ -64,8 +64,8 @@ class Textbook(Seeded):
         return analyse(position, self._algorithm(), self.limit.depth or 1, self.block)
 
 
-@register("alphabeta", "minimax that skips what cannot matter")
 @register("negamax-alphabeta", "negamax that skips what cannot matter")
+@register("alphabeta", "minimax that skips what cannot matter")
 @dataclass
 class Pruning(Textbook):
     """The same with alpha-beta and what it knows of the tree; `memory=0,sort=false` is alpha-beta as in the book."""
