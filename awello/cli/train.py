@@ -56,10 +56,14 @@ def pits(
 
     Safe to interrupt: the same command goes on from the last whole round.
     """
+    from awello.errors import ConfigError
     from awello.learn.pits import learn, load_fit, save_fit
     from awello.limits import parse_seconds
 
-    seconds, fit, rounds = parse_seconds(budget), load_fit(out), []
+    seconds, rounds = parse_seconds(budget), []
+    if seconds == 0:
+        raise ConfigError("nothing is learnt in no time: give a --budget such as 15m")
+    fit = load_fit(out)
     with progress("train pits", round(seconds)) as step:
         step(fit.seconds)
         for lesson in learn(fit, seconds, jobs, seed, step):
