@@ -15,8 +15,10 @@ from awello.engine.awale_worker import AwaleWorker
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import need, seeds_on_board
+from awello.engine.threads import Question
 from awello.errors import ConfigError
 from awello.evaluate.settings import Heuristic
+from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.memory import address_of
 from awello.rules.awale import ROW, pits_of
@@ -213,6 +215,42 @@ def test_threads_search_together_and_end() -> None:
         engine.stop()
         assert list(stream) is not None and time.perf_counter() - begun < 5
     assert threading.active_count() == before
+
+
+def test_a_cleared_engine_searches_as_a_new_one() -> None:
+    start = Position.start(Game.TOURNAMENT)
+    with Engine(Game.TOURNAMENT, hash=1) as engine:
+        searched = []
+        for moves in ((), (5, 0, 3), ()):
+            position = start
+            for move in moves:
+                position = position.after(move)
+            engine.clear()
+            *_, found = engine.analyse(position, Limit(depth=10))
+            searched.append(found.nodes)
+    assert searched[0] == searched[2]
+
+
+def test_no_endgame_is_looked_up_that_its_own_table_does_not_hold() -> None:
+    with Engine(Game.ABAPA, hash=1) as engine:
+        worker = worker_of(engine)
+        moreover = worker.base.seeds + 2  # a larger table may be built while an engine is at work
+        worker.prepare(Question(Position.start(Game.ABAPA), U(63), -1, 1, 1, moreover), 1, 0)
+        assert worker.words[awale.BASE_SEEDS] == worker.base.seeds
+
+
+def test_moves_are_left_out_however_often_they_are_named() -> None:
+    start = Position.start(Game.ABAPA)
+    with Engine(Game.ABAPA, hash=1) as engine:
+        best = engine.choose(start, Clock(), Limit(depth=4)).move
+        assert engine.choose(start, Clock(), Limit(depth=4), [best, best]).move != best
+
+
+def test_the_one_move_that_is_left_is_searched_all_the_same() -> None:
+    start = Position.start(Game.ABAPA)
+    with Engine(Game.ABAPA, hash=1) as engine:
+        found = engine.choose(start, Clock(), Limit(depth=6), start.legal_moves()[1:])
+        assert (found.move, found.depth) == (start.legal_moves()[0], 6)
 
 
 @pytest.mark.parametrize("game", VARIANTS)

@@ -53,7 +53,7 @@ class AwaleWorker(Worker):
     def prepare(self, question: Question, threads: int, age: int) -> None:
         self.words[STOP] = self.words[awale.GUESSES] = 0
         self.words[awale.BEST] = awale.NONE if question.first == NO_MOVE else question.first
-        self.words[awale.BASE_SEEDS] = question.certainty
+        self.words[awale.BASE_SEEDS] = min(question.certainty, self.base.seeds)  # a larger table may be built meanwhile
         selective = self.weights is not None and question.depth > FULL_WIDTH
         self.words[awale.LATE] = LATE if selective else awale.DEEPEST + 1
         self._recall_past(question.position)
@@ -98,7 +98,7 @@ class AwaleWorker(Worker):
         self.words[awale.HISTORY : awale.ROWS] >>= FADING
 
     def forget(self) -> None:
-        self.words[awale.HISTORY : awale.ROWS] = 0
+        self.words[awale.HISTORY :] = 0
 
 
 def awale_team(game: Game, threads: int, size: int, heuristic: Heuristic | None) -> Team:

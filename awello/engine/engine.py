@@ -108,7 +108,7 @@ class Engine:
             allowed = Allowance(min(allowed.aim, seconds), min(allowed.most, seconds))
         if limit is None:
             limit = Limit(level=USUAL) if allowed == UNLIMITED else Limit()
-        if len(set(position.legal_moves()) - set(without)) == 1:
+        if len(position.legal_moves()) == 1:
             limit = Limit(depth=1)
         *_, last = self._stream(position, limit, allowed, 1, without=without)
         return last

@@ -41,7 +41,7 @@ class Thinking(ABC):
 
     def leave_out(self, moves: Iterable[int]) -> None:
         """Do not look at some moves, unless there are no others."""
-        left = self.moves & ~sum(1 << move for move in moves)
+        left = self.moves & ~sum(1 << move for move in set(moves))
         self.moves = left or self.moves
 
     @property
