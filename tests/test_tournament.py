@@ -24,6 +24,7 @@ from awello.arena.elo import IMAGINARY, SCALE, ratings
 from awello.arena.footprint import footprint
 from awello.arena.game import Forfeit
 from awello.arena.guard import Guarded, Terms, Used, _Host
+from awello.arena.journal import Journal
 from awello.arena.match import random_opening
 from awello.arena.tournament import Played, Results, Round, Tournament, play_round, run
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
@@ -291,6 +292,17 @@ def test_a_damaged_folder_is_refused(file: str, content: str, tmp_path: Path) ->
     (tmp_path / file).write_text(content)
     with pytest.raises(ConfigError, match="is damaged"):
         run(tournament, tmp_path)
+
+
+def test_a_line_is_cut_only_where_a_line_ends(tmp_path: Path) -> None:
+    parts = [{"message": "a\u2028b"}, {"message": "é"}]
+    with Journal(tmp_path, "work", {}, "parts.jsonl") as journal:
+        for part in parts:
+            journal.write(part)
+    assert Journal(tmp_path, "work", {}, "parts.jsonl").done == parts
+    lines = tmp_path / "parts.jsonl"
+    lines.write_bytes(lines.read_bytes() + '{"message": "é'.encode()[:-1])
+    assert Journal(tmp_path, "work", {}, "parts.jsonl").done == parts
 
 
 def test_a_refused_bot_leaves_no_folder(tmp_path: Path) -> None:

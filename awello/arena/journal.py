@@ -47,10 +47,10 @@ class Journal:
         """The parts that are done; a line cut short by an interruption is taken away."""
         if not self.lines.exists():
             return []
-        lines = self.lines.read_text("utf-8").splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith("\n")]
+        lines = self.lines.read_bytes().splitlines(keepends=True)  # a cut may go through a letter
+        whole = [line for line in lines if line.endswith(b"\n")]
         if whole != lines:
-            self.lines.write_text("".join(whole), "utf-8")
+            self.lines.write_bytes(b"".join(whole))
         try:
             return [json.loads(line) for line in whole]
         except ValueError:
