@@ -24,11 +24,12 @@ def learn_scores(
     nodes: int = NODES,
     seed: int = 1,
     report: Callable[[int], None] = lambda games: None,
+    game: Game = Game.TOURNAMENT,
 ) -> Scores:
-    """The scores of the kinds of moves after so many games of the tournament's rules, reported one by one."""
-    searcher, chance = Budgeting(Game.TOURNAMENT, heuristic), random.Random(seed)
+    """The scores of the kinds of moves after so many games, reported one by one."""
+    searcher, chance = Budgeting(game, heuristic), random.Random(seed)
     for _ in range(games):
-        position, ply = Position.start(Game.TOURNAMENT), 0
+        position, ply = Position.start(game), 0
         while not position.over:
             found = searcher.on_budget(position, nodes)
             position = position.after(chance.choice(found.best_moves if ply >= RANDOM else position.legal_moves()))

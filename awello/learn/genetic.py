@@ -240,7 +240,7 @@ def learn_order(
 ) -> list[int]:
     """Which kinds of moves to try first with the best weights, from games that are reported one by one."""
     heuristic = Heuristic(plan.heuristic, weights=plan.weights(evolution.best))
-    scores: list[int] = learn_scores(heuristic, games, nodes, plan.seed, report).tolist()
+    scores: list[int] = learn_scores(heuristic, games, nodes, plan.seed, report, plan.game).tolist()
     return scores
 
 
