@@ -262,7 +262,7 @@ def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("--budget", "0s"), "no time to learn"),
+        (("--budget", "0s"), "nothing is learnt in no time"),
         (("--variant", "ouri"), "unknown variant 'ouri'"),
         (("--out", "nowhere/h1.json"), "No such file or directory"),
     ],

@@ -1,5 +1,6 @@
 """What the champion of Awalé learns from its own games: true examples, a fit that finds weights, resumption."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -94,11 +95,28 @@ def test_learning_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "pits.npz"
-    file.write_text("nothing")
-    with pytest.raises(ConfigError, match="remove it"):
-        load_fit(file)
-    wrong = awello("train", "pits", "--budget", "1s", "--out", str(file))
-    assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1
+    save_fit(file, Fit())
+    for wrong in (b"", file.read_bytes()[:300], b"nothing"):
+        file.write_bytes(wrong)
+        with pytest.raises(ConfigError, match="remove it"):
+            load_fit(file)
+    done = awello("train", "pits", "--budget", "1s", "--out", str(file))
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+def test_an_interruption_does_not_wait_for_the_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[object, ...]] = []
+
+    def interrupted(*given: object) -> None:
+        calls.append(given)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        time.sleep(0.2)
+
+    monkeypatch.setattr(pits, "play_games", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(learn(Fit(), 1.0, 1, 1, lambda seconds: None))
+    assert len(calls) < 6
 
 
 def test_the_shipped_weights_mirror_each_other() -> None:

@@ -3,6 +3,7 @@
 import json
 import random
 import time
+from importlib.resources import files
 from pathlib import Path
 
 import judges
@@ -86,9 +87,14 @@ def test_files_of_networks(tmp_path: Path) -> None:
     Network("othello", 3, made.weights[:-1]).save(file)
     with pytest.raises(ConfigError, match="holds no network"):
         load_network(file)
-    file.write_bytes(b"")
-    with pytest.raises(ConfigError, match="holds no network"):
-        load_network(file)
+    made.save(file)
+    cut = file.read_bytes()[:500]
+    other = files("awello").joinpath("data/pits.npz").read_bytes()
+    scrambled = bytes(byte ^ 0x5A if 200 <= place < 1200 else byte for place, byte in enumerate(other))
+    for damaged in (b"", cut, scrambled):
+        file.write_bytes(damaged)
+        with pytest.raises(ConfigError, match="holds no network"):
+            load_network(file)
     assert {network_for(game).name for game in (Game.OTHELLO, Game.ABAPA, Game.ROMEIN)} == {"othello", "awale"}
 
 
@@ -268,6 +274,11 @@ def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert out.exists() and beside.exists() and first.seconds < 1
     with pytest.raises(ConfigError, match="another training"):
         next(learning.train(Game.ABAPA, 1.0, out, 1, 3, 0.0, passed.append))
+    checkpoint = beside.read_bytes()
+    load_network(out).save(beside)
+    with pytest.raises(ConfigError, match="is damaged"):
+        next(learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append))
+    beside.write_bytes(checkpoint)
     passed.clear()
     *_, last = learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append)
     assert passed[0] == pytest.approx(first.seconds) and sum(passed) == pytest.approx(last.seconds)

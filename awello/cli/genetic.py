@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from awello.cli.app import Json, Variant, print_json, progress
-from awello.cli.train import train
+from awello.cli.train import parse_budget, train
 
 if TYPE_CHECKING:
     from awello.learn.genetic import Evolution, Plan
@@ -38,17 +38,13 @@ def add(name: str) -> None:
         plot: Annotated[Path | None, typer.Option(help="Draw the fitness to this .svg or .png", metavar="FILE")] = None,
         json: Json = False,
     ) -> None:
-        from awello.errors import ConfigError
         from awello.lab.report import check_plot, write_plot
         from awello.learn.categories import GAMES
         from awello.learn.genetic import Plan, learn_order, save
-        from awello.limits import parse_seconds
         from awello.rules.game import find_game
 
-        game, seconds = find_game("awale", variant=variant), parse_seconds(budget)
+        game, seconds = find_game("awale", variant=variant), parse_budget(budget)
         plan = Plan(name, str(game), seed, nodes)
-        if seconds <= 0:
-            raise ConfigError("no time to learn: give a --budget such as 10m")
         if plot:
             check_plot(plot)
         evolution = learn(plan, seconds, out, jobs, lines=not json and not sys.stdout.isatty())

@@ -15,6 +15,16 @@ train = typer.Typer(help="Learn what players need to know.", no_args_is_help=Tru
 app.add_typer(train, name="train")
 
 
+def parse_budget(text: str) -> float:
+    """The seconds that a training may take."""
+    from awello.errors import ConfigError
+    from awello.limits import parse_seconds
+
+    if (seconds := parse_seconds(text)) <= 0:
+        raise ConfigError("nothing is learnt in no time: give a --budget such as 10m")
+    return seconds
+
+
 @train.command()
 def patterns(
     data: Annotated[Path, typer.Option(help="Folder with wthor/*.wtb and games/*.gz", metavar="DIR")],
@@ -56,14 +66,9 @@ def pits(
 
     Safe to interrupt: the same command goes on from the last whole round.
     """
-    from awello.errors import ConfigError
     from awello.learn.pits import learn, load_fit, save_fit
-    from awello.limits import parse_seconds
 
-    seconds, rounds = parse_seconds(budget), []
-    if seconds == 0:
-        raise ConfigError("nothing is learnt in no time: give a --budget such as 15m")
-    fit = load_fit(out)
+    seconds, fit, rounds = parse_budget(budget), load_fit(out), []
     with progress("train pits", round(seconds)) as step:
         step(fit.seconds)
         for lesson in learn(fit, seconds, jobs, seed, step):
@@ -98,15 +103,11 @@ def perceptron(
     """
     from dataclasses import asdict
 
-    from awello.errors import ConfigError
     from awello.evaluate.network import network_name
     from awello.learn.perceptron import train as train_perceptron
-    from awello.limits import parse_seconds
     from awello.rules.game import find_game
 
-    chosen, seconds = find_game(game, size, variant), parse_seconds(budget)
-    if seconds == 0:
-        raise ConfigError("nothing is learnt in no time: give a --budget such as 10m")
+    chosen, seconds = find_game(game, size, variant), parse_budget(budget)
     file, reports = out or Path(f"perceptron-{network_name(chosen)}.npz"), []
     try:
         with progress(f"train {file.stem}", seconds) as step:

@@ -1,5 +1,6 @@
 """Networks as files and arrays: the weights that `perceptron.py` reads, and those that Awello ships."""
 
+import zlib
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from itertools import pairwise
@@ -17,6 +18,7 @@ from awello.rules.game import Game
 Weights = npt.NDArray[np.float32]
 Reals = npt.NDArray[np.floating]
 MOST_LAYERS = 8
+DAMAGED = (KeyError, TypeError, ValueError, EOFError, BadZipFile, zlib.error)  # what reading arrays of a file may raise
 
 
 def network_name(game: Game) -> str:
@@ -88,7 +90,7 @@ def load_network(file: Path) -> Network:
             weights = np.ascontiguousarray(content["weights"], np.float32)
             found = Network(str(content["name"]), int(content["layers"]), weights)
         whole = found.name in NAMES and 1 <= found.layers <= MOST_LAYERS and weights.shape == (found.size,)
-    except (KeyError, TypeError, ValueError, EOFError, BadZipFile):
+    except DAMAGED:
         whole = False
     if not whole or not np.isfinite(weights).all():
         raise ConfigError(f"{file} holds no network: 'awello train perceptron' makes one")

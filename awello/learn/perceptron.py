@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from awello.arena.match import Match, play_one
 from awello.errors import ConfigError
-from awello.evaluate.network import Network, load_network, network_name, new_network
+from awello.evaluate.network import DAMAGED, Network, load_network, network_name, new_network
 from awello.evaluate.perceptron import USUAL
 from awello.kernel import U
 from awello.learn.selfplay import play_game
@@ -259,7 +259,7 @@ def train(
             memory.add(selfplay.play(chance))
         games += GAMES
         rate = LAST_RATE + (RATE - LAST_RATE) * (1 + math.cos(math.pi * spent / budget)) / 2
-        for _ in range(SHOWN * (memory.count - fresh) // BATCH):
+        for _ in range(max(1, SHOWN * (memory.count - fresh) // BATCH)):
             losses.append(learner.show(memory.some(chance), rate, chance))
         before, spent = spent, time.perf_counter() - begun
         step(spent - before)
@@ -288,9 +288,16 @@ def resume(checkpoint: Path, game: Game, layers: int, dropout: float, seed: int)
     if (network.name, network.layers) != (network_name(game), layers):
         raise ConfigError(f"{checkpoint} is of another training: remove it, or choose another --out")
     learner = Learner(network, dropout)
-    with np.load(checkpoint) as content:
-        learner.mean, learner.square, learner.steps = content["mean"], content["square"], int(content["steps"])
-        return learner, float(content["spent"]), int(content["games"])
+    try:
+        with np.load(checkpoint) as content:
+            learner.mean[:], learner.square[:], learner.steps = (
+                content["mean"],
+                content["square"],
+                int(content["steps"]),
+            )
+            return learner, float(content["spent"]), int(content["games"])
+    except DAMAGED:
+        raise ConfigError(f"{checkpoint} is damaged: remove it, or choose another --out") from None
 
 
 def strength(game: Game, file: Path, seed: int) -> float:

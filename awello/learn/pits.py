@@ -21,7 +21,8 @@ from awello.engine.awale_worker import AwaleWorker, Table
 from awello.engine.block import LIMIT
 from awello.engine.tablebase import need
 from awello.engine.threads import NO_LIMIT
-from awello.errors import AwelloError, ConfigError
+from awello.errors import ConfigError
+from awello.evaluate.network import DAMAGED
 from awello.kernel import U
 from awello.learn.awale_games import LONGEST, play_one
 from awello.rules.awale import SEEDS, START
@@ -116,8 +117,9 @@ def places_of(boards: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], np
 
 
 def learn(fit: Fit, seconds: float, jobs: int, seed: int, step: Callable[[float], object]) -> Iterator[Round]:
-    """Rounds until the time is spent, counting what earlier calls spent; `step` is told the seconds of each part."""
-    with ThreadPoolExecutor(jobs) as pool:
+    """Rounds until the time is spent, counting what earlier calls spent; `step` is told the seconds of each."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
         while fit.seconds < seconds:
             begun = time.perf_counter()
             weights = fit.weights()
@@ -137,6 +139,8 @@ def learn(fit: Fit, seconds: float, jobs: int, seed: int, step: Callable[[float]
             step(time.perf_counter() - begun)
             error, spread = (float(np.sqrt(np.mean(np.square(values)))) for values in (gains - judged, gains))
             yield Round(fit.rounds, len(gains), error, spread, fit.weights())
+    finally:
+        pool.shutdown(cancel_futures=True)  # who interrupts a round does not wait for all its games
 
 
 def load_fit(file: Path) -> Fit:
@@ -147,10 +151,11 @@ def load_fit(file: Path) -> Fit:
         with np.load(file) as content:
             products, sums = (content[name].astype(np.float64) for name in ("products", "sums"))
             fit = Fit(products, sums, int(content["rounds"]), float(content["seconds"]))
-    except (OSError, ValueError, KeyError) as error:
-        raise ConfigError(f"{file} holds no weights in the making: remove it, or choose another --out") from error
-    if fit.products.shape != (STAGES, STAGE, STAGE):
-        raise AwelloError(f"{file} was made for other weights: remove it, or choose another --out")
+        whole = fit.products.shape == (STAGES, STAGE, STAGE) and fit.sums.shape == (STAGES, STAGE)
+    except DAMAGED:
+        whole = False
+    if not whole:
+        raise ConfigError(f"{file} holds no weights in the making: remove it, or choose another --out")
     return fit
 
 
