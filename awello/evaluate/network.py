@@ -104,7 +104,7 @@ def network_for(game: Game, file: Path | None = None) -> Network:
         if name not in SHIPPED:
             raise ConfigError(
                 f"no network for {name} is shipped: make one with "
-                f"'awello train perceptron --game othello --size {game.size}' and give weights=FILE"
+                f"'awello train perceptron --game othello --size {game.size}' and give file=FILE"
             )
         with as_file(files("awello").joinpath(f"data/perceptron-{name}.npz")) as shipped:
             return load_network(shipped)

@@ -303,7 +303,7 @@ def resume(checkpoint: Path, game: Game, layers: int, dropout: float, seed: int)
 def strength(game: Game, file: Path, seed: int) -> float:
     """The share of the points that the network of a file, with few rounds, takes from UCT with many random games."""
     options = {"memory": "65536"}
-    puct = Spec("puct", None, Limit(nodes=ROUNDS), options | {"weights": str(file)})
+    puct = Spec("puct", None, Limit(nodes=ROUNDS), options | {"file": str(file)})
     uct = Spec("uct", None, Limit(nodes=MORE * ROUNDS), options)
     match, players = Match(game, str(puct), str(uct), MATCH, seed), [make_player(puct), make_player(uct)]
     points = 0.0

@@ -64,8 +64,8 @@ class MonteCarlo(Grower):
 class Guided(Grower):
     """Judges by a network that has learnt from games against itself."""
 
-    weights: Path | None = None
+    file: Path | None = None
     """A file that `awello train perceptron` made; unless said, the one that is shipped."""
 
     def plant(self, game: Game) -> Tree:
-        return NetworkTree(self.memory, self.explore, network=network_for(game, self.weights))
+        return NetworkTree(self.memory, self.explore, network=network_for(game, self.file))
