@@ -207,7 +207,17 @@ def test_other_plans_and_other_files_are_refused(tmp_path: Path) -> None:
             genetic.resume(file, PLAN)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"weights": {"h2": [1]}}', '{"weights": {"h1": ["x"]}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"weights": {"h2": [1]}}',
+        '{"weights": {"h1": ["x"]}}',
+        '{"weights": {"h1": [Infinity, 0]}}',
+        '{"weights": {"h1": [10000000000000000000000, 0]}}',
+    ],
+)
 def test_files_without_the_weights_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "weights.json").write_text(text)
     with pytest.raises(ConfigError, match=r"no weights of h1 in .*'awello train'"):

@@ -94,8 +94,8 @@ def read_learnt(file: str, *keys: str) -> tuple[int, ...]:
         content = json.loads(Path(file).read_text("utf-8"))
         for key in keys:
             content = content[key]
-        return tuple(map(int, content))
-    except (OSError, ValueError, KeyError, TypeError):
+        return tuple(int(np.int64(number)) for number in content)  # kernels know no larger ones
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         advice = "give a file that 'awello train' wrote for it"
         raise ConfigError(f"no {' of '.join(keys)} in {file!r}: {advice}") from None
 
