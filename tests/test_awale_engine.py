@@ -264,3 +264,15 @@ def test_only_diffscore_can_stand_in_for_what_was_learnt() -> None:
     with pytest.raises(ConfigError, match="does not use h3"):
         make_player("champion:h3").begin(Game.ABAPA, 0)
     make_player("champion:diffscore,hash=1").begin(Game.ABAPA, 0)
+
+
+def test_a_search_that_is_stopped_keeps_a_better_move() -> None:
+    start, changed = Position.start(Game.TOURNAMENT), 0
+    with Engine(Game.TOURNAMENT, hash=1) as engine:
+        for nodes in range(1000, 60_000, 1500):
+            engine.clear()
+            answers = list(engine.analyse(start, Limit(nodes=nodes)))
+            assert answers[-1].move in start.legal_moves()
+            if len(answers) > 1 and answers[-1].move != answers[-2].move and answers[-1].value == answers[-2].value:
+                changed += 1
+    assert changed > 0

@@ -278,10 +278,13 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
 def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, block: int) -> int:
-    """The value of the best of these moves, which is left in the block; the one that is there is tried first."""
+    """The value of the best of these moves, which is left in the block; the one that is there is tried first.
+
+    If it is stopped, the block holds a move that is proved to be better than the first, or still the first.
+    """
     game, row = load(block, GAME), ROOT
     store(block, row + HASH, signed(hash_of(own, opp)))
-    best, first = -INFINITY, load(block, BEST)
+    best, floor, first = -INFINITY, alpha, load(block, BEST)
     if moves >> U(first) & U(1) != U(0):
         moves ^= U(1) << U(first)
         store(block, row, first)
@@ -304,7 +307,8 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, blo
             return 0
         if value > best:
             best = value
-            store(block, BEST, pit)
+            if index == 0 or value > floor:
+                store(block, BEST, pit)
             alpha = max(alpha, value)
         if best >= beta:
             break

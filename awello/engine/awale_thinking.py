@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from awello.analysis import Analysis
-from awello.engine.awale import DEEPEST, UNIT
+from awello.engine.awale import BEST, DEEPEST, NONE, UNIT
 from awello.engine.levels import level_of
 from awello.engine.tablebase import need, seeds_on_board
 from awello.engine.thinking import Step, Thinking
@@ -62,6 +62,12 @@ class AwaleThinking(Thinking):
         values = {move: value for move, value in values.items() if self.moves >> move & 1}
         order = sorted(values, key=lambda move: (-values[move], move != best))
         return [Found(UNIT * values[move], move, True) for move in order[: self.best]]
+
+    def found_before_stop(self) -> Found | None:
+        move = int(self.team.workers[0].words[BEST])
+        if self.best > 1 or not self.found or move in (NONE, self.found[0].move):
+            return None
+        return Found(self.found[0].value, move)
 
     def answer(self, depth: int, certainty: int) -> Analysis:
         value, move, proved = self.found[0]

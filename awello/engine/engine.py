@@ -92,7 +92,7 @@ class Engine:
         if limit.level is not None:
             level_of(limit.level)
         most = math.inf if limit.seconds is None else limit.seconds
-        return self._stream(position, limit, Allowance(most, most), best)
+        return self._stream(position, limit, Allowance(math.inf, most), best)
 
     def solve(self, position: Position, wld: bool = False) -> Answers:
         """Growing answers up to the exact score; with `wld` only whether it is won (1), drawn (0) or lost (-1)."""
@@ -104,8 +104,7 @@ class Engine:
         """The best move in the time that the clock allows, within the limit if there is one; some may be left out."""
         allowed = allowance(clock, moves_left(position))
         if limit is not None and limit.seconds is not None:
-            seconds = limit.seconds * (1 - SPARE)
-            allowed = Allowance(min(allowed.aim, seconds), min(allowed.most, seconds))
+            allowed = Allowance(allowed.aim, min(allowed.most, limit.seconds * (1 - SPARE)))
         if limit is None:
             limit = Limit(level=USUAL) if allowed == UNLIMITED else Limit()
         if len(position.legal_moves()) == 1:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from awello.analysis import Analysis
 from awello.engine.clock import UNLIMITED, Allowance, is_time_for_more
 from awello.engine.table import NO_MOVE
-from awello.engine.threads import Found, Question, Team
+from awello.engine.threads import Found, Question, Stopped, Team
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import Position
@@ -72,9 +72,20 @@ class Thinking(ABC):
             elapsed = self.elapsed()
             if self.found and not is_time_for_more(self.allowed, elapsed, last, before):
                 break
-            self.found = self.search_moves(depth, certainty)
+            try:
+                self.found = self.search_moves(depth, certainty)
+            except Stopped:
+                if not (better := self.found_before_stop()):
+                    raise
+                self.found = [better]
+                yield self.answer(depth, certainty)
+                return
             yield self.answer(depth, certainty)
             last, before = self.elapsed() - elapsed, last
+
+    def found_before_stop(self) -> Found | None:
+        """A move that a search had found to be better than the best of the one before, when it was stopped."""
+        return None
 
     def search_moves(self, depth: int, certainty: int) -> list[Found]:
         """The value of the best moves: each search leaves out those that are known to be better."""
