@@ -55,4 +55,4 @@ def allowance(clock: Clock, moves: float) -> Allowance:
 def is_time_for_more(allowed: Allowance, elapsed: float, last: float, before: float) -> bool:
     """Whether the next depth can be finished, by the seconds that the last two depths took."""
     growth = last / before if before > 1e-4 else BRANCHING
-    return elapsed + last * min(max(growth, 1.5), 8.0) <= allowed.aim
+    return elapsed < allowed.most and elapsed + last * min(max(growth, 1.5), 8.0) <= allowed.aim
