@@ -1,6 +1,7 @@
 """What several test files need: the twin of each game, and the command line as a person runs it."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,11 @@ Twin = OthelloTwin | AwaleTwin
 def twin_of(game: Game) -> Twin:
     """The plain-Python judge of a game, at its start."""
     return AwaleTwin.start(game.variant) if game.variant else OthelloTwin.start(game.size)
+
+
+def listen() -> None:
+    """Hear Ctrl-C in a new process: a shell may have told background work to ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run(*words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, awello
+from conftest import ROOT, awello, listen
 from twins import PASS, OthelloTwin
 
 START4 = "-----OX--XO----- X"
@@ -180,9 +180,6 @@ def test_sizes_may_be_mixed_in_a_file() -> None:
 def test_an_interruption_ends_with_the_totals() -> None:
     words = [sys.executable, "-m", "awello", "solve", "othello", "-"]
     pipe = subprocess.PIPE
-
-    def listen() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell may have told background work to ignore it
 
     with subprocess.Popen(
         words, cwd=ROOT, text=True, preexec_fn=listen, stdin=pipe, stdout=pipe, stderr=pipe

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, awello
+from conftest import ROOT, awello, listen
 
 from awello import Game, Match, Position, make_player, parse_position, parse_transcript, play_match
 from awello.arena.elo import IMAGINARY, SCALE, ratings
@@ -459,8 +459,9 @@ def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
     words = ["-m", "awello", "--import", BOTS, "tournament", "othello", "first,wrong=late", "random", "--rounds", "3"]
     words += ["--size", "4", "--out", str(tmp_path / "out"), "--json"]
     lines = tmp_path / "out" / "rounds.jsonl"
+    pipe = subprocess.PIPE
     with subprocess.Popen(
-        [sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, *words], cwd=ROOT, preexec_fn=listen, stdout=pipe, stderr=pipe, text=True
     ) as process:
         while not (lines.exists() and lines.read_text()):
             time.sleep(0.01)
