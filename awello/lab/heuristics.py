@@ -29,14 +29,15 @@ SEARCHING = {
     "MinMaxH6": "budget:h6",
     "Awariness": "travers",
 }
-STAND_INS = {"Awariness": "travers", "Le crocodile crétin": "greedy"}
+WEAKEST = {"Le crocodile crétin": "greedy"}
+STAND_INS = {"Awariness": SEARCHING["Awariness"], **WEAKEST}
 
 
 def entrants(depth: int) -> dict[str, str]:
     """The nine programs by their published names."""
     nodes = max(1, int(NODES * 4.0 ** (depth - DEPTHS[0])))
     specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCHING.items()}
-    return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", "Le crocodile crétin": "greedy"}
+    return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **WEAKEST}
 
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:

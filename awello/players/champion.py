@@ -69,9 +69,9 @@ class Champion(Player):
         return Choice(analysis.move, analysis)
 
     def _from_book(self, position: Position) -> Analysis | None:
-        """What the book says, for a champion that may look deep enough to need none of its own."""
-        weak = self.limit is not None and self.limit.level is not None
-        if not self.book or weak or self.heuristic or self._lost_before(position):
+        """What the book says; a level or a heuristic is to show its own strength, and plays without it."""
+        level = self.limit is not None and self.limit.level is not None
+        if not self.book or level or self.heuristic or self._lost_before(position):
             return None
         if found := self.openings.choose(position):
             return Analysis(*found, False, 0, 0, 0, 0.0, (found,), found[:1])
