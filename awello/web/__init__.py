@@ -1,0 +1,1 @@
+"""The page, its API and its live channel."""

@@ -1,0 +1,28 @@
+/** Words for people, in the language they chose: every text of the page comes from here. */
+import en from "./words/en.js";
+import fr from "./words/fr.js";
+
+export const LANGUAGES = { en, fr };
+
+let language = "en";
+
+/** The language in use, such as "fr". */
+export const currentLanguage = () => language;
+
+/** Choose a language; unknown ones become English. */
+export function setLanguage(name) {
+  language = name in LANGUAGES ? name : "en";
+}
+
+/** The text of a key with its {values} filled in; a key without a text shows itself. */
+export function t(key, values = {}) {
+  const text = LANGUAGES[language][key] ?? LANGUAGES.en[key] ?? key;
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+/** A signed number such as +3, −2.5 or 0, with the sign of minus that lines up with the plus. */
+export function signed(value, digits = 0) {
+  const rounded = Number(value.toFixed(digits));
+  const text = Math.abs(rounded).toLocaleString(language, { minimumFractionDigits: 0, maximumFractionDigits: digits });
+  return (rounded > 0 ? "+" : rounded < 0 ? "−" : "") + text;
+}
