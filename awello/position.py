@@ -13,6 +13,14 @@ from awello.rules.game import PASS, SIZES, Game
 if TYPE_CHECKING:
     from rich.text import Text
 
+ENDINGS = {
+    "blocked": "the empty squares go to the winner",
+    "repetition": "a position came again",
+    "stuck": "{mover} has no move",
+    "majority": f"{awale.MAJORITY} seeds win",
+    "few": "few seeds are left",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -130,17 +138,22 @@ class Position:
         share = empty if first > second else empty // 2 if first == second else 0
         return first + share, second + empty - share
 
-    def ending(self) -> str:
-        """Why the game is over, for people; empty if it goes on or if nothing needs to be said."""
+    @property
+    def end(self) -> str:
+        """What ended the game: one of the keys of `ENDINGS`, or nothing if it goes on or needs no explanation."""
         if not self.over:
             return ""
         if self.game < Game.ABAPA:
-            return "" if sum(self.holdings()) == self.game.points else "the empty squares go to the winner"
+            return "" if sum(self.holdings()) == self.game.points else "blocked"
         if self.repeated:
-            return "a position came again"
+            return "repetition"
         if not awale.is_stopped(int(self.game), U(self.own), U(self.opp)):
-            return f"{self.mover} has no move"
-        return f"{awale.MAJORITY} seeds win" if max(self.own, self.opp) >= awale.WON else "few seeds are left"
+            return "stuck"
+        return "majority" if max(self.own, self.opp) >= awale.WON else "few"
+
+    def ending(self) -> str:
+        """Why the game is over, for people; empty if it goes on or if nothing needs to be said."""
+        return ENDINGS[self.end].format(mover=self.mover) if self.end else ""
 
     def canonical(self) -> tuple[int, int]:
         """The two words that all symmetric positions share; Awalé has no symmetry but the sides."""

@@ -1,0 +1,119 @@
+"""What the page and the server say to each other: the shapes of requests, checked at the door.
+
+A game in progress is never kept by the server.  Whoever asks says where the game began and which moves were played;
+so a restart loses nothing, and two pages cannot disturb each other.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from awello.errors import AwelloError
+from awello.limits import Clock
+from awello.players.player import Player, make_player
+from awello.position import Position, parse_position
+from awello.record import Record
+from awello.rules.game import Game
+
+LONGEST_GAME = 600  # moves
+LONGEST_TEXT = 1 << 16  # letters of a text that is pasted
+MOST_SECONDS = 60.0  # for one move or one analysis
+KEPT_BACK = (
+    "file",
+    "remember",
+    "threads",
+    "hash",
+    "memory",
+    "command",
+)  # settings that are the machine's, not a guest's
+
+GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
+MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass)$")]
+SpecText = Annotated[str, StringConstraints(min_length=1, max_length=120)]
+
+
+class Message(BaseModel):
+    """A request: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Line(Message):
+    """A game so far."""
+
+    game: GameName = "othello"
+    start: Annotated[str, StringConstraints(max_length=100)] | None = Field(
+        default=None, description="An OBF board or an Awalé diagram; the usual start if left out"
+    )
+    moves: Annotated[list[MoveName], Field(max_length=LONGEST_GAME)] = Field(
+        default=[], description="The moves played, passes included", examples=[["f5", "d6", "c3"]]
+    )
+
+    def record(self) -> Record:
+        """The game; an error names the move that is wrong."""
+        game = Game[self.game.upper()]
+        start = position = Position.start(game) if self.start is None else parse_position(self.start, game)
+        moves = []
+        for number, name in enumerate(self.moves, 1):
+            try:
+                moves.append(position.parse_move(name))
+            except AwelloError as error:
+                raise type(error)(f"move {number}: {error}") from None
+            position = position.after(moves[-1])
+        return Record(start, tuple(moves))
+
+
+class Views(Line):
+    """Which positions of a game to look at."""
+
+    since: int = Field(default=0, ge=0, le=LONGEST_GAME, description="The first ply to show; earlier ones are known")
+
+
+class Analyse(Line):
+    """What to find out about the last position."""
+
+    seconds: float = Field(default=5.0, gt=0, le=MOST_SECONDS)
+
+
+class Choose(Line):
+    """Whom to ask for a move."""
+
+    player: SpecText = Field(description="A player spec", examples=["champion@level=4"])
+    seconds: float | None = Field(default=None, ge=0, le=86400, description="Left on the player's clock")
+    increment: float = Field(default=0.0, ge=0, le=3600, description="Seconds added after each move")
+    seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same choice")
+
+    @property
+    def clock(self) -> Clock:
+        """The player's clock."""
+        return Clock() if self.seconds is None else Clock(self.seconds, self.increment)
+
+
+class Review(Line):
+    """How carefully to look at a whole game."""
+
+    seconds: float = Field(default=0.5, gt=0, le=10, description="For each move")
+
+
+class Text(Message):
+    """Anything that was pasted."""
+
+    text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
+    game: GameName | None = Field(default=None, description="What it is to be read as, if it is known")
+
+
+class Tree(Line):
+    """Which search to draw."""
+
+    search: SpecText = Field(default="alphabeta@2", description="minimax, alphabeta ...", examples=["alphabeta@2"])
+
+
+def guest_player(spec: str) -> Player:
+    """The player of a spec that came from outside: it may not touch files, nor say how much of the machine it takes."""
+    player = make_player(spec)
+    if player.spec.name == "human":
+        raise AwelloError("'human' plays at a terminal: name a program")
+    for key in player.spec.options:
+        if key in KEPT_BACK:
+            raise AwelloError(f"{key} cannot be set from here: leave it out")
+    return player
