@@ -130,6 +130,7 @@ def main() -> None:
         players,
         probcut,
         run_config,
+        serve,
         solve,
         tablebase,
         tournament,

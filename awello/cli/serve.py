@@ -1,0 +1,78 @@
+"""`awello serve`: the page to play and analyse on."""
+
+import os
+import socket
+import sys
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from awello.cli.app import app
+from awello.errors import ConfigError
+
+PORT, TRIES = 8421, 20
+
+
+@app.command()
+def serve(
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets others in your network in", metavar="H")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="8421 or the next free one unless said; 0: any", metavar="P")
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help="How many searches may run at once; all cores unless said", metavar="N"),
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in your browser, if there is one")] = True,
+) -> None:
+    """Serve the page to play, see and understand both games. Ctrl-C ends it."""
+    import uvicorn
+
+    from awello.web.app import create_app
+
+    door = listen(host, port)
+    address = url(host, door.getsockname()[1])
+    config = uvicorn.Config(
+        create_app(threads or os.cpu_count() or 1, host),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws_max_size=1 << 16,
+        ws_max_queue=16,
+        timeout_graceful_shutdown=2,
+    )
+    server = uvicorn.Server(config)
+    print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)
+    if browser and can_show():
+        webbrowser.open(address)
+    server.run(sockets=[door])
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket that listens; without a port, on the usual one or the next that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for candidate in range(PORT, PORT + TRIES) if port is None else [port]:
+        door = socket.socket(family)
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind((host, candidate))
+            return door
+        except OSError as error:
+            door.close()
+            problem = error
+    where = f"port {port}" if port is not None else f"ports {PORT} to {PORT + TRIES - 1}"
+    raise ConfigError(f"cannot listen on {host}, {where}: {problem.strerror}; choose another --host or --port")
+
+
+def url(host: str, port: int) -> str:
+    """The address that a browser on this machine opens."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}/"
+
+
+def can_show() -> bool:
+    """Whether a window can be opened here."""
+    return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))

@@ -1,0 +1,104 @@
+"""The server of the page: its files, its API and its live channel under one roof."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from awello import __version__
+from awello.errors import AwelloError
+from awello.web import api, laboratory
+from awello.web.complaints import complaint
+from awello.web.contests import Busy, Contests, Missing
+from awello.web.door import Door
+from awello.web.live import live
+from awello.web.thinkers import Thinkers
+
+STATIC = Path(__file__).parent / "static"
+STATUS = {Missing: 404, Busy: 409}
+
+
+class Files(StaticFiles):
+    """The files of the page; a browser asks each time whether they have changed."""
+
+    async def get_response(self, path: str, scope: Any) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = "no-cache"
+        return response
+
+
+def create_app(thinkers: int = 1, host: str = "127.0.0.1") -> FastAPI:
+    """The server, with so many processes that think; it answers to the name of this host."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests()
+        await app.state.thinkers.start()
+        try:
+            yield
+        finally:
+            app.state.contests.close()
+            await app.state.thinkers.close()
+
+    app = FastAPI(
+        title="Awello",
+        version=__version__,
+        summary="Othello and Awalé: positions, players, analysis, contests",
+        description=api.ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=lifespan,
+        responses=api.PROBLEMS,
+    )
+    app.add_middleware(Door, host=host)
+    app.include_router(api.router)
+    app.include_router(laboratory.router)
+    _answer_problems(app)
+
+    @app.websocket("/api/live")
+    async def channel(socket: WebSocket) -> None:
+        await live(socket, app.state.thinkers)
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+    @app.get("/api", include_in_schema=False)
+    async def reference() -> FileResponse:
+        return FileResponse(STATIC / "api.html", headers={"cache-control": "no-cache"})
+
+    app.mount("/static", Files(directory=STATIC))
+    return app
+
+
+def _answer_problems(app: FastAPI) -> None:
+    """Whatever goes wrong, the answer is a code for programs and one line for people."""
+
+    def answer(status: int, code: str, message: str) -> JSONResponse:
+        return JSONResponse({"code": code, "message": message}, status)
+
+    @app.exception_handler(AwelloError)
+    async def wrong(request: Request, error: AwelloError) -> JSONResponse:
+        return answer(STATUS.get(type(error), 400), *complaint(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def misshapen(request: Request, error: RequestValidationError) -> JSONResponse:
+        return answer(422, *complaint(error))
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> JSONResponse:
+        return answer(error.status_code, HTTPStatus(error.status_code).name.lower().replace("_", "-"), error.detail)
+
+    @app.exception_handler(Exception)
+    async def broken(request: Request, error: Exception) -> JSONResponse:
+        logging.getLogger("awello").error("%s %s", request.method, request.url.path, exc_info=error)
+        return answer(500, "internal", "something went wrong here: the server's log says what")

@@ -1,0 +1,135 @@
+"""Who may come in: every request passes here before anything else sees it.
+
+The server is for the person at this machine.  A page from elsewhere in the same browser must not command it: so the
+host asked for must be one of ours (a foreign name that was pointed at this machine is not), and a request that changes
+or starts anything must come from our own page or from no page at all.  Bodies have a largest size, and answers carry
+a policy that lets the page run nothing but its own files.
+"""
+
+import ipaddress
+import json
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+Scope = MutableMapping[str, Any]
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LARGEST_BODY = 1 << 17
+OWN = ("localhost", "127.0.0.1", "::1")
+HEADERS = {
+    "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+class Refusal(Exception):
+    """A request that must not go on: the status, a code for programs and a line for people."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message = status, code, message
+
+
+class Door:
+    """The outermost layer of the server."""
+
+    def __init__(self, inside: Application, host: str = "127.0.0.1") -> None:
+        self.inside = inside
+        self.anywhere = host in ("0.0.0.0", "::")
+        self.hosts = {*OWN, host.lower(), socket.gethostname().lower()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, with its body counted and its answer sealed, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            return await self.inside(scope, receive, send)
+        try:
+            self.check(scope)
+        except Refusal as refusal:
+            return await refuse(refusal, scope, receive, send)
+        if scope["type"] == "websocket":
+            return await self.inside(scope, receive, send)
+        return await self._serve(scope, receive, send)
+
+    def check(self, scope: Scope) -> None:
+        """Raise a `Refusal` for what comes from elsewhere."""
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        host = headers.get("host", "")
+        if not self.knows(host):
+            raise Refusal(403, "host", "this name is not mine: open the address that the server printed")
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
+            return
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            raise Refusal(403, "origin", "another site asked for this: use the page of this server")
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise Refusal(403, "origin", "another site asked for this: use the page of this server")
+        length = headers.get("content-length", "0")
+        if length.isdigit() and int(length) > LARGEST_BODY:
+            raise _too_large()
+
+    def knows(self, host: str) -> bool:
+        """Whether a Host header names this server."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return name in self.hosts or (self.anywhere and _is_address(name))
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        size, begun = 0, False
+
+        async def counted() -> Event:
+            nonlocal size
+            event = await receive()
+            size += len(event.get("body", b""))
+            if size > LARGEST_BODY:
+                raise _too_large()
+            return event
+
+        async def sealed(event: Event) -> None:
+            nonlocal begun
+            if event["type"] == "http.response.start":
+                begun = True
+                event["headers"] = [*event["headers"], *((k.encode(), v.encode()) for k, v in HEADERS.items())]
+            await send(event)
+
+        try:
+            await self.inside(scope, counted, sealed)
+        except Refusal as refusal:
+            if not begun:
+                await refuse(refusal, scope, receive, send)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _too_large() -> Refusal:
+    return Refusal(413, "large", f"too much at once: send at most {LARGEST_BODY >> 10} KiB")
+
+
+async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request that was not let in."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": refusal.message})
+        return
+    body = json.dumps({"code": refusal.code, "message": refusal.message}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    sealed = [*headers, *((name.encode(), value.encode()) for name, value in HEADERS.items())]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": sealed})
+    await send({"type": "http.response.body", "body": body})

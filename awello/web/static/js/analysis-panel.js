@@ -1,0 +1,168 @@
+/** The panel of the engine and of the review. */
+import { lineViews } from "./analyst.js";
+import { h } from "./dom.js";
+import { MARKS, mayShowHints } from "./reviewer.js";
+import { set, settings } from "./settings.js";
+import { signed, t } from "./words.js";
+
+const SECONDS = [2, 5, 10, 30, 60];
+const GOOD = { othello: 2, awale: 1 }; // a loss below this is as good as none
+
+export class AnalysisPanel {
+  constructor(app, box) {
+    this.app = app;
+    this.box = box;
+    this.build();
+  }
+
+  build() {
+    const { app } = this;
+    this.seconds = h("select", { id: "seconds", onchange: () => this.setSeconds() },
+      ...SECONDS.map((value) => h("option", { value }, t("analysis.seconds", { value }))));
+    this.status = h("p", { class: "status" });
+    this.values = h("ol", { class: "values" });
+    this.line = h("p", { class: "pv", onmouseleave: () => app.showPreview(null) });
+    this.more = h("button", { onclick: () => app.analyst.more(app.table.game) }, t("analysis.more"));
+    this.reviewBox = h("div", { class: "review", id: "review" });
+    this.box.replaceChildren(
+      h("div", { class: "row" }, h("label", { htmlFor: "seconds" }, t("analysis.time")), this.seconds),
+      this.status, this.values, this.line, this.more,
+      h("h2", {}, t("review.title")), this.reviewBox,
+    );
+  }
+
+  setSeconds() {
+    set("seconds", Number(this.seconds.value));
+    this.app.analyst.rest();
+    this.app.draw();
+  }
+
+  update() {
+    const { table, analyst, reviewer } = this.app;
+    const { at } = table.game;
+    this.seconds.value = String(settings.seconds);
+    const shown = settings.engine && mayShowHints(reviewer) ? at.analysis : null;
+    this.status.textContent = this.statusWords(at, shown);
+    this.more.hidden = !shown || analyst.running || shown.solved;
+    if (this.shown !== shown) {
+      this.shown = shown;
+      this.drawValues(shown);
+      this.drawLine(shown);
+    }
+    this.drawReview();
+  }
+
+  statusWords(at, shown) {
+    if (!settings.engine) return t("analysis.off");
+    if (at.over) return t("analysis.over");
+    if (!mayShowHints(this.app.reviewer)) return t("analysis.hidden");
+    if (!shown) return t("analysis.begins");
+    const speed = shown.seconds > 0.05 ? Math.round(shown.nodes / shown.seconds / 1000) : null;
+    const words = [shown.exact ? t("analysis.exact") : t("analysis.depth", { depth: shown.depth })];
+    if (!shown.exact && shown.certainty < 100) words.push(t("analysis.certainty", { certainty: shown.certainty }));
+    if (speed) words.push(t("analysis.speed", { speed: speed.toLocaleString() }));
+    return words.join(" · ");
+  }
+
+  drawValues(shown) {
+    const best = shown ? Math.max(...shown.moves.map((entry) => entry.value)) : 0;
+    this.values.replaceChildren(
+      ...(shown?.moves ?? []).map(({ move, value, exact }) =>
+        h("li", {}, h("button", { class: value === best ? "best" : "", onclick: () => this.app.playMove(move) },
+          h("b", {}, move === "pass" ? t("move.pass") : move), " ",
+          h("span", { title: exact ? t("analysis.exact") : "" }, signed(value, exact ? 0 : 1) + (exact ? " =" : ""))))),
+    );
+  }
+
+  drawLine(shown) {
+    const node = this.app.table.game.at;
+    this.line.replaceChildren(
+      ...(shown?.line ?? []).map((move, place) =>
+        h("button", {
+          onmouseenter: () => this.previewLine(node, shown, place),
+          onfocus: () => this.previewLine(node, shown, place),
+          onblur: () => this.app.showPreview(null),
+          onclick: () => this.app.playLine(shown.line.slice(0, place + 1)),
+        }, move === "pass" ? t("move.pass") : move)),
+    );
+  }
+
+  async previewLine(node, shown, place) {
+    this.wanted = place;
+    shown.views ??= lineViews(this.app.table.game, node, shown.line);
+    const views = await shown.views.catch(() => []);
+    if (this.wanted !== place || this.app.table.game.at !== node || !views[place]) return;
+    this.app.showPreview({ view: views[place], moves: shown.line.slice(0, place + 1) });
+  }
+
+  // ---- the review -----------------------------------------------------------------------------------------------
+  drawReview() {
+    const { reviewer, table } = this.app;
+    const { game } = table;
+    const judged = game.line.filter((node) => node.judgement);
+    const state = [reviewer.running, reviewer.done, judged.length, game.at.id, reviewer.trial?.node.id, reviewer.trial?.tried,
+      reviewer.trial?.loss, reviewer.problem, t("app.name"), t("review.title")].join();
+    if (state === this.state) return;
+    this.state = state;
+    const parts = [this.reviewHead(game)];
+    if (reviewer.trial) parts.push(this.trialBox(game));
+    if (judged.length) parts.push(this.summaries(game), this.mistakes(game));
+    this.reviewBox.replaceChildren(...parts);
+  }
+
+  reviewHead(game) {
+    const { reviewer } = this.app;
+    if (reviewer.running) {
+      const total = reviewer.path.length - 1;
+      return h("div", { class: "buttons" },
+        h("progress", { value: reviewer.done, max: total, "aria-label": t("review.progress") }),
+        h("span", {}, t("review.of", { done: reviewer.done, total })),
+        h("button", { onclick: () => this.app.stopReview() }, t("review.stop")));
+    }
+    const empty = game.line.length < 2;
+    return h("div", {},
+      reviewer.problem ? h("p", { class: "bad" }, reviewer.problem) : null,
+      h("button", { id: "begin-review", class: "primary", disabled: empty, onclick: () => this.app.actions.review() }, t("review.begin")),
+      h("p", { class: "soft" }, t(empty ? "review.empty" : "review.about")));
+  }
+
+  trialBox(game) {
+    const { reviewer } = this.app;
+    const { node, tried, loss } = reviewer.trial;
+    const good = loss !== null && loss < GOOD[game.family];
+    const key = tried === null ? "trial.ask" : loss === null ? "trial.judging" : good ? "trial.right" : "trial.wrong";
+    return h("div", { class: `trial ${good ? "good" : ""}`, role: "status" },
+      h("p", {}, t(key, { move: tried, loss: loss === null ? "" : signed(-loss, 1), side: t(`side.${game.family}.${node.parent.view.side}`) })),
+      h("div", { class: "buttons" },
+        tried !== null && !good ? h("button", { onclick: () => this.app.tryAgain(node) }, t("trial.again")) : null,
+        h("button", { onclick: () => this.app.showAnswer(node) }, t("trial.answer")),
+        h("button", { onclick: () => this.app.leaveTrial() }, t("trial.leave"))));
+  }
+
+  summaries(game) {
+    const row = (side) => {
+      const { moves, mean, inaccuracy, mistake, blunder } = this.app.reviewer.summary(game, side);
+      const cells = [moves, mean.toFixed(2), inaccuracy, mistake, blunder].map((value) => h("td", {}, String(value)));
+      return h("tr", {}, h("th", { scope: "row" }, t(`side.${game.family}.${side}`)), ...cells);
+    };
+    const heads = ["", "review.moves", "review.mean", ...Object.keys(MARKS).map((name) => `review.count.${name}`)];
+    return h("table", { class: "summary" },
+      h("caption", { class: "unseen" }, t("review.title")),
+      h("thead", {}, h("tr", {}, ...heads.map((key) => (key ? h("th", { scope: "col" }, t(key)) : h("td", {}))))),
+      h("tbody", {}, row(0), row(1)));
+  }
+
+  mistakes(game) {
+    const found = this.app.reviewer.mistakes(game);
+    if (!found.length) return h("p", {}, t("review.none"));
+    return h("ol", { class: "mistakes" }, ...found.map((node) => this.mistake(game, node)));
+  }
+
+  mistake(game, node) {
+    const { move, mark, loss, best, side } = node.judgement;
+    const values = { number: node.ply, side: t(`side.${game.family}.${side}`), move: move + mark, loss: signed(-loss, 1), best };
+    return h("li", { class: node === game.at ? "here" : "" },
+      h("button", { class: "plain", onclick: () => this.app.jump(node.id) }, t("review.mistake", values)),
+      h("button", { onclick: () => this.app.tryAgain(node) }, t("review.try")));
+  }
+}

@@ -1,0 +1,95 @@
+/** The engine beside the board: what each move of the shown position is worth, better and better. */
+import { settings } from "./settings.js";
+import { loadLine } from "./table.js";
+import { Node } from "./game.js";
+
+/** Events: "change". */
+export class Analyst extends EventTarget {
+  constructor(live) {
+    super();
+    this.live = live;
+    this.node = null;
+    this.stop = () => {};
+    this.running = false;
+  }
+
+  /** Look at a position, as long as the engine is on; what is known already is not asked for again. */
+  show(game, node) {
+    const wanted = settings.engine && node.view && !node.view.provisional && !node.over ? node : null;
+    if (wanted === this.node) return;
+    this.rest();
+    this.node = wanted;
+    if (wanted && !(wanted.analysis?.spent >= settings.seconds || wanted.analysis?.solved)) this.ask(game, wanted, settings.seconds);
+  }
+
+  ask(game, node, seconds) {
+    this.running = true;
+    this.stop = this.live.ask("analyse", { ...game.question(node), seconds }, (answer) => {
+      if (answer.kind === "analysis") keep(node, answer);
+      if (answer.kind === "done" || answer.kind === "error") this.finish(node, answer.kind === "done" ? seconds : 0);
+      this.dispatchEvent(new Event("change"));
+    });
+  }
+
+  finish(node, spent) {
+    this.running = false;
+    if (node.analysis) node.analysis = { ...node.analysis, spent, solved: node.analysis.moves.every((move) => move.exact) };
+  }
+
+  /** Go on with the position on the board, for longer. */
+  more(game) {
+    const { node } = this;
+    if (!node) return;
+    this.stop();
+    this.ask(game, node, Math.min(60, 4 * (node.analysis?.spent || settings.seconds)));
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** Ask once about a position, whether the engine is on or not. */
+  once(game, node, seconds) {
+    return new Promise((resolve, reject) => {
+      this.live.ask("analyse", { ...game.question(node), seconds }, (answer) => {
+        if (answer.kind === "analysis") keep(node, answer);
+        if (answer.kind === "error") reject(answer);
+        if (answer.kind === "done") resolve(node.analysis);
+      });
+    });
+  }
+
+  rest() {
+    this.stop();
+    this.stop = () => {};
+    this.node = null;
+    this.running = false;
+  }
+}
+
+/** An exact answer is not given up for an estimate. */
+function keep(node, answer) {
+  if (node.analysis?.solved) return;
+  node.analysis = { ...answer, spent: node.analysis?.spent ?? 0 };
+}
+
+/** What the board needs to show the values of an analysis. */
+export function hintsOf(analysis) {
+  if (!analysis) return null;
+  const most = Math.max(...analysis.moves.map((entry) => entry.value));
+  const badge = String(analysis.depth || "");
+  return Object.fromEntries(
+    analysis.moves
+      .filter((entry) => entry.move !== "pass")
+      .map(({ move, value, exact }) => [move, { value, exact, best: value === most, loss: most - value, badge: exact ? "" : badge }]),
+  );
+}
+
+/** The positions along the line of an analysis, the first after its first move. */
+export async function lineViews(game, node, line) {
+  const ghosts = [];
+  let here = node;
+  for (const move of line) {
+    here = new Node(here, move);
+    ghosts.push(here);
+  }
+  if (ghosts.length) await loadLine(game, ghosts.at(-1));
+  return ghosts.map((ghost) => ghost.view);
+}

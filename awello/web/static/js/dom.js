@@ -1,0 +1,35 @@
+/** Elements by a short word. */
+import { t } from "./words.js";
+
+/** An element with properties and children: h("button", { onclick, class: "..." }, "text"). */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && !name.includes("-") && name !== "list") element[name === "class" ? "className" : name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Fill in the words of everything below an element that asks for them by data-t, data-t-label or data-t-title. */
+export function translate(root) {
+  for (const element of root.querySelectorAll("[data-t]")) element.textContent = t(element.dataset.t);
+  for (const element of root.querySelectorAll("[data-t-label]")) element.ariaLabel = t(element.dataset.tLabel);
+  for (const element of root.querySelectorAll("[data-t-title]")) element.title = t(element.dataset.tTitle);
+}
+
+/** Offer a text as a file. */
+export function download(name, content, type) {
+  const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  const link = h("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+/** Whether the person asked for a page that does not move. */
+export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,0 +1,65 @@
+/** Setting up a position by hand. */
+import { indexOf } from "./effects.js";
+
+const PITS = "ABCDEFabcdef";
+const SEEDS = 48;
+const START = {
+  othello: { size: 8, cells: "---------------------------OX------XO---------------------------" },
+  othello6: { size: 6, cells: "--------------OX----XO--------------" },
+  othello4: { size: 4, cells: "-----OX--XO-----" },
+};
+
+/** A position that is being changed; `pen` is what a click puts on a square of Othello. */
+export class Editor {
+  constructor(game, view) {
+    this.game = game;
+    this.board = structuredClone(view.board);
+    this.side = view.side;
+    this.pen = "X";
+  }
+
+  /** Change what lies at a cell: the pen's disc, or a seed more (with the other button one less). */
+  change(cell, button) {
+    if ("cells" in this.board) this.putDisc(cell, button);
+    else this.putSeed(cell, button === 2 ? -1 : 1);
+  }
+
+  putDisc(square, button) {
+    const cells = [...this.board.cells];
+    const place = indexOf(square, this.board.size);
+    const wanted = button === 2 ? "-" : this.pen;
+    cells[place] = cells[place] === wanted ? "-" : wanted;
+    this.board = { ...this.board, cells: cells.join("") };
+  }
+
+  putSeed(cell, more) {
+    if (more > 0 && this.inHand <= 0) return;
+    const store = ["south", "north"].indexOf(cell);
+    const [list, place] = store >= 0 ? [this.board.taken, store] : [this.board.pits, PITS.indexOf(cell)];
+    list[place] = Math.max(0, list[place] + more);
+  }
+
+  /** Seeds that are still to be put somewhere. */
+  get inHand() {
+    const { pits, taken } = this.board;
+    return SEEDS - [...pits, ...taken].reduce((sum, seeds) => sum + seeds, 0);
+  }
+
+  /** An empty board. */
+  clear() {
+    if ("cells" in this.board) this.board = { ...this.board, cells: "-".repeat(this.board.size ** 2) };
+    else this.board = { pits: Array(12).fill(0), taken: [0, 0] };
+  }
+
+  /** The usual start. */
+  reset() {
+    this.board = structuredClone(START[this.game] ?? { pits: Array(12).fill(4), taken: [0, 0] });
+    this.side = 0;
+  }
+
+  /** The position as text, as links and the server write it. */
+  format() {
+    if ("cells" in this.board) return `${this.board.cells} ${"XO"[this.side]}`;
+    return [...this.board.pits, ...this.board.taken, "SN"[this.side]].join("-");
+  }
+}

@@ -1,0 +1,156 @@
+/** A game as the page keeps it: a tree of moves that only ever grows, and the place where we are in it. */
+
+export const FAMILY = {
+  othello: "othello", othello6: "othello", othello4: "othello", abapa: "awale", tournament: "awale", romein: "awale",
+};
+export const POINTS = { othello: 64, othello6: 36, othello4: 16, abapa: 48, tournament: 48, romein: 48 };
+export const PERSON = "human";
+
+let serial = 0;
+
+/** A position reached by a move; the root has none. */
+export class Node {
+  constructor(parent, move) {
+    this.id = String(serial++);
+    this.parent = parent;
+    this.move = move;
+    this.children = [];
+    this.ply = parent ? parent.ply + 1 : 0;
+    this.view = null; // what the server says of the position
+    this.analysis = null; // the best that is known of its moves
+    this.judgement = null; // what the review says of the move that led here
+    this.seconds = null; // how long that move took
+    this.left = parent ? parent.left : null; // both clocks after it
+    this.result = null; // { loser, reason } if a player gave up or ran out of time here
+  }
+
+  /** The nodes from the root to this one. */
+  get path() {
+    const nodes = [];
+    for (let node = this; node; node = node.parent) nodes.unshift(node);
+    return nodes;
+  }
+
+  /** The names of the moves that lead here. */
+  get moves() {
+    return this.path.slice(1).map((node) => node.move);
+  }
+
+  /** The last node of the line that goes on from here by first children. */
+  get tip() {
+    let node = this;
+    while (node.children.length) node = node.children[0];
+    return node;
+  }
+
+  /** Whether nothing more can be played: by the rules, or because somebody lost in another way. */
+  get over() {
+    return Boolean(this.result || this.view?.over);
+  }
+
+  /** The value of the position from the first player's view, and whether it is exact; null if unknown. */
+  get worth() {
+    if (!this.view) return null;
+    if (this.view.over) return { value: this.view.score[0] - this.view.score[1], exact: true };
+    const known = this.analysis ?? null;
+    if (known) return { value: this.view.side ? -known.value : known.value, exact: known.exact };
+    const judged = this.judgement;
+    if (judged) return { value: judged.side ? -judged.value : judged.value, exact: judged.exact };
+    return null;
+  }
+
+  /** What the move that led here gave away, or null if nobody knows. */
+  get loss() {
+    if (this.judgement) return this.judgement.loss;
+    const before = this.parent?.analysis;
+    const found = before?.moves.find((entry) => entry.move === this.move);
+    return found ? Math.max(0, before.value - found.value) : null;
+  }
+}
+
+/** A whole game: rules, start, players, clock, and the tree. */
+export class Game {
+  constructor({ game = "othello", start = null, seats = [PERSON, PERSON], clock = null } = {}) {
+    this.game = game;
+    this.start = start; // text of a position, null for the usual one
+    this.seats = seats; // player specs, PERSON for people
+    this.clock = clock; // { seconds, increment } or null
+    this.seed = Math.floor(Math.random() * 2 ** 31);
+    this.root = new Node(null, null);
+    this.root.left = clock ? [clock.seconds, clock.seconds] : null;
+    this.at = this.root;
+  }
+
+  get family() {
+    return FAMILY[this.game];
+  }
+
+  /** The line from the start through the present position to the end of its branch. */
+  get line() {
+    return this.at.tip.path;
+  }
+
+  /** Who moves at the present position. */
+  get side() {
+    return this.at.view?.side ?? 0;
+  }
+
+  /** Whether a program has the move now. */
+  get programToMove() {
+    return this.seats[this.side] !== PERSON;
+  }
+
+  /** What the server needs to know of a node. */
+  question(node = this.at) {
+    return { game: this.game, start: this.start, moves: node.moves };
+  }
+
+  /** Go to the position after a move, in a new variation if it has not been played here before. */
+  play(move) {
+    let next = this.at.children.find((child) => child.move === move);
+    if (!next) {
+      next = new Node(this.at, move);
+      this.at.children.push(next);
+    }
+    this.at = next;
+    return next;
+  }
+
+  /** The node of an id, or null. */
+  find(id) {
+    const waiting = [this.root];
+    while (waiting.length) {
+      const node = waiting.pop();
+      if (node.id === id) return node;
+      waiting.push(...node.children);
+    }
+    return null;
+  }
+
+  /** Make the line through a node the main one. */
+  promote(node) {
+    for (let here = node; here.parent; here = here.parent) {
+      const siblings = here.parent.children;
+      siblings.splice(siblings.indexOf(here), 1);
+      siblings.unshift(here);
+    }
+  }
+
+  /** Remove a node and all after it. */
+  remove(node) {
+    if (!node.parent) return;
+    if (this.at.path.includes(node)) this.at = node.parent;
+    node.parent.children = node.parent.children.filter((child) => child !== node);
+  }
+
+  /** The place a person wants to be taken back to: before their own last move. */
+  beforeLastTurn() {
+    const people = this.seats.map((seat) => seat === PERSON);
+    const both = people[0] === people[1];
+    for (let node = this.at.parent; node; node = node.parent) {
+      const choice = node.view && !("pass" in node.view.moves);
+      if (choice && (both || people[node.view.side])) return node;
+    }
+    return this.at.parent ?? this.at;
+  }
+}

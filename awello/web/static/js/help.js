@@ -1,0 +1,19 @@
+/** The help sheet: how to play, and every key. */
+import { h } from "./dom.js";
+import { KEYS } from "./keys.js";
+import { t } from "./words.js";
+
+/** Show the sheet for a family of games. */
+export function showHelp(family) {
+  const sheet = document.getElementById("help");
+  const keys = KEYS.map(({ shown, word, does }) =>
+    h("tr", {}, h("th", { scope: "row" }, ...(word ? [h("kbd", {}, t(word))] : shown.split(" ").map((key) => h("kbd", {}, key)))), h("td", {}, t(`does.${does}`))));
+  sheet.replaceChildren(
+    h("h2", { id: "help-title" }, t("help.title")),
+    h("h3", {}, t(`help.${family}.title`)), h("p", {}, t(`help.${family}.rules`)),
+    h("h3", {}, t("help.keys")), h("p", {}, t("help.board")),
+    h("table", {}, h("caption", { class: "unseen" }, t("help.keys")), h("tbody", {}, ...keys)),
+    h("form", { method: "dialog" }, h("button", { class: "primary" }, t("help.close"))),
+  );
+  sheet.showModal();
+}

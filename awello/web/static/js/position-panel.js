@@ -1,0 +1,133 @@
+/** The panel to bring games in, to set positions up and to take everything out again. */
+import { Editor } from "./editor.js";
+import { download, h } from "./dom.js";
+import { formatLink } from "./link.js";
+import { api } from "./server.js";
+import { t } from "./words.js";
+
+const PENS = ["X", "O", "-"];
+const PNG_SCALE = 2;
+
+export class PositionPanel {
+  constructor(app, box) {
+    this.app = app;
+    this.box = box;
+    this.build();
+  }
+
+  build() {
+    this.text = h("textarea", { id: "paste", rows: 4, spellcheck: false, placeholder: t("import.example") });
+    this.file = h("input", { type: "file", id: "file", onchange: () => this.readFile(this.file.files[0]) });
+    this.said = h("p", { class: "soft", role: "status" });
+    this.edit = h("div", { class: "editor" });
+    this.out = h("div", { class: "buttons" },
+      this.exporter("export.transcript", () => this.copy(this.transcript())),
+      this.exporter("export.position", () => this.copy(this.app.table.game.at.view.position)),
+      this.exporter("export.link", () => this.copy(location.origin + location.pathname + formatLink(this.app.table.game))),
+      this.exporter("export.svg", () => this.saveSvg()),
+      this.exporter("export.png", () => this.savePng()));
+    this.box.replaceChildren(
+      h("h2", {}, t("import.title")),
+      h("label", { htmlFor: "paste" }, t("import.about")), this.text,
+      h("div", { class: "buttons" },
+        h("button", { id: "import", class: "primary", onclick: () => this.app.importText(this.text.value) }, t("import.go")),
+        h("label", { class: "button", htmlFor: "file" }, t("import.file")), this.file),
+      h("h2", {}, t("editor.title")), this.edit,
+      h("h2", {}, t("export.title")), this.out, this.said,
+    );
+  }
+
+  exporter(key, action) {
+    return h("button", { id: key.replace(".", "-"), onclick: async () => {
+      try {
+        await action();
+      } catch (error) {
+        this.app.complain(error);
+      }
+    } }, t(key));
+  }
+
+  async readFile(file) {
+    if (!file) return;
+    await this.app.importFile(file);
+    this.file.value = "";
+  }
+
+  /** The moves of the line on the board, as files and other programs write them. */
+  transcript() {
+    return this.app.table.game.line.slice(1).map((node) => (node.move === "pass" ? "" : node.move)).join("");
+  }
+
+  async copy(text) {
+    this.said.textContent = text;
+    try {
+      await navigator.clipboard.writeText(text);
+      this.app.say(t("export.copied"));
+    } catch {
+      this.app.say(t("export.shown"));
+    }
+  }
+
+  picture() {
+    return api("POST", "/api/picture", this.app.table.game.question());
+  }
+
+  async saveSvg() {
+    download("awello.svg", await this.picture(), "image/svg+xml");
+  }
+
+  async savePng() {
+    const picture = new Image();
+    const address = URL.createObjectURL(new Blob([await this.picture()], { type: "image/svg+xml" }));
+    picture.src = address;
+    await picture.decode();
+    const canvas = h("canvas", { width: PNG_SCALE * picture.naturalWidth, height: PNG_SCALE * picture.naturalHeight });
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(address);
+    download("awello.png", await new Promise((resolve) => canvas.toBlob(resolve)), "image/png");
+  }
+
+  // ---- the editor -------------------------------------------------------------------------------------------------
+  update() {
+    const { editor, table } = this.app;
+    const state = editor ? [editor.format(), editor.pen].join() : `closed ${table.game.family}`;
+    if (this.state === state + t("editor.title")) return;
+    this.state = state + t("editor.title");
+    const focused = document.activeElement?.id;
+    this.edit.replaceChildren(...(editor ? this.openEditor(editor, table.game) : [this.openButton()]));
+    if (focused && this.box.contains(document.getElementById(focused))) document.getElementById(focused).focus();
+  }
+
+  openButton() {
+    return h("button", { id: "edit", onclick: () => {
+      const { game } = this.app.table;
+      this.app.setEditor(new Editor(game.game, game.at.view));
+    } }, t("editor.open"));
+  }
+
+  openEditor(editor, game) {
+    const act = (change) => () => {
+      change();
+      this.app.draw();
+    };
+    const othello = game.family === "othello";
+    return [
+      h("p", { class: "soft" }, t(othello ? "editor.othello" : "editor.awale", { seeds: othello ? "" : editor.inHand })),
+      othello ? this.choice("pen", PENS, editor.pen, (pen) => t(`editor.pen.${pen}`), (pen) => (editor.pen = pen)) : null,
+      this.choice("side", [0, 1], editor.side, (side) => t("editor.side", { side: t(`side.${game.family}.${side}`) }), (side) => (editor.side = side)),
+      h("div", { class: "buttons" },
+        h("button", { id: "editor-clear", onclick: act(() => editor.clear()) }, t("editor.clear")),
+        h("button", { id: "editor-reset", onclick: act(() => editor.reset()) }, t("editor.reset")),
+        h("button", { id: "editor-done", class: "primary", onclick: () => this.app.finishEditing() }, t("editor.done")),
+        h("button", { id: "editor-cancel", onclick: () => this.app.setEditor(null) }, t("editor.cancel"))),
+    ].filter(Boolean);
+  }
+
+  choice(name, values, chosen, words, choose) {
+    return h("fieldset", { class: "choice" }, h("legend", { class: "unseen" }, t(`editor.${name}.legend`)), ...values.map((value) =>
+      h("label", {}, h("input", { type: "radio", id: `editor-${name}-${value}`, name: `editor-${name}`, checked: value === chosen, onchange: () => {
+        choose(value);
+        this.app.draw();
+      } }), words(value))));
+  }
+}

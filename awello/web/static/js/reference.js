@@ -1,0 +1,29 @@
+/** The reference of the API, drawn from the description that the server gives of itself. */
+import { h } from "./dom.js";
+import { api } from "./server.js";
+
+const description = await api("GET", "/api/openapi.json");
+const main = document.getElementById("reference");
+
+/** A schema with its references put in their place. */
+function resolve(schema) {
+  return schema?.$ref ? description.components.schemas[schema.$ref.split("/").at(-1)] : schema;
+}
+
+/** The fields of a request, one a line. */
+function fieldsOf(operation) {
+  const schema = resolve(operation.requestBody?.content["application/json"]?.schema);
+  const fields = Object.entries(schema?.properties ?? {}).map(([name, field]) => {
+    const kind = field.type ?? field.anyOf?.map((one) => one.type).join(" or ") ?? "";
+    const usual = "default" in field ? `, usually ${JSON.stringify(field.default)}` : "";
+    return `${name}: ${kind}${usual}${field.description ? `  (${field.description})` : ""}`;
+  });
+  return fields.length ? h("pre", { tabIndex: 0 }, fields.join("\n")) : null;
+}
+
+main.append(h("p", { class: "about" }, description.info.description.trim()), h("p", {}, h("a", { href: "/api/openapi.json" }, "openapi.json")));
+for (const [path, operations] of Object.entries(description.paths)) {
+  for (const [method, operation] of Object.entries(operations)) {
+    main.append(h("section", {}, h("h2", {}, `${method.toUpperCase()} ${path}`), h("p", {}, h("b", {}, operation.summary ?? "")), h("p", {}, operation.description ?? ""), fieldsOf(operation)));
+  }
+}

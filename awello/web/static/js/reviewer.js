@@ -1,0 +1,95 @@
+/** A played game seen again: what each move lost, a list of the mistakes, and another try at each. */
+import { settings } from "./settings.js";
+
+export const SECONDS = 0.5; // for each move
+const SURE = 2; // seconds to judge another try
+export const MARKS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
+
+/** Events: "change". */
+export class Reviewer extends EventTarget {
+  constructor(live, analyst) {
+    super();
+    this.live = live;
+    this.analyst = analyst;
+    this.forget();
+  }
+
+  /** There is another game on the table. */
+  forget() {
+    this.stop?.();
+    this.stop = null;
+    this.path = [];
+    this.done = 0;
+    this.trial = null; // { node, tried, loss } while a mistake is tried again
+  }
+
+  get running() {
+    return Boolean(this.stop);
+  }
+
+  /** Judge the line through the present position, from its end to its beginning. */
+  begin(game) {
+    this.forget();
+    this.path = game.line;
+    const end = this.path.at(-1);
+    this.stop = this.live.ask("review", { ...game.question(end), seconds: SECONDS }, (answer) => {
+      if (answer.kind === "judgement") {
+        this.path[answer.ply].judgement = answer;
+        this.done += 1;
+      } else {
+        this.stop = null;
+        this.problem = answer.kind === "error" ? answer.message : "";
+      }
+      this.dispatchEvent(new Event("change"));
+    });
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** The judged moves of the line that lost something worth a mark. */
+  mistakes(game) {
+    return game.line.filter((node) => node.judgement?.mark);
+  }
+
+  /** The next move with a mark of this kind after a ply, round the end. */
+  next(game, mark, ply) {
+    const found = this.mistakes(game).filter((node) => node.judgement.mark === mark);
+    return found.find((node) => node.ply > ply) ?? found[0] ?? null;
+  }
+
+  /** How well a side played: its judged moves, their mean loss and the number of each mark. */
+  summary(game, side) {
+    const judged = game.line.filter((node) => node.judgement?.side === side && Object.keys(node.parent.view.moves).length > 1);
+    const total = judged.reduce((sum, node) => sum + node.judgement.loss, 0);
+    const count = (mark) => judged.filter((node) => node.judgement.mark === mark).length;
+    const mean = judged.length ? total / judged.length : 0;
+    return { moves: judged.length, mean, ...Object.fromEntries(Object.entries(MARKS).map(([name, mark]) => [name, count(mark)])) };
+  }
+
+  /** Let the person try the move of a mistake again. */
+  tryAgain(node) {
+    this.trial = { node, tried: null, loss: null };
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** Judge what the person tried. */
+  async judge(game, move) {
+    const { trial } = this;
+    const before = trial.node.parent;
+    trial.tried = move;
+    trial.loss = null;
+    this.dispatchEvent(new Event("change"));
+    const analysis = before.analysis ?? (await this.analyst.once(game, before, SURE));
+    const found = analysis.moves.find((entry) => entry.move === move);
+    if (this.trial === trial) trial.loss = found ? Math.max(0, analysis.value - found.value) : null;
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** Leave the second try. */
+  giveUp() {
+    this.trial = null;
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+/** Whether values may be shown on the board: not while somebody guesses. */
+export const mayShowHints = (reviewer) => settings.hints && !reviewer.trial;

@@ -1,0 +1,51 @@
+/** What a person has chosen, kept in this browser. */
+
+const KEY = "awello.settings";
+const RECENT = "awello.recent";
+const MOST_RECENT = 12;
+
+const USUAL = {
+  language: (navigator.language || "en").slice(0, 2) === "fr" ? "fr" : "en",
+  mode: "system", // or light, dark
+  board: "green",
+  size: 640, // the largest width of a board, in pixels
+  speed: 160, // milliseconds a seed
+  sounds: false,
+  hints: true, // values on the squares while the engine is on
+  arrows: true,
+  engine: false,
+  seconds: 10, // that an analysis takes
+};
+
+function read(key, other) {
+  try {
+    return JSON.parse(localStorage.getItem(key)) ?? other;
+  } catch {
+    return other;
+  }
+}
+
+function write(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // a browser without storage forgets, and works
+  }
+}
+
+export const settings = { ...USUAL, ...read(KEY, {}) };
+
+/** Change a setting and keep it. */
+export function set(name, value) {
+  settings[name] = value;
+  write(KEY, settings);
+}
+
+/** The games last played here, the newest first: [{ link, label, when }]. */
+export const recentGames = () => read(RECENT, []);
+
+/** Remember a game under its key, in place of what was remembered of it before. */
+export function rememberGame(key, link, label) {
+  const others = recentGames().filter((entry) => entry.key !== key);
+  write(RECENT, [{ key, link, label, when: Date.now() }, ...others].slice(0, MOST_RECENT));
+}

@@ -1,0 +1,189 @@
+/** The table at which a game is played: people and programs take turns, clocks run, passes are made. */
+import { PERSON } from "./game.js";
+import { foresee } from "./effects.js";
+import { api } from "./server.js";
+import { settings } from "./settings.js";
+import { still } from "./dom.js";
+
+const PASS_AFTER = 900; // milliseconds in which a pass can be noticed
+const WATCHING = 700; // milliseconds between the moves of two programs
+
+/** Events: "change" (something to draw), "move" (detail: node, by), "problem" (detail: error). */
+export class Table extends EventTarget {
+  constructor(live) {
+    super();
+    this.live = live;
+    this.game = null;
+    this.paused = false;
+    this.thinking = false;
+    this.since = 0; // the moment at which the present position came on the board
+    this.cancel = () => {};
+  }
+
+  /** Sit down to a game: all its positions are asked for, the main line first. */
+  async set(game) {
+    this.rest();
+    this.paused = false;
+    await loadLine(game, game.line.at(-1));
+    for (const leaf of leaves(game.root)) await loadLine(game, leaf);
+    this.game = game;
+    this.arrive(false);
+  }
+
+  /** Go to a position that has been played. */
+  async go(node) {
+    this.rest();
+    this.game.at = node;
+    if (!node.view || node.view.provisional) await this.load(node);
+    this.arrive(false);
+  }
+
+  /** A person plays a move; what it does is shown at once. */
+  async play(move) {
+    const { game } = this;
+    const before = game.at;
+    if (!before.view || before.over || !(move in before.view.moves)) return;
+    this.rest();
+    await this.make(move, (performance.now() - this.since) / 1000, PERSON);
+  }
+
+  /** Make a move that is known to be legal. */
+  async make(move, seconds, by) {
+    const { game } = this;
+    const before = game.at;
+    const running = this.clockRuns(before);
+    const known = before.children.some((child) => child.move === move);
+    const node = game.play(move);
+    node.view ??= foresee(before.view, move);
+    if (!known) {
+      node.seconds = seconds;
+      node.left = running && move !== "pass" ? spend(before, seconds, game.clock) : before.left;
+    }
+    this.emit("move", { node, by });
+    this.since = performance.now();
+    this.emit("change");
+    if (node.view.provisional) await this.load(node);
+    if (game === this.game && game.at === node) this.arrive(true);
+  }
+
+  async load(node) {
+    try {
+      await loadLine(this.game, node);
+    } catch (error) {
+      this.emit("problem", { error });
+    }
+  }
+
+  /** A position is on the board: whoever has to move is asked. */
+  arrive(moved) {
+    this.since = performance.now();
+    this.emit("change");
+    const { game } = this;
+    const { at } = game;
+    if (at.over || this.paused || !at.view || at.view.provisional) return;
+    if (at.children.length) return moved && this.repeatAnswer(at);
+    if ("pass" in at.view.moves) this.later(PASS_AFTER, () => this.make("pass", 0, "rules"));
+    else if (game.programToMove) this.askProgram(moved ? this.showing(at) : 0);
+  }
+
+  /** A person played what they had played before: so does whoever answered it. */
+  repeatAnswer(at) {
+    const [answer] = at.children;
+    if (answer.move !== "pass" && !this.game.programToMove) return;
+    this.later(this.showing(at), () => this.make(answer.move, answer.seconds, this.game.seats[at.view.side]));
+  }
+
+  /** How long the last move is still being shown. */
+  showing(node) {
+    if (still() || !node.parent) return 0;
+    const people = this.game.seats.includes(PERSON);
+    const effect = node.parent.view.moves[node.move];
+    const seeds = effect?.sown ? effect.sown.length + 2 * effect.captured.length + 1 : 0;
+    return Math.max(seeds * settings.speed, people ? 320 : WATCHING);
+  }
+
+  askProgram(wait) {
+    const { game } = this;
+    const { at } = game;
+    const ready = performance.now() + wait;
+    const side = at.view.side;
+    const clock = at.left ? { seconds: Math.max(0, at.left[side]), increment: game.clock.increment } : {};
+    const question = { ...game.question(), player: game.seats[side], seed: (game.seed + at.ply) % 2 ** 32, ...clock };
+    this.thinking = true;
+    const stop = this.live.ask("choose", question, (answer) => {
+      if (answer.kind === "error") return this.failed(answer);
+      if (answer.kind !== "choice") return;
+      this.later(Math.max(0, ready - performance.now()), () => this.make(answer.move, answer.seconds, question.player));
+    });
+    this.cancel = stop;
+    this.emit("change");
+  }
+
+  failed(answer) {
+    this.rest();
+    this.paused = true;
+    this.emit("problem", { error: answer });
+    this.emit("change");
+  }
+
+  /** Do something after a while, unless the person does something else before. */
+  later(milliseconds, action) {
+    const timer = setTimeout(() => {
+      this.rest();
+      action();
+    }, milliseconds);
+    this.cancel = () => clearTimeout(timer);
+  }
+
+  /** Whatever is under way is not wanted any more. */
+  rest() {
+    this.cancel();
+    this.cancel = () => {};
+    this.thinking = false;
+  }
+
+  /** Let the programs wait, or go on. */
+  pause(paused) {
+    this.paused = paused;
+    this.rest();
+    this.arrive(false);
+  }
+
+  /** The one whose turn it is, or a person, gives the game up. */
+  lose(side, reason) {
+    this.rest();
+    this.game.at.result = { loser: side, reason };
+    this.emit("change");
+  }
+
+  /** Whether the clock of the present mover is running. */
+  clockRuns(node = this.game.at) {
+    return Boolean(this.game.clock && node.ply > 0 && !node.over && !node.children.length && !this.paused);
+  }
+
+  emit(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}
+
+function spend(before, seconds, clock) {
+  const left = [...before.left];
+  left[before.view.side] += clock.increment - seconds;
+  return left;
+}
+
+/** Ask for all positions on the way to a node that are not known yet. */
+export async function loadLine(game, node) {
+  const { path } = node;
+  const since = path.findIndex((here) => !here.view || here.view.provisional);
+  if (since < 0) return;
+  const { views } = await api("POST", "/api/line", { ...game.question(node), since });
+  views.forEach((view, place) => {
+    path[since + place].view = view;
+  });
+}
+
+function* leaves(node) {
+  if (!node.children.length) yield node;
+  for (const child of node.children) yield* leaves(child);
+}
