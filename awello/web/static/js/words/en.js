@@ -223,4 +223,42 @@ export default {
   "problem.wait": "It is not your turn yet.",
   "problem.link": "This link holds no game.",
   "problem.large": "This file is too large: 64 KiB are read at most.",
+
+  // <value-graph>
+  "graph.label": "Course of the game",
+  "graph.empty": "The graph grows with analysis",
+  "graph.ply": "move {ply}",
+  "graph.start": "start",
+  "graph.even": "even",
+  "graph.solved": "solved",
+  "graph.lost": "lost {loss}",
+  "graph.loss": "Losses",
+  "graph.loss.title": "What each side has lost by its moves so far",
+  "graph.discs": "discs",
+  "graph.seeds": "seeds",
+
+  // <move-list>
+  "moves.label": "Moves",
+  "moves.empty": "No moves yet",
+  "moves.one": "{ply}. {side} {move}",
+  "moves.?!": "inaccuracy",
+  "moves.?": "mistake",
+  "moves.??": "blunder",
+  "moves.lost": "lost {loss}",
+  "moves.best": "best was {move}",
+  "moves.even": "even",
+  "moves.exact": "solved",
+  "moves.menu": "What to do with this variation",
+  "moves.promote": "Make main line",
+  "moves.delete": "Delete from here",
+
+  // <game-clock>
+  "clock.thinking": "thinking",
+  "clock.winner": "winner",
+  "clock.left": "time left",
+  "clock.used": "time used",
+  "clock.discs.one": "disc",
+  "clock.discs.many": "discs",
+  "clock.seeds.one": "seed",
+  "clock.seeds.many": "seeds",
 };

@@ -223,4 +223,42 @@ export default {
   "problem.wait": "Ce n’est pas encore à vous.",
   "problem.link": "Ce lien ne contient pas de partie.",
   "problem.large": "Ce fichier est trop grand : 64 Kio au plus sont lus.",
+
+  // <value-graph>
+  "graph.label": "Cours de la partie",
+  "graph.empty": "Le graphique grandit avec l’analyse",
+  "graph.ply": "coup {ply}",
+  "graph.start": "début",
+  "graph.even": "égalité",
+  "graph.solved": "résolu",
+  "graph.lost": "perdu {loss}",
+  "graph.loss": "Pertes",
+  "graph.loss.title": "Ce que chaque camp a perdu par ses coups jusqu’ici",
+  "graph.discs": "pions",
+  "graph.seeds": "graines",
+
+  // <move-list>
+  "moves.label": "Coups",
+  "moves.empty": "Pas encore de coup",
+  "moves.one": "{ply}. {side} {move}",
+  "moves.?!": "imprécision",
+  "moves.?": "erreur",
+  "moves.??": "gaffe",
+  "moves.lost": "perdu {loss}",
+  "moves.best": "le meilleur était {move}",
+  "moves.even": "égalité",
+  "moves.exact": "résolu",
+  "moves.menu": "Que faire de cette variante",
+  "moves.promote": "En faire la ligne principale",
+  "moves.delete": "Supprimer à partir d’ici",
+
+  // <game-clock>
+  "clock.thinking": "réfléchit",
+  "clock.winner": "vainqueur",
+  "clock.left": "temps restant",
+  "clock.used": "temps utilisé",
+  "clock.discs.one": "pion",
+  "clock.discs.many": "pions",
+  "clock.seeds.one": "graine",
+  "clock.seeds.many": "graines",
 };

@@ -1,0 +1,144 @@
+/**
+ * <game-clock>: the strip of one player beside the board, with who plays, what they hold and their time.
+ * Configuration in, `flag` {side} out, once, when the time is up. While it runs it ticks by itself, waking only when
+ * the digits change.
+ */
+import { currentLanguage, t } from "./words.js";
+
+const EMPTY = {
+  name: "", player: "", seconds: null, used: 0, running: false, since: 0, holding: 0, unit: "discs", thinking: false,
+  side: 0, family: "othello", winner: false,
+};
+const TENTHS_BELOW = 20;
+const SYMBOLS = {
+  othello: "M12 2.5a9.5 9.5 0 1 0 0 19a9.5 9.5 0 1 0 0-19Z",
+  awale: "M18.6 5.4C22 8.8 20.7 14.6 17.2 18S8.8 22 5.4 18.6S3.3 10.3 6.8 6.8S15.2 2 18.6 5.4Z",
+};
+
+function make(tag, className, ...children) {
+  const node = document.createElement(tag);
+  node.className = className;
+  node.append(...children);
+  return node;
+}
+
+/** The sign of a side: a disc or a seed in its colour. */
+function makeSymbol() {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("class", "clock-symbol");
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(document.createElementNS(space, "path"));
+  return svg;
+}
+
+/** Digits of a clock: 1:02:03, 4:59 or, with tenths, 0:07.3. */
+function digits(seconds, tenths) {
+  const whole = Math.floor(seconds);
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const two = (number) => String(number).padStart(2, "0");
+  const start = hours ? `${hours}:${two(minutes)}` : String(minutes);
+  const point = currentLanguage() === "fr" ? "," : ".";
+  return `${start}:${two(whole % 60)}${tenths ? point + (Math.floor(seconds * 10) % 10) : ""}`;
+}
+
+class GameClock extends HTMLElement {
+  #config = EMPTY;
+  #parts = null;
+  #timer = 0;
+  #flagged = false;
+
+  get config() {
+    return this.#config;
+  }
+
+  set config(config) {
+    this.#config = { ...EMPTY, ...config };
+    if (!this.#config.running || this.#seconds() > 0) this.#flagged = false;
+    this.refresh();
+  }
+
+  connectedCallback() {
+    this.#parts ??= this.#build();
+    this.refresh();
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this.#timer);
+  }
+
+  /** Write everything anew, such as after a change of language. */
+  refresh() {
+    if (!this.#parts) return;
+    const { name, player, holding, unit, thinking, side, family, winner, running, seconds } = this.#config;
+    const { symbol, label, who, sign, held, kind, think, time } = this.#parts;
+    symbol.firstChild.setAttribute("d", SYMBOLS[family]);
+    this.dataset.side = side;
+    this.classList.toggle("clock-running", running);
+    label.textContent = name;
+    who.textContent = player;
+    who.title = player;
+    sign.hidden = !winner;
+    sign.lastChild.textContent = t("clock.winner");
+    held.textContent = holding;
+    kind.textContent = t(`clock.${unit}.${holding === 1 ? "one" : "many"}`);
+    think.hidden = !thinking;
+    think.setAttribute("aria-label", t("clock.thinking"));
+    time.setAttribute("aria-label", t(seconds === null ? "clock.used" : "clock.left"));
+    time.classList.toggle("clock-counting-up", seconds === null);
+    this.#tick();
+  }
+
+  #build() {
+    const symbol = makeSymbol();
+    const label = make("span", "clock-name");
+    const sign = make("span", "clock-winner", make("span", "clock-star", "★"), make("span", "clock-winner-word"));
+    sign.firstChild.setAttribute("aria-hidden", "true");
+    const think = make("span", "clock-thinking", ...[1, 2, 3].map(() => make("i", "clock-dot")));
+    think.setAttribute("role", "img");
+    const who = make("span", "clock-player");
+    const people = make("div", "clock-people", make("div", "clock-first-line", label, sign, think), who);
+    const held = make("span", "clock-held");
+    const kind = make("span", "clock-kind");
+    const time = make("span", "clock-time");
+    time.setAttribute("role", "timer");
+    this.replaceChildren(symbol, people, make("span", "clock-holding", held, " ", kind), time);
+    return { symbol, label, who, sign, held, kind, think, time };
+  }
+
+  /** Seconds left, or used where there is no clock, at this moment. */
+  #seconds() {
+    const { seconds, used, running, since } = this.#config;
+    const gone = running ? Math.max(0, performance.now() - since) / 1000 : 0;
+    return seconds === null ? used + gone : Math.max(0, seconds - gone);
+  }
+
+  #tick() {
+    clearTimeout(this.#timer);
+    const left = this.#seconds();
+    const down = this.#config.seconds !== null;
+    const tenths = down && left < TENTHS_BELOW;
+    const text = digits(left, tenths);
+    const { time } = this.#parts;
+    if (time.textContent !== text) time.textContent = text;
+    time.classList.toggle("clock-low", tenths);
+    if (!this.#config.running || !this.isConnected) return;
+    if (down && left === 0) this.#flag();
+    else this.#timer = setTimeout(() => this.#tick(), this.#untilNextDigit(left, down, tenths ? 0.1 : 1));
+  }
+
+  /** Milliseconds until the digits change, and a little more. */
+  #untilNextDigit(now, down, step) {
+    const gone = now % step;
+    return (down ? gone : step - gone) * 1000 + 2;
+  }
+
+  #flag() {
+    if (this.#flagged) return;
+    this.#flagged = true;
+    this.dispatchEvent(new CustomEvent("flag", { detail: { side: this.#config.side }, bubbles: true }));
+  }
+}
+
+customElements.define("game-clock", GameClock);

@@ -1,0 +1,274 @@
+/**
+ * <move-list>: the moves of a game in two columns, with their variations, from a tree of nodes.
+ * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are kept by the id of their node, and only what
+ * changed is touched, so that values may arrive several times a second.
+ */
+import { currentLanguage, signed, t } from "./words.js";
+
+const EMPTY = { tree: { id: "", children: [] }, at: "", family: "othello", numbering: true };
+const MARKS = { "?!": "moves-inaccuracy", "?": "moves-mistake", "??": "moves-blunder" };
+
+function make(tag, className, ...children) {
+  const node = document.createElement(tag);
+  node.className = className;
+  node.append(...children);
+  return node;
+}
+
+/** A list that says so even without bullets. */
+function makeList(className) {
+  const list = make("ol", `moves-line ${className}`);
+  list.setAttribute("role", "list");
+  return list;
+}
+
+/** Give `parent` exactly these children, leaving alone those that are in place. */
+function arrange(parent, children) {
+  const wanted = new Set(children);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  children.forEach((child, index) => {
+    if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
+  });
+}
+
+/** Write a text only where it differs. */
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** Time used for a move: 0.4, 12 or 1:05. */
+function duration(seconds) {
+  const tenths = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  if (seconds < 9.95) return seconds.toLocaleString(currentLanguage(), tenths);
+  const whole = Math.round(seconds);
+  return whole < 60 ? String(whole) : `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+class MoveList extends HTMLElement {
+  #config = EMPTY;
+  #kept = new Map();
+  #used = new Set();
+  #shownAt = null;
+  #parts = null;
+  #observer = new ResizeObserver(() => this.#keepInView());
+
+  get config() {
+    return this.#config;
+  }
+
+  set config(config) {
+    this.#config = { ...EMPTY, ...config };
+    this.refresh();
+  }
+
+  connectedCallback() {
+    this.#parts ??= this.#build();
+    this.#observer.observe(this.#parts.box);
+    this.refresh();
+  }
+
+  disconnectedCallback() {
+    this.#observer.disconnect();
+  }
+
+  /** Bring what is shown in step with the configuration and the language. */
+  refresh() {
+    if (!this.#parts) return;
+    const { box, list, empty, promote, remove } = this.#parts;
+    const { tree, numbering } = this.#config;
+    const focused = box.contains(document.activeElement) ? document.activeElement : null;
+    this.#used.clear();
+    arrange(list, tree.children.length ? this.#line(tree.children[0], tree.children.slice(1), 1, false) : []);
+    for (const key of this.#kept.keys()) if (!this.#used.has(key)) this.#kept.delete(key);
+    box.classList.toggle("moves-numbered", numbering);
+    list.setAttribute("aria-label", t("moves.label"));
+    empty.hidden = tree.children.length > 0;
+    write(empty, t("moves.empty"));
+    write(promote, t("moves.promote"));
+    write(remove, t("moves.delete"));
+    this.#showCurrent(focused);
+  }
+
+  #build() {
+    const list = makeList("moves-main");
+    const empty = make("p", "moves-empty");
+    const box = make("div", "moves-box", list, empty);
+    const promote = this.#menuItem("promote");
+    const remove = this.#menuItem("delete");
+    const menu = make("div", "moves-menu", promote, remove);
+    menu.popover = "auto";
+    const more = make("button", "moves-more", "⋯");
+    more.type = "button";
+    more.popoverTargetElement = menu;
+    menu.addEventListener("toggle", (event) => event.newState === "open" && this.#placeMenu());
+    this.append(box, menu);
+    box.addEventListener("click", (event) => this.#click(event));
+    box.addEventListener("keydown", (event) => this.#key(event));
+    return { box, list, empty, menu, more, promote, remove };
+  }
+
+  #menuItem(type) {
+    const item = make("button", "moves-menu-item");
+    item.type = "button";
+    item.addEventListener("click", () => {
+      this.#parts.menu.hidePopover();
+      this.#send(type, this.#config.at);
+    });
+    return item;
+  }
+
+  #placeMenu() {
+    const { menu, more, promote } = this.#parts;
+    const place = more.getBoundingClientRect();
+    const below = place.bottom + 4 + menu.offsetHeight <= window.innerHeight;
+    menu.style.left = `${Math.max(8, Math.min(place.left, window.innerWidth - menu.offsetWidth - 8))}px`;
+    menu.style.top = `${below ? place.bottom + 4 : place.top - 4 - menu.offsetHeight}px`;
+    promote.focus({ preventScroll: true });
+  }
+
+  /** The list items of a line: each move, and after the first of several the variations on it. */
+  #line(first, others, ply, aside) {
+    const items = [];
+    for (let node = first; node; [node, ...others] = node.children, ply += 1) {
+      items.push(this.#cell(node, ply, aside));
+      if (others.length) items.push(this.#aside(node.id, others, ply));
+    }
+    return items;
+  }
+
+  /** The list item that holds the variations on the move `id`. */
+  #aside(id, others, ply) {
+    const item = this.#keep(`on ${id}`, () => make("li", "moves-aside"));
+    arrange(item, others.map((other) => {
+      const list = this.#keep(`from ${other.id}`, () => makeList("moves-variation"));
+      arrange(list, this.#line(other, [], ply, true));
+      return list;
+    }));
+    return item;
+  }
+
+  #cell(node, ply, aside) {
+    const cell = this.#keep(node.id, () => this.#makeCell(node.id));
+    const said = JSON.stringify([{ ...node, children: null }, ply, currentLanguage(), this.#config.family]);
+    if (cell.said !== said) this.#fill(cell, node, ply);
+    cell.said = said;
+    cell.aside = aside;
+    return cell.item;
+  }
+
+  /** The element kept under a key, made when it is new. */
+  #keep(key, maker) {
+    this.#used.add(key);
+    if (!this.#kept.has(key)) this.#kept.set(key, maker());
+    return this.#kept.get(key);
+  }
+
+  #makeCell(id) {
+    const parts = ["number", "name", "mark", "loss", "time"].map((name) => make("span", `moves-${name}`));
+    const button = make("button", "moves-move", ...parts);
+    button.type = "button";
+    button.tabIndex = -1;
+    button.dataset.id = id;
+    return { item: make("li", "moves-cell", button), button, parts };
+  }
+
+  #fill({ item, button, parts }, node, ply) {
+    const [number, name, mark, loss, time] = parts;
+    const move = node.move === "pass" ? t("move.pass") : node.move;
+    const lost = node.loss > 0 ? signed(-node.loss, 1) : "";
+    const side = t(`side.${this.#config.family}.${node.side}`);
+    item.classList.toggle("moves-second", node.side === 1);
+    write(number, String(ply));
+    write(name, move);
+    write(mark, node.mark ?? "");
+    mark.className = `moves-mark ${MARKS[node.mark] ?? ""}`;
+    write(loss, lost);
+    write(time, typeof node.seconds === "number" ? duration(node.seconds) : "");
+    const remarks = this.#remarks(node, lost);
+    button.title = remarks.join(", ");
+    button.setAttribute("aria-label", [t("moves.one", { ply, side, move }), ...remarks].join(", "));
+  }
+
+  /** What there is to say of a move: its mark, its loss, the better one and the value after it. */
+  #remarks({ mark, best, value, exact }, lost) {
+    const remarks = [];
+    if (mark) remarks.push(t(`moves.${mark}`));
+    if (lost) remarks.push(t("moves.lost", { loss: lost.slice(1) }));
+    if (lost && best) remarks.push(t("moves.best", { move: best === "pass" ? t("move.pass") : best }));
+    if (typeof value !== "number") return remarks;
+    const side = t(`side.${this.#config.family}.${value < 0 ? 1 : 0}`);
+    remarks.push(value ? `${side} ${signed(Math.abs(value), 1)}` : t("moves.even"));
+    if (exact) remarks.push(t("moves.exact"));
+    return remarks;
+  }
+
+  /** Mark the current move, with its menu in a variation; the focus follows it from the move that was current. */
+  #showCurrent(focused) {
+    const { menu, more, list } = this.#parts;
+    const now = this.#kept.get(this.#config.at);
+    const follow = focused && (focused === more || !focused.isConnected || focused.ariaCurrent);
+    more.setAttribute("aria-label", t("moves.menu"));
+    if (!now?.aside) more.remove();
+    else if (more.parentElement !== now.item) now.item.append(more);
+    if (this.#shownAt !== this.#config.at) {
+      this.#shownAt = this.#config.at;
+      if (menu.matches(":popover-open")) menu.hidePopover();
+      list.querySelector("[aria-current]")?.removeAttribute("aria-current");
+      now?.button.setAttribute("aria-current", "true");
+      if (follow) now?.button.focus({ preventScroll: true });
+      this.#keepInView();
+    } else if (focused && !focused.isConnected) now?.button.focus({ preventScroll: true });
+    this.#rove(document.activeElement, now?.button);
+  }
+
+  /** Only one move can be reached by Tab: the first of these that is one, or else the first of all. */
+  #rove(...wanted) {
+    const moves = this.#moves();
+    const chosen = wanted.find((button) => moves.includes(button)) ?? moves[0];
+    for (const move of moves) move.tabIndex = move === chosen ? 0 : -1;
+  }
+
+  #moves() {
+    return [...this.#parts.list.querySelectorAll(".moves-move")];
+  }
+
+  /** Scroll the box, never the page, so that the current move is seen. */
+  #keepInView(button = this.#kept.get(this.#config.at)?.button) {
+    const { box } = this.#parts;
+    if (!button) {
+      box.scrollTop = 0;
+      return;
+    }
+    const [frame, place] = [box.getBoundingClientRect(), button.getBoundingClientRect()];
+    const room = place.height;
+    if (place.top < frame.top + room) box.scrollTop -= frame.top + room - place.top;
+    else if (place.bottom > frame.bottom - room) box.scrollTop += place.bottom - frame.bottom + room;
+  }
+
+  #click(event) {
+    const button = event.target.closest(".moves-move");
+    if (!button) return;
+    this.#rove(button);
+    this.#send("jump", button.dataset.id);
+  }
+
+  /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. */
+  #key(event) {
+    const moves = this.#moves();
+    const index = moves.indexOf(event.target);
+    const target = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: moves.length - 1 }[event.key];
+    if (index < 0 || target === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const move = moves[target] ?? event.target;
+    this.#rove(move);
+    move.focus({ preventScroll: true });
+    this.#keepInView(move);
+  }
+
+  #send(type, id) {
+    this.dispatchEvent(new CustomEvent(type, { detail: { id }, bubbles: true }));
+  }
+}
+
+customElements.define("move-list", MoveList);

@@ -1,0 +1,41 @@
+/** Small sounds made on the spot, without files: off until someone wants them. */
+
+/** Each sound is a few notes: shape of the wave, pitch at its start and end (Hz), when and how long (s), how loud. */
+const SOUNDS = {
+  disc: [["triangle", 620, 240, 0, 0.07, 0.3]],
+  seed: [["sine", 900, 700, 0, 0.04, 0.2]],
+  capture: [["sine", 520, 660, 0, 0.09, 0.2], ["sine", 780, 880, 0.07, 0.12, 0.2]],
+  end: [["sine", 523, 523, 0, 0.25, 0.2], ["sine", 659, 659, 0.14, 0.25, 0.2], ["sine", 784, 784, 0.28, 0.45, 0.2]],
+  wrong: [["triangle", 200, 150, 0, 0.16, 0.25]],
+};
+
+let wanted = false;
+let context = null;
+
+/** Switch sounds on or off. */
+export function setSounds(on) {
+  wanted = on;
+}
+
+/** Play "disc", "seed", "capture", "end" or "wrong", if sounds are switched on. */
+export function play(name) {
+  if (!wanted) return;
+  context ??= new AudioContext();
+  if (context.state === "suspended") context.resume();
+  for (const note of SOUNDS[name]) playNote(...note);
+}
+
+function playNote(wave, from, to, delay, length, loudness) {
+  const start = context.currentTime + delay;
+  const end = start + length;
+  const tone = new OscillatorNode(context, { type: wave, frequency: from });
+  const volume = new GainNode(context, { gain: 0 });
+  tone.frequency.setValueAtTime(from, start);
+  tone.frequency.exponentialRampToValueAtTime(to, end);
+  volume.gain.setValueAtTime(0, start);
+  volume.gain.linearRampToValueAtTime(loudness, start + 0.005);
+  volume.gain.exponentialRampToValueAtTime(0.001, end);
+  tone.connect(volume).connect(context.destination);
+  tone.start(start);
+  tone.stop(end);
+}
