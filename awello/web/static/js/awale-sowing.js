@@ -1,0 +1,51 @@
+/** Where seeds lie and how they travel: piles, rows of a store, and the pictures that a sowing goes through. */
+
+const GOLDEN = Math.PI * (3 - Math.sqrt(5)); // the angle from one seed of a sunflower to the next
+const SEED = 9;
+
+/** The seeds of a pit as { x, y, size, angle } around its centre: a sunflower that tightens so as to stay inside. */
+export function pile(count, radius) {
+  const step = Math.min(12.5, (radius - SEED * 0.8) / Math.sqrt(Math.max(count - 0.4, 1)));
+  const size = Math.min(SEED, 2.6 + step * 0.62);
+  return [...Array(count).keys()].map((seed) => {
+    const far = count === 1 ? 0 : step * Math.sqrt(seed + 0.6);
+    const turn = seed * GOLDEN + 0.7;
+    return { x: far * Math.cos(turn) * 0.94, y: far * Math.sin(turn) * 1.06, size, angle: (seed * 67) % 180 };
+  });
+}
+
+/** The seeds of a store, two by two from the left, a little astray. */
+export function heap(count) {
+  return [...Array(count).keys()].map((seed) => ({
+    x: Math.floor(seed / 2) * 15.4 + (seed % 2) * 7 + ((seed * 7) % 5),
+    y: (seed % 2 ? 10 : -10) + ((seed * 3) % 5) - 2,
+    size: 8,
+    angle: (seed * 67) % 180,
+  }));
+}
+
+/**
+ * The pictures of a sowing, in order: { pits, taken, lit, hand, beats }. A hand { from, to, count } glides over the
+ * board; the seed it brings lies in its pit in the next picture. Pits are given by index, stores as "south" and "north".
+ */
+export function pictures({ before, takenBefore, sowing }, indexOf) {
+  const pits = [...before];
+  const taken = [...takenBefore];
+  const list = [];
+  const show = (hand, lit = null, beats = 1) => list.push({ pits: [...pits], taken: [...taken], hand, lit, beats });
+  const route = [sowing.from, ...sowing.sown].map(indexOf);
+  pits[route[0]] = 0;
+  for (let step = 1; step < route.length; step += 1) {
+    show({ from: route[step - 1], to: route[step], count: route.length - step });
+    pits[route[step]] += 1;
+  }
+  const mover = route[0] < 6 ? 0 : 1;
+  for (const [name, count] of sowing.captured) {
+    const pit = indexOf(name);
+    show(null, pit, 2);
+    pits[pit] = 0;
+    show({ from: pit, to: mover ? "north" : "south", count }, pit, 2);
+    taken[mover] += count;
+  }
+  return list;
+}

@@ -1,0 +1,341 @@
+/**
+ * What both boards share: configuration in, events out, and a grid of cells over one drawing.
+ *
+ * The drawing is an SVG that nobody touches. Over it lie plain cells with labels, which take the pointer, the
+ * keyboard and the screen reader. A board says where its cells lie and draws them; it knows no rules.
+ */
+import { signed, t } from "./words.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const FAIR = 1; // a move that loses this much is no longer good
+const BAD = 4; // and from here on it is bad
+
+/** A new SVG node with its attributes, put into a parent. */
+export function draw(parent, tag, attributes = {}) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  parent.append(node);
+  return node;
+}
+
+/** Give a node a text, if it is new. */
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** Give a node an attribute, if it is new. */
+export function mark(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+/** Whether people want things to move, and somebody is looking. */
+export function motion() {
+  return !document.hidden && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** The nodes of a hint around (0, 0): a plate, the value, a double line below an exact one, the badge. */
+export function buildHint(parent, width) {
+  const group = draw(parent, "g", { class: "board-hint" });
+  draw(group, "rect", { class: "board-hint-plate", x: -width / 2, y: -32, width, height: 64, rx: 14 });
+  draw(group, "path", { class: "board-hint-exact", d: "M-20 4H20M-20 8H20" });
+  const value = draw(group, "text", { class: "board-hint-value" });
+  const badge = draw(group, "text", { class: "board-hint-badge", y: 21 });
+  return { group, value, badge };
+}
+
+/** Fill the nodes of a hint; without one they are hidden. */
+export function drawHint(nodes, hint) {
+  mark(nodes.group, "class", hint ? hintClass(hint) : "board-hint is-hidden");
+  if (!hint) return;
+  write(nodes.value, signed(hint.value, hint.exact ? 0 : 1));
+  write(nodes.badge, hint.badge === "book" ? t("board.book") : hint.badge ?? "");
+}
+
+function hintClass(hint) {
+  const grade = hint.loss >= BAD ? "bad" : hint.loss >= FAIR ? "fair" : "good";
+  const signs = [hint.best && "is-best", hint.exact && "is-exact", (hint.exact || hint.badge) && "is-signed"];
+  return ["board-hint", `is-${grade}`, ...signs.filter(Boolean)].join(" ");
+}
+
+/** A hint as it is spoken, in pieces such as "plus 4", "exact", "best". */
+export function sayHint(hint) {
+  const text = signed(hint.value, hint.exact ? 0 : 1);
+  const sign = text.startsWith("+") ? "board.plus" : text.startsWith("−") ? "board.minus" : "board.even";
+  const words = [t(sign, { value: text.replace(/^[+−]/, "") })];
+  if (hint.exact) words.push(t("board.exact"));
+  if (hint.best) words.push(t("board.best"));
+  if (hint.badge) words.push(hint.badge === "book" ? t("board.book") : t("board.depth", { value: hint.badge }));
+  return words;
+}
+
+/**
+ * A board. A game's board says `shape()` (what must be the same for the nodes to stay), `plan()` (the size and the rows of
+ * cells), `build(svg)`, `update(before)` after a new configuration, `paint()`, `centre(name)`, `describe(name)`, `refusal(name)`.
+ */
+export class Board extends HTMLElement {
+  #config = null;
+  #shape = null;
+  #rows = []; // rows of { name, node, x }
+  #stop = null; // the one cell that Tab reaches
+  #clicked = false; // the focus came from the pointer, so that the keys belong to the page
+  #draft = null; // the arrow that is being drawn
+  #running = null; // what cuts the animation short
+
+  constructor() {
+    super();
+    const handlers = {
+      click: (event) => this.#act(event, 0),
+      contextmenu: (event) => this.#menu(event),
+      keydown: (event) => this.#key(event),
+      focusin: (event) => this.#enter(event),
+      focusout: (event) => this.#leave(event),
+      pointerdown: (event) => this.#press(event),
+      pointerup: (event) => this.#release(event),
+      pointerover: (event) => this.#hover(event),
+      pointerleave: () => this.#away(),
+    };
+    for (const [name, handler] of Object.entries(handlers)) this.addEventListener(name, handler);
+  }
+
+  connectedCallback() {
+    if (!Object.hasOwn(this, "config")) return; // set before the element was known
+    const early = this.config;
+    delete this.config;
+    this.config = early;
+  }
+
+  disconnectedCallback() {
+    this.finish();
+  }
+
+  /** What the board shows; setting it draws it. */
+  get config() {
+    return this.#config;
+  }
+
+  set config(next) {
+    const before = this.#config;
+    this.#config = { ...this.constructor.defaults, ...next };
+    if (this.shape() !== this.#shape) this.#rebuild();
+    this.update(before);
+    this.refresh();
+  }
+
+  /** Draw again, for instance in another language. */
+  refresh() {
+    if (!this.#config) return;
+    mark(this.grid, "aria-label", this.config.label ?? t(this.constructor.title));
+    mark(this, "class", this.config.editing ? "board is-editing" : "board");
+    for (const { name, node } of this.#rows.flatMap((row) => row.cells)) {
+      mark(node, "aria-label", this.describe(name).join(", "));
+      mark(node, "class", this.#cellClass(name));
+    }
+    for (const { node, label } of this.#rows) if (label) mark(node, "aria-label", label());
+    this.#moveStop(this.#stop ?? Object.keys(this.config.moves).find((name) => this.#cell(name)) ?? this.#rows[0].cells[0].name);
+    this.#drawMarks();
+    this.paint();
+  }
+
+  /** Cut any animation short. */
+  finish() {
+    this.#running?.();
+  }
+
+  /** Remember how to end the animation that begins; `settled` follows its end, cut short or not. */
+  animate(end) {
+    this.finish();
+    this.#running = () => {
+      this.#running = null;
+      end();
+      queueMicrotask(() => this.emit("settled"));
+    };
+  }
+
+  /** The cell that hover or focus aims at, if it is a legal move. */
+  get aim() {
+    const name = this.hovered ?? this.focused;
+    return this.config.playable && !this.config.editing && !this.config.preview && this.config.moves[name] ? name : null;
+  }
+
+  /** Fire an event that bubbles. */
+  emit(name, detail = {}) {
+    this.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
+  }
+
+  // Building
+
+  #rebuild() {
+    this.#shape = this.shape();
+    const focused = document.activeElement?.closest?.(".board-cell");
+    const name = this.contains(focused) ? focused.dataset.cell : null;
+    const { width, height, rows } = this.plan();
+    this.replaceChildren();
+    this.drawing = draw(this, "svg", { class: "board-drawing", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+    this.build(this.drawing);
+    this.marks = draw(this.drawing, "g", { class: "board-marks" });
+    this.#buildGrid(width, height, rows);
+    if (name) this.#cell(name)?.node.focus();
+  }
+
+  #buildGrid(width, height, rows) {
+    this.grid = document.createElement("div");
+    this.grid.className = "board-grid";
+    this.grid.setAttribute("role", "grid");
+    this.#rows = rows.map(({ top, size, label, cells }) => {
+      const node = child(this.grid, "board-row", "row");
+      Object.assign(node.style, { top: percent(top, height), height: percent(size, height) });
+      return { node, label, cells: cells.map((cell) => this.#buildCell(node, width, cell)) };
+    });
+    this.append(this.grid);
+  }
+
+  #buildCell(row, width, { name, left, size, span }) {
+    const node = child(row, "board-cell", "gridcell");
+    node.dataset.cell = name;
+    node.tabIndex = -1;
+    if (span) node.setAttribute("aria-colspan", span);
+    Object.assign(node.style, { left: percent(left, width), width: percent(size, width) });
+    return { name, node, x: left + size / 2 };
+  }
+
+  #cellClass(name) {
+    const { editing, playable, moves } = this.config;
+    return editing || (playable && moves[name]) ? "board-cell is-open" : "board-cell";
+  }
+
+  #cell(name) {
+    return this.#rows.flatMap((row) => row.cells).find((cell) => cell.name === name);
+  }
+
+  #moveStop(name) {
+    this.#stop = this.#cell(name) ? name : this.#rows[0].cells[0].name;
+    for (const { name: other, node } of this.#rows.flatMap((row) => row.cells)) mark(node, "tabindex", other === this.#stop ? "0" : "-1");
+  }
+
+  // Marks: circles and arrows of the user and of the engine
+
+  #drawMarks() {
+    const marks = [...(this.config.marks ?? []), ...(this.#draft ? [{ ...this.#draft, by: "user" }] : [])];
+    const key = JSON.stringify(marks);
+    if (this.marks.dataset.key === key) return;
+    this.marks.dataset.key = key;
+    this.marks.replaceChildren();
+    for (const one of marks) this.#drawMark(one);
+  }
+
+  #drawMark({ from, to, by }) {
+    const group = draw(this.marks, "g", { class: `board-mark is-${by}` });
+    const [x, y] = this.centre(from);
+    if (!to || to === from) {
+      draw(group, "circle", { cx: x, cy: y, r: 44 });
+      return;
+    }
+    const [endX, endY] = this.centre(to);
+    const length = Math.hypot(endX - x, endY - y);
+    group.setAttribute("transform", `translate(${x} ${y}) rotate(${(Math.atan2(endY - y, endX - x) * 180) / Math.PI})`);
+    draw(group, "path", { class: "board-mark-line", d: `M12 0H${length - 30}` });
+    draw(group, "path", { class: "board-mark-head", d: `M${length} 0l-34 -20v40z` });
+  }
+
+  // Pointer and keyboard
+
+  #act(event, button) {
+    const name = nameOf(event);
+    if (!name) return;
+    this.finish();
+    const { editing, playable, moves } = this.config;
+    if (editing) this.emit("edit", { cell: name, button });
+    else if (playable && moves[name]) this.emit("play", { move: name });
+    else if (playable && this.refusal(name)) this.emit("refused", { move: name, reason: this.refusal(name) });
+  }
+
+  #menu(event) {
+    event.preventDefault();
+    if (this.config?.editing) this.#act(event, 2);
+  }
+
+  #key(event) {
+    const name = nameOf(event);
+    if (!name || this.#clicked || event.ctrlKey || event.altKey || event.metaKey) return;
+    const step = STEPS[event.key];
+    if (!step && event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (step) this.#neighbour(name, step).node.focus();
+    else if (!event.repeat) this.#act(event, 0);
+  }
+
+  #neighbour(name, [down, right]) {
+    const y = this.#rows.findIndex((row) => row.cells.some((cell) => cell.name === name));
+    const cells = this.#rows[y].cells;
+    const x = cells.findIndex((cell) => cell.name === name);
+    if (right) return cells[Math.min(Math.max(x + right, 0), cells.length - 1)];
+    const row = this.#rows[Math.min(Math.max(y + down, 0), this.#rows.length - 1)].cells;
+    const distance = (cell) => Math.abs(cell.x - cells[x].x);
+    return row.reduce((best, cell) => (distance(cell) < distance(best) ? cell : best));
+  }
+
+  #enter(event) {
+    const name = nameOf(event);
+    if (!name) return;
+    this.#moveStop(name);
+    this.focused = this.#clicked ? null : name;
+    this.paint();
+    this.emit("focus-cell", { cell: name });
+  }
+
+  #leave(event) {
+    if (this.contains(event.relatedTarget)) return;
+    this.#clicked = false;
+    this.focused = null;
+    this.paint();
+  }
+
+  #press(event) {
+    this.#clicked = true;
+    this.focused = null;
+    const from = nameOf(event);
+    if (event.button !== 2 || !from || this.config.editing) return;
+    this.#draft = { from, to: null };
+    this.#drawMarks();
+  }
+
+  #release(event) {
+    if (event.button !== 2 || !this.#draft) return;
+    const draft = this.#draft;
+    this.#draft = null;
+    this.#drawMarks();
+    this.emit("mark", draft);
+  }
+
+  #hover(event) {
+    const name = nameOf(event);
+    if (this.#draft) {
+      this.#draft.to = name === this.#draft.from ? null : name;
+      this.#drawMarks();
+    }
+    if (event.pointerType === "touch" || name === this.hovered) return;
+    this.hovered = name;
+    this.paint();
+  }
+
+  #away() {
+    this.hovered = null;
+    this.#draft = null;
+    if (!this.config) return;
+    this.#drawMarks();
+    this.paint();
+  }
+}
+
+const percent = (part, whole) => `${(part / whole) * 100}%`;
+const nameOf = (event) => event.target.closest(".board-cell")?.dataset.cell ?? null;
+
+function child(parent, className, role) {
+  const node = document.createElement("div");
+  node.className = className;
+  node.setAttribute("role", role);
+  parent.append(node);
+  return node;
+}

@@ -1,0 +1,174 @@
+/**
+ * <othello-board>: discs on a felt, of any size.
+ *
+ * Each square is one group of nodes that are always there; its class says which of them show, so that the looks
+ * live in the style sheet and a new configuration only changes classes and texts.
+ */
+import { Board, buildHint, draw, drawHint, mark, motion, sayHint, write } from "./board.js";
+import { t } from "./words.js";
+
+const CELL = 100;
+const FRAME = 32; // room for the coordinates, left and above
+const EDGE = 8; // the frame on the other two sides
+const TURN = 150; // milliseconds that one disc takes to turn
+const RIPPLE = 25; // milliseconds later for each square further away: the sixth disc ends after 275
+const LETTERS = "abcdefgh";
+const COLOURS = { X: "black", O: "white" };
+
+class OthelloBoard extends Board {
+  static title = "othello.board";
+  static defaults = { size: 8, side: 0, moves: {}, flipped: [], hints: null, preview: null, marks: [], last: null };
+
+  shape() {
+    return `${this.config.size} ${Boolean(this.config.turned)}`;
+  }
+
+  /** The column and the row of a square as seen: a turned board counts from the other corner. */
+  #place(index) {
+    const { size, turned } = this.config;
+    const seen = turned ? size * size - 1 - index : index;
+    return [seen % size, Math.floor(seen / size)];
+  }
+
+  #name(index) {
+    const { size } = this.config;
+    return LETTERS[index % size] + (Math.floor(index / size) + 1);
+  }
+
+  #index(name) {
+    return LETTERS.indexOf(name[0]) + (Number(name.slice(1)) - 1) * this.config.size;
+  }
+
+  centre(name) {
+    const [x, y] = this.#place(this.#index(name));
+    return [FRAME + (x + 0.5) * CELL, FRAME + (y + 0.5) * CELL];
+  }
+
+  plan() {
+    const { size, turned } = this.config;
+    const side = FRAME + size * CELL + EDGE;
+    const all = [...Array(size * size).keys()].map((index) => this.#name(index));
+    if (turned) all.reverse();
+    const cells = (y) => all.slice(y * size, (y + 1) * size).map((name, x) => ({ name, left: FRAME + x * CELL, size: CELL }));
+    const rows = [...Array(size).keys()].map((y) => ({ top: FRAME + y * CELL, size: CELL, cells: cells(y) }));
+    return { width: side, height: side, rows };
+  }
+
+  build(svg) {
+    const { size } = this.config;
+    const side = FRAME + size * CELL + EDGE;
+    draw(svg, "rect", { class: "othello-frame", width: side, height: side, rx: 14 });
+    draw(svg, "rect", { class: "othello-felt", x: FRAME, y: FRAME, width: size * CELL, height: size * CELL });
+    this.#buildLines(svg, size);
+    this.squares = [...Array(size * size).keys()].map((index) => this.#buildSquare(svg, index));
+  }
+
+  #buildLines(svg, size) {
+    const end = FRAME + size * CELL;
+    const steps = [...Array(size + 1).keys()].map((step) => FRAME + step * CELL);
+    draw(svg, "path", { class: "othello-lines", d: steps.map((at) => `M${at} ${FRAME}V${end}M${FRAME} ${at}H${end}`).join("") });
+    if (size === 8) {
+      for (const x of [2, 6]) for (const y of [2, 6]) draw(svg, "circle", { class: "othello-star", cx: steps[x], cy: steps[y], r: 6 });
+    }
+    for (let line = 0; line < size; line += 1) {
+      const seen = this.config.turned ? size - 1 - line : line;
+      const at = FRAME + (seen + 0.5) * CELL;
+      draw(svg, "text", { class: "othello-coordinate", x: at, y: FRAME / 2 }).textContent = LETTERS[line];
+      draw(svg, "text", { class: "othello-coordinate", x: FRAME / 2, y: at }).textContent = line + 1;
+    }
+  }
+
+  #buildSquare(svg, index) {
+    const [x, y] = this.centre(this.#name(index));
+    const group = draw(svg, "g", { class: "othello-square", transform: `translate(${x} ${y})` });
+    draw(group, "circle", { class: "othello-dot", r: 9 });
+    const disc = draw(group, "g", { class: "othello-disc" });
+    draw(disc, "circle", { class: "othello-shadow", cx: 1, cy: 4, r: 43 });
+    draw(disc, "circle", { class: "othello-face", r: 42 });
+    draw(disc, "circle", { class: "othello-inset", r: 33 });
+    draw(group, "circle", { class: "othello-would-turn", r: 15 });
+    draw(group, "circle", { class: "othello-last", r: 13 });
+    const number = draw(group, "text", { class: "othello-number", y: 1 });
+    return { group, disc, number, hint: buildHint(group, 92) };
+  }
+
+  update(before) {
+    const now = this.config;
+    if (!before || (before.cells === now.cells && before.size === now.size && before.turned === now.turned)) return;
+    this.finish();
+    const played = now.last && now.animate && before.size === now.size && before.cells[this.#index(now.last)] === "-";
+    if (played) this.#turn(now.flipped.filter((name) => before.cells[this.#index(name)] !== now.cells[this.#index(name)]));
+  }
+
+  /** Turn discs outward from the played square, the nearest first. */
+  #turn(names) {
+    const moving = motion() ? names : [];
+    const animations = moving.map((name) => this.#turnOne(this.#index(name)));
+    const timer = setTimeout(() => this.finish(), moving.length ? TURN + RIPPLE * 5 : 0);
+    this.animate(() => {
+      clearTimeout(timer);
+      for (const animation of animations) animation.cancel();
+    });
+  }
+
+  #turnOne(index) {
+    const [x, y] = this.#place(index);
+    const [fromX, fromY] = this.#place(this.#index(this.config.last));
+    const distance = Math.max(Math.abs(x - fromX), Math.abs(y - fromY));
+    const after = COLOURS[this.config.cells[index]];
+    const look = (colour, scale, offset) => ({
+      offset, transform: `scaleX(${scale})`, "--disc": `var(--disc-${colour})`, "--disc-edge": `var(--disc-${colour}-edge)`,
+    });
+    const other = after === "black" ? "white" : "black";
+    const frames = [look(other, 1, 0), look(other, 0.04, 0.499), look(after, 0.04, 0.501), look(after, 1, 1)];
+    return this.squares[index].disc.animate(frames, { duration: TURN, delay: (distance - 1) * RIPPLE, fill: "backwards" });
+  }
+
+  paint() {
+    if (!this.config) return;
+    const { cells, preview, side } = this.config;
+    const shown = preview?.cells ?? cells;
+    const aim = this.aim;
+    const turning = new Set(aim ? this.config.moves[aim].flips : []);
+    mark(this.drawing, "class", `board-drawing is-${side ? "white" : "black"}-to-move${preview ? " is-preview" : ""}`);
+    this.squares.forEach((square, index) => this.#paintSquare(square, index, shown[index], aim, turning));
+  }
+
+  #paintSquare(square, index, letter, aim, turning) {
+    const { cells, preview, moves, editing, hints, last, flipped } = this.config;
+    const name = this.#name(index);
+    const open = !preview && !editing && letter === "-" && name in moves;
+    const hint = open ? hints?.[name] : null;
+    const number = preview ? preview.moves.lastIndexOf(name) + 1 : 0;
+    const states = {
+      "is-black": letter === "X",
+      "is-white": letter === "O",
+      "is-legal": open && !hint,
+      "is-aimed": name === aim,
+      "is-hinted": Boolean(hint),
+      "would-turn": turning.has(name),
+      "is-last": !preview && name === last,
+      "is-turned": !preview && flipped.includes(name),
+      "is-ghost": Boolean(preview) && letter !== cells[index],
+    };
+    mark(square.group, "class", ["othello-square", ...Object.keys(states).filter((state) => states[state])].join(" "));
+    write(square.number, number ? String(number) : "");
+    drawHint(square.hint, hint);
+  }
+
+  describe(name) {
+    const { cells, moves, hints, last } = this.config;
+    const colour = COLOURS[cells[this.#index(name)]];
+    const words = [name, t(colour ? `othello.${colour}` : "othello.empty")];
+    if (name === last) words.push(t("board.last"));
+    if (name in moves) words.push(t("board.legal"), t("othello.flips", { count: moves[name].flips.length }));
+    if (name in moves && hints?.[name]) words.push(...sayHint(hints[name]));
+    return words;
+  }
+
+  refusal(name) {
+    return this.config.cells[this.#index(name)] === "-" ? "illegal" : null;
+  }
+}
+
+customElements.define("othello-board", OthelloBoard);
