@@ -1,0 +1,33 @@
+"""What was wrong with a request, in one line for people and one word for programs."""
+
+from pydantic import ValidationError
+
+from awello.errors import AwelloError, IllegalMoveError, SpecError
+
+LONGEST = 200  # letters of a line
+SHOWN = 40  # letters of what was given
+
+
+def complaint(error: ValidationError | AwelloError) -> tuple[str, str]:
+    """The code and the line of an error: where it is and what it is."""
+    if isinstance(error, ValidationError):
+        return "message", one_line(_describe(error))
+    code = "illegal" if isinstance(error, IllegalMoveError) else "player" if isinstance(error, SpecError) else "message"
+    return code, one_line(str(error))
+
+
+def _describe(error: ValidationError) -> str:
+    """The first thing that is wrong, and how many there are beside it."""
+    first, others = error.errors(include_url=False)[0], error.error_count() - 1
+    where = ".".join(map(str, first["loc"]))[:SHOWN]
+    what = first["msg"][:1].lower() + first["msg"][1:]
+    if first["type"] == "string_pattern_mismatch":
+        what = f"{str(first['input'])[:SHOWN]!r} is no move such as f5, C or pass"
+    more = f" (and {others} more)" if others else ""
+    return f"{where}: {what}{more}" if where else f"{what}{more}"
+
+
+def one_line(text: str) -> str:
+    """A text in one line that is not too long."""
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."

@@ -1,0 +1,158 @@
+"""The live channel: questions that need thought, and answers as they come, over one WebSocket.
+
+A question is one JSON text, `{"id": 7, "do": "analyse", ...}`; its answers carry its id, and several questions may be
+open at once.  A question with an id in use takes the place of the one before, `{"id": 7, "do": "stop"}` ends it.
+Whatever is wrong with a message is said in one line, and the channel stays open.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from awello.errors import AwelloError
+from awello.web.complaints import complaint
+from awello.web.messages import Analyse, Choose, Review
+from awello.web.tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task, failure
+from awello.web.thinkers import Thinkers
+
+MOST_QUESTIONS = 8  # at once on one channel
+MOST_WRONG = 20  # wrong messages in a row, after which the channel is closed
+LARGEST = 1 << 16  # bytes of a message
+LONGEST_ID = 40  # letters
+POLICY_VIOLATION = 1008
+
+Id = int | str | None
+Fields = dict[str, Any]
+
+
+class WrongMessage(AwelloError):
+    """A message that is no question."""
+
+
+async def live(socket: WebSocket, thinkers: Thinkers) -> None:
+    """Accept a connection, and answer its questions until it ends."""
+    await socket.accept()
+    await Channel(socket, thinkers).converse()
+
+
+def parse_task(do: str, fields: Fields) -> Task:
+    """The task of a question; an error says what is wrong with it."""
+    if do not in TASKS:
+        raise WrongMessage(f"do: {do[:LONGEST_ID]!r} is none of {', '.join(TASKS)}, stop")
+    return TASKS[do](fields)
+
+
+def _analyse(fields: Fields) -> Task:
+    message = Analyse.model_validate(fields)
+    return AnalyseTask(message.record(), message.seconds)
+
+
+def _choose(fields: Fields) -> Task:
+    message = Choose.model_validate(fields)
+    return ChooseTask(message.record(), message.player, message.clock, message.seed)
+
+
+def _review(fields: Fields) -> Task:
+    message = Review.model_validate(fields)
+    return ReviewTask(message.record(), message.seconds)
+
+
+TASKS: dict[str, Callable[[Fields], Task]] = {"analyse": _analyse, "choose": _choose, "review": _review}
+
+
+class Channel:
+    """A connection with its open questions."""
+
+    def __init__(self, socket: WebSocket, thinkers: Thinkers) -> None:
+        self.socket, self.thinkers = socket, thinkers
+        self.questions: dict[Id, asyncio.Task[None]] = {}
+        self.wrong = 0
+        self._turn = asyncio.Lock()
+
+    async def converse(self) -> None:
+        """Hear messages until the connection ends; nothing is thought about for nobody."""
+        try:
+            while self.wrong < MOST_WRONG:
+                message = await self.socket.receive()
+                if message["type"] == "websocket.disconnect":
+                    return
+                await self._hear(message.get("text"))
+        except WebSocketDisconnect:
+            return
+        finally:
+            await _end(*self.questions.values())
+        await self.socket.close(POLICY_VIOLATION, "too many wrong messages")
+
+    async def _hear(self, text: str | None) -> None:
+        """Begin or stop what a message asks for."""
+        identity: Id = None
+        try:
+            fields = _read(text)
+            identity = _take_identity(fields)
+            do = fields.pop("do", None)
+            task = None if do == "stop" else parse_task(str(do), fields)
+        except (ValidationError, AwelloError) as error:
+            self.wrong += 1
+            await self._send(identity, failure(*complaint(error)))
+            return
+        self.wrong = 0
+        if before := self.questions.pop(identity, None):
+            await _end(before)
+        if task is None:
+            return
+        if len(self.questions) >= MOST_QUESTIONS:
+            message = f"{MOST_QUESTIONS} questions are open already: stop one, or wait for an answer"
+            await self._send(identity, failure("busy", message))
+            return
+        self.questions[identity] = asyncio.create_task(self._answer(identity, task))
+
+    async def _answer(self, identity: Id, task: Task) -> None:
+        """Send the answers to a question as fast as they are read."""
+        try:
+            async with aclosing(self.thinkers.think(task)) as answers:
+                async for answer in answers:
+                    await self._send(identity, answer)
+        except WebSocketDisconnect:
+            pass
+        finally:
+            if self.questions.get(identity) is asyncio.current_task():
+                del self.questions[identity]
+
+    async def _send(self, identity: Id, answer: Answer) -> None:
+        async with self._turn:
+            await self.socket.send_text(json.dumps({"id": identity, **answer}))
+
+
+def _read(text: str | None) -> Fields:
+    """The fields of a message."""
+    if text is None:
+        raise WrongMessage("a message must be text, not binary")
+    if len(text) > LARGEST:
+        raise WrongMessage(f"a message can have {LARGEST >> 10} KiB at most")
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        raise WrongMessage("a message must be JSON") from None
+    if not isinstance(fields, dict):
+        raise WrongMessage('a message must be a JSON object, such as {"id": 1, "do": "analyse"}')
+    return fields
+
+
+def _take_identity(fields: Fields) -> Id:
+    """The id of a question, taken out of its fields."""
+    identity = fields.pop("id", None)
+    if isinstance(identity, bool) or not isinstance(identity, int | str) or len(str(identity)) > LONGEST_ID:
+        raise WrongMessage(f"id: give a number or a word of up to {LONGEST_ID} letters")
+    return identity
+
+
+async def _end(*questions: asyncio.Task[None]) -> None:
+    """Cancel questions, and wait until nothing more can come of them."""
+    for question in questions:
+        question.cancel()
+    await asyncio.gather(*questions, return_exceptions=True)
