@@ -9,10 +9,10 @@ import hashlib
 import os
 import random
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -284,9 +284,16 @@ class Results:
 
 
 def run(
-    tournament: Tournament, folder: Path, jobs: int = 1, report: Callable[[Results], None] = lambda results: None
+    tournament: Tournament,
+    folder: Path,
+    jobs: int = 1,
+    report: Callable[[Results], None] = lambda results: None,
+    stop: "Future[Any] | None" = None,
 ) -> Results:
-    """Play what is missing in a folder, so many games at a time; `report` is told at first and after each round."""
+    """Play what is missing in a folder, so many games at a time; `report` is told at first and after each round.
+
+    An exception that another thread sets in `stop` ends the bots at once and comes out here.
+    """
     if jobs < 1:
         raise ConfigError(f"{jobs} jobs: give at least one")
     with Journal(folder, "tournament", tournament.configuration(), "rounds.jsonl") as journal:
@@ -295,7 +302,7 @@ def run(
         report(results)
         wanted = [(pair, number) for number in range(tournament.rounds) for pair in range(len(tournament.pairs))]
         if missing := [job for job in wanted if job not in done]:
-            with closing(_play_all(tournament, missing, min(jobs, len(missing)))) as rounds:
+            with closing(_play_all(tournament, missing, min(jobs, len(missing)), stop or Future())) as rounds:
                 for played in rounds:
                     results.rounds.append(played)
                     journal.write(asdict(played))
@@ -311,7 +318,9 @@ def _read(journal: Journal) -> list[Round]:
         raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
 
-def _play_all(tournament: Tournament, missing: Sequence[tuple[int, int]], jobs: int) -> Generator[Round, None, None]:
+def _play_all(
+    tournament: Tournament, missing: Sequence[tuple[int, int]], jobs: int, stop: "Future[Any]"
+) -> Generator[Round, None, None]:
     """Rounds as they are finished.  Each job has bots of its own and plays one game at a time with them."""
     teams = [[Guarded(spec, tournament.game, tournament.terms) for spec in tournament.specs] for _ in range(jobs)]
     free: SimpleQueue[list[Guarded]] = SimpleQueue()
@@ -324,17 +333,23 @@ def _play_all(tournament: Tournament, missing: Sequence[tuple[int, int]], jobs: 
         finally:
             free.put(team)
 
-    try:
-        _make_ready(teams[0])
-        for team in teams:
-            free.put(team)
-        for future in as_completed([pool.submit(play, job) for job in missing]):
-            yield future.result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    def end_all(_: object = None) -> None:
         for team in teams:
             for bot in team:
                 bot.close()
+
+    try:
+        stop.add_done_callback(end_all)
+        _make_ready(teams[0])
+        for team in teams:
+            free.put(team)
+        for future in islice(as_completed([stop, *(pool.submit(play, job) for job in missing)]), len(missing)):
+            if stop.done():
+                stop.result()  # raises; a bot that was ended has lost nothing
+            yield future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        end_all()
         pool.shutdown()
 
 

@@ -12,12 +12,7 @@ from awello.errors import ConfigError, SpecError
 
 if TYPE_CHECKING:
     from awello.players.spec import Spec
-    from awello.position import Position
     from awello.search.tree import Tree
-
-PLIES = 3
-HEURISTICS = {"othello": "positional", "awale": "diffscore"}
-SETTINGS = ("table", "thresholds", "corners")
 
 
 @app.command()
@@ -39,11 +34,10 @@ def tree(
 ) -> None:
     """Search a position, or a tree of your own, and draw what was searched: values, best line and cuts."""
     from awello.players.spec import parse_spec
+    from awello.players.tree import search_position
     from awello.rules.game import find_game
-    from awello.search.tree import find_algorithm
 
     spec = parse_spec(search)
-    find_algorithm(spec.name)
     if leaves is not None:
         if any(given is not None for given in (game, position, size, variant)):
             raise ConfigError("--leaves is a tree of its own: leave GAME, --position, --size and --variant out")
@@ -62,28 +56,6 @@ def search_lists(spec: "Spec", text: str) -> "Tree":
     if spec.heuristic or spec.limit or spec.options:
         raise SpecError(f"{spec} says too much for --leaves: write {spec.name} alone")
     return search_tree(spec.name, parse_lists(text))
-
-
-def search_position(spec: "Spec", position: "Position") -> "Tree":
-    """Search a position with the heuristic, depth and settings of a spec."""
-    from dataclasses import replace
-
-    from awello.limits import Limit
-    from awello.players.player import make_player
-    from awello.players.textbook import Textbook
-    from awello.search.tree import PositionSource, search_tree
-
-    for key in spec.options:
-        if key not in SETTINGS:
-            raise SpecError(f"a tree takes no {key}: it takes {', '.join(SETTINGS)}")
-    heuristic = spec.heuristic or HEURISTICS[position.game.family]
-    spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=PLIES))
-    player = make_player(spec)
-    assert isinstance(player, Textbook)
-    player.begin(position.game, 0)
-    depth = player.limit.depth or PLIES
-    player.block.begin(position, depth)
-    return search_tree(spec.name, PositionSource(position, depth, player.block), str(spec))
 
 
 def report(tree: "Tree", svg: Path | None, plies: int | None, windows: bool, json: bool) -> None:

@@ -1,0 +1,31 @@
+"""The search of a textbook player, kept as a tree that can be drawn."""
+
+from dataclasses import replace
+
+from awello.errors import SpecError
+from awello.limits import Limit
+from awello.players.player import make_player
+from awello.players.spec import Spec
+from awello.players.textbook import Textbook
+from awello.position import Position
+from awello.search.tree import PositionSource, Tree, find_algorithm, search_tree
+
+PLIES = 3
+HEURISTICS = {"othello": "positional", "awale": "diffscore"}
+SETTINGS = ("table", "thresholds", "corners")
+
+
+def search_position(spec: Spec, position: Position) -> Tree:
+    """Search a position with the heuristic, depth and settings of a spec."""
+    find_algorithm(spec.name)
+    for key in spec.options:
+        if key not in SETTINGS:
+            raise SpecError(f"a tree takes no {key}: it takes {', '.join(SETTINGS)}")
+    heuristic = spec.heuristic or HEURISTICS[position.game.family]
+    spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=PLIES))
+    player = make_player(spec)
+    assert isinstance(player, Textbook)
+    player.begin(position.game, 0)
+    depth = player.limit.depth or PLIES
+    player.block.begin(position, depth)
+    return search_tree(spec.name, PositionSource(position, depth, player.block), str(spec))

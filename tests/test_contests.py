@@ -1,0 +1,246 @@
+"""Contests from the page: they run, stop, go on after a restart, and take nothing that is too much; and trees."""
+
+import json
+import multiprocessing
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from starlette.testclient import TestClient
+
+from awello import Game, Position, parse_transcript
+from awello.arena.tournament import DRAW, WIN
+from awello.errors import AwelloError
+from awello.web.contests import MOST_KEPT, Busy, Contest, Contests, Missing, Plan
+from awello.web.laboratory import router
+
+PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
+MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4", "b2", "d3", "e1", "e7"]
+
+
+@pytest.fixture
+def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contests]:
+    """Contests in a folder of their own, with the bots that misbehave."""
+    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
+    made = Contests(tmp_path / "contests")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(contests: Contests) -> TestClient:
+    """The routes of the laboratory and nothing else."""
+    app = FastAPI()
+    app.state.contests = contests
+    app.include_router(router)
+
+    @app.exception_handler(AwelloError)
+    def explain(request: Request, error: AwelloError) -> JSONResponse:
+        status = 404 if isinstance(error, Missing) else 409 if isinstance(error, Busy) else 400
+        return JSONResponse({"message": str(error)}, status)
+
+    return TestClient(app)
+
+
+def wait_for(what: Callable[[], Any]) -> Any:
+    until = time.monotonic() + 60
+    while not (found := what()):
+        assert time.monotonic() < until, "nothing came of it"
+        time.sleep(0.05)
+    return found
+
+
+def start(client: TestClient, **plan: Any) -> str:
+    answer = client.post("/api/contests", json=plan)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def show(client: TestClient, name: str, since: int = 0) -> Any:
+    answer = client.get(f"/api/contests/{name}?since={since}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_a_contest_runs_to_its_end_and_its_numbers_add_up(client: TestClient) -> None:
+    name = start(client, **PLAN)
+    assert show(client, name)["state"] == "running"
+    wait_for(lambda: show(client, name)["state"] != "running")
+    seen = show(client, name)
+    assert (seen["state"], seen["played"], seen["wanted"], seen["message"]) == ("finished", 3, 3, "")
+    assert (seen["game"], seen["players"], seen["seconds_left"]) == ("othello4", ["greedy", "random"], None)
+    for bot in seen["standings"]:
+        assert bot["points"] == WIN * bot["rounds"]["won"] + DRAW * bot["rounds"]["drawn"]
+        assert sum(bot["rounds"].values()) == 3
+        assert bot["games"] == 6
+        scores = [game["score"][game["second"] == bot["bot"]] for game in seen["games"]]
+        assert bot["mean_score"] == pytest.approx(sum(scores) / 6)
+    (pair,) = seen["pairs"]
+    greedy = next(bot for bot in seen["standings"] if bot["bot"] == "greedy")
+    assert {key: pair[key] for key in greedy["rounds"]} == greedy["rounds"]
+    assert [game["number"] for game in seen["games"]] == [1, 2, 3, 4, 5, 6]
+    assert [game["round"] for game in seen["games"]] == [1, 1, 2, 2, 3, 3]
+    assert [game["first"] for game in seen["games"]] == ["greedy", "random"] * 3
+    for game in seen["games"]:
+        record = parse_transcript(game["moves"], Position.start(Game.OTHELLO4))
+        assert record.final.over
+        assert list(record.final.score()) == game["score"]
+        assert game["forfeits"] == [None, None]
+    assert [game["number"] for game in show(client, name, 4)["games"]] == [5, 6]
+    assert client.post(f"/api/contests/{name}/resume").status_code == 400
+
+
+def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClient, contests: Contests) -> None:
+    name = start(client, **PLAN | {"rounds": 50, "game": "abapa"})
+    busy = client.post("/api/contests", json=PLAN)
+    assert (busy.status_code, busy.json()["message"]) == (409, "a contest is running: wait for it or stop it")
+    assert client.delete(f"/api/contests/{name}").status_code == 409
+    wait_for(lambda: show(client, name)["played"])
+    assert show(client, name)["seconds_left"] > 0
+    stopped = client.post(f"/api/contests/{name}/stop").json()
+    assert stopped["state"] == "stopped"
+    assert 0 < stopped["played"] < 50
+    games = show(client, name)["games"]
+
+    again = Contests(contests.folder)
+    assert [contest.folder.name for contest in again.list()] == [name]
+    assert as_json(again.get(name))["games"] == games
+    again.resume(name)
+    wait_for(lambda: again.get(name).played > stopped["played"])
+    again.close()
+    contest = again.get(name)
+    assert contest.state == "stopped"
+    assert as_json(contest)["games"][: len(games)] == games
+    again.delete(name)
+    assert again.list() == []
+    assert client.get(f"/api/contests/{name}").status_code == 404
+
+
+def as_json(contest: Contest) -> Any:
+    return json.loads(json.dumps(contest.view(), default=str))
+
+
+@pytest.mark.parametrize("where", ["begin", "choose"])
+def test_stopping_waits_for_no_bot(client: TestClient, where: str) -> None:
+    bot = f"first,wrong=endless,where={where}"
+    name = start(client, game="othello4", players=[bot, "random"], rounds=1, move_time=5)
+    wait_for(multiprocessing.active_children)
+    assert client.post(f"/api/contests/{name}/stop").json()["state"] == "stopped"
+    seen = show(client, name)
+    assert (seen["played"], seen["games"]) == (0, []), "a bot that was ended has lost nothing"
+    assert client.post(f"/api/contests/{name}/stop").status_code == 200, "nothing is left to stop"
+
+
+def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
+    name = start(client, **PLAN | {"players": ["random", "alphabeta:nonsense@2"]})
+    wait_for(lambda: show(client, name)["state"] == "failed")
+    (listed,) = client.get("/api/contests").json()
+    assert listed["state"] == "failed"
+    assert "no heuristic 'nonsense'" in listed["message"]
+    assert client.delete(f"/api/contests/{name}").status_code == 204
+    assert client.get("/api/contests").json() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "part"),
+    [
+        ({"players": ["random"]}, 422, "at least 2"),
+        ({"players": ["random"] * 9}, 422, "at most 8"),
+        ({"players": ["random", "random"]}, 400, "'random' is there twice"),
+        ({"players": ["random", "human"]}, 400, "name a program"),
+        ({"players": ["random", "nobody"]}, 400, "unknown player 'nobody'"),
+        ({"players": ["random", "alphabeta@2,file=/etc/passwd"]}, 400, "file cannot be set from here"),
+        ({"players": ["random", "champion@2s"]}, 400, "champion@2s takes longer than the 1s of a move"),
+        ({"rounds": 0}, 422, "greater than or equal to 1"),
+        ({"rounds": 51}, 422, "less than or equal to 50"),
+        ({"opening_plies": 13}, 422, "less than or equal to 12"),
+        ({"move_time": 6}, 422, "less than or equal to 5"),
+        ({"move_time": 0}, 422, "greater than or equal to 0.01"),
+        ({"game": "chess"}, 422, "game"),
+        ({"jobs": 4}, 422, "jobs"),
+    ],
+)
+def test_bad_plans_are_refused(client: TestClient, change: dict[str, Any], status: int, part: str) -> None:
+    answer = client.post("/api/contests", json=PLAN | change)
+    assert answer.status_code == status
+    assert part in answer.text
+    assert client.get("/api/contests").json() == []
+
+
+@pytest.mark.parametrize("name", ["12345678", "1234567", "..%2F..%2Fetc", "%2E%2E", "0123456G", "contest.json"])
+def test_unknown_ids_are_missing(client: TestClient, name: str) -> None:
+    assert client.get(f"/api/contests/{name}").status_code == 404
+    assert client.post(f"/api/contests/{name}/stop").status_code == 404
+    assert client.post(f"/api/contests/{name}/resume").status_code == 404
+    assert client.delete(f"/api/contests/{name}").status_code in (404, 405)  # 405: the path became another
+
+
+def keep(contests: Contests, number: int) -> Path:
+    folder = contests.folder / f"{number:08x}"
+    folder.mkdir(parents=True)
+    plan = Plan(game="othello4", players=["greedy", "random"], rounds=1).model_dump_json()
+    (folder / "contest.json").write_text(f'{{"plan": {plan}, "begun": "2024-01-01T00:00:00Z"}}')
+    return folder
+
+
+def test_only_so_many_contests_are_kept(client: TestClient, contests: Contests) -> None:
+    for number in range(MOST_KEPT):
+        keep(contests, number)
+    answer = client.post("/api/contests", json=PLAN)
+    assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are kept already: delete some first")
+
+
+@pytest.mark.parametrize(
+    ("file", "content"), [("contest.json", "{"), ("rounds.jsonl", "no\n"), ("rounds.jsonl", "{}\n")]
+)
+def test_a_damaged_contest_can_be_deleted(client: TestClient, contests: Contests, file: str, content: str) -> None:
+    folder = keep(contests, 7)
+    (folder / file).write_text(content)
+    answer = client.get("/api/contests/00000007")
+    assert (answer.status_code, answer.json()["message"]) == (400, "contest 00000007 is damaged: delete it")
+    assert client.get("/api/contests").status_code == 200
+    assert client.delete("/api/contests/00000007").status_code == 204
+    assert not folder.exists()
+
+
+def test_a_contest_of_another_version_does_not_go_on(client: TestClient, contests: Contests) -> None:
+    folder = keep(contests, 7)
+    (folder / "configuration.json").write_text('{"awello": "0.0.0"}')
+    answer = client.post("/api/contests/00000007/resume")
+    assert answer.status_code == 400
+    assert "another version of Awello" in answer.json()["message"]
+    assert str(folder) not in answer.text
+    assert show(client, "00000007")["state"] == "stopped"
+
+
+# --- trees ------------------------------------------------------------------------------------------------------------
+def test_a_tree_is_drawn(client: TestClient) -> None:
+    answer = client.post("/api/tree", json={"moves": ["f5", "d6"], "search": "alphabeta:mobility@2"}).json()
+    assert answer["lines"][0].startswith("alphabeta:mobility@2: value ")
+    assert "Black" in answer["lines"][0]
+    texts = [text.text for text in ElementTree.fromstring(answer["svg"]).iter("{http://www.w3.org/2000/svg}text")]
+    assert set(texts) >= {answer["lines"][0], "c3", "MAX chooses"}
+    assert client.post("/api/tree", json={"game": "romein"}).json()["lines"][0].startswith("alphabeta:diffscore@2")
+
+
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        ({"search": "minimax@5"}, "a tree of 5 plies is too large here: choose at most 4"),
+        ({"search": "uct"}, "no tree search 'uct': choose minimax"),
+        ({"search": "alphabeta@1s"}, "needs a depth"),
+        ({"search": "alphabeta:nonsense"}, "nonsense"),
+        ({"search": "alphabeta,file=/etc/passwd"}, "a tree takes no file"),
+        ({"moves": ["a1"]}, "move 1: "),
+        ({"search": "minimax@4", "moves": MIDGAME}, "lower the depth"),
+    ],
+)
+def test_bad_trees_are_refused(client: TestClient, asked: dict[str, Any], part: str) -> None:
+    answer = client.post("/api/tree", json=asked)
+    assert (answer.status_code, part in answer.json()["message"]) == (400, True), answer.text
