@@ -60,6 +60,14 @@ class Position:
         return self.game.sides[self.side]
 
     @property
+    def lead(self) -> int:
+        """What the mover has already and cannot lose: the seeds taken more than the opponent's, 0 in Othello.
+
+        A value of the engine counts what is still to be won; with the lead it is the margin at the end of the game.
+        """
+        return (self.own >> 48) - (self.opp >> 48) if self.game >= Game.ABAPA else 0
+
+    @property
     def repeated(self) -> bool:
         """Whether this position has occurred before in the game."""
         return (self.own, self.opp, self.side) in self.past

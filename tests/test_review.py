@@ -12,12 +12,14 @@ import typer
 from conftest import awello
 from twins import OthelloTwin
 
-from awello import PASS, Game, Position, Record, format_transcript, parse_transcript
+from awello import PASS, Game, Position, Record, format_transcript, parse_position, parse_transcript
 from awello.analysis import Analysis
 from awello.cli.analyse import analyse, read_record
+from awello.engine.engine import Engine
 from awello.engine.review import Judgement, review, summarise
+from awello.engine.tablebase import need
 from awello.errors import AwelloError, ConfigError
-from awello.lab.reviews import draw_chart, format_summary, format_value
+from awello.lab.reviews import draw_chart, format_summary, format_value, legend
 from awello.limits import Limit
 
 SOLVED = 7  # empty squares from which the fake engine is exact
@@ -72,13 +74,14 @@ class Scripted:
         yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
 
 
-def random_game(seed: int) -> Record:
-    """A game of chance on the smallest board; that of seed 7 has passes and ends with an empty square."""
-    chance, position, moves = random.Random(seed), Position.start(Game.OTHELLO4), []
+def random_game(seed: int, start: Position | None = None) -> Record:
+    """A game of chance, on the smallest board unless said; that of seed 7 has passes and ends with an empty square."""
+    start = start or Position.start(Game.OTHELLO4)
+    chance, position, moves = random.Random(seed), start, []
     while not position.over:
         moves.append(chance.choice(position.legal_moves()))
         position = position.after(moves[-1])
-    return Record(Position.start(Game.OTHELLO4), tuple(moves))
+    return Record(start, tuple(moves))
 
 
 def judge(answers: dict[int, tuple[str, float, bool]], moves: str = "f5d6") -> dict[int, Judgement]:
@@ -175,16 +178,67 @@ def test_a_summary_counts_what_was_lost_in_choices() -> None:
     losses = (0.0, 3.9, 4.0, 9.9, 10.0, 0.0)
     judgements = [Judgement(2 * at + 1, start, 19, 0.0, loss, 19, loss, True, ()) for at, loss in enumerate(losses)]
     found = summarise(judgements, 0)
-    assert (found.moves, found.mistakes, found.blunders) == (6, 3, 1)
+    assert (found.moves, found.inaccuracies, found.mistakes, found.blunders) == (6, 1, 2, 1)
     assert found.mean_loss == pytest.approx(27.8 / 6)
     assert found.accuracy == pytest.approx(100 * 2 ** (-27.8 / 30))
-    assert [judgement.mark for judgement in judgements] == ["", "", "?", "?", "??", ""]
-    assert "6 choices, 3 mistakes (1 blunder)" in format_summary("Black", found)
+    assert [judgement.mark for judgement in judgements] == ["", "?!", "?", "?", "??", ""]
+    assert "in 6 choices; 1 ?!, 2 ?, 1 ??" in format_summary("Black", found)
     nothing = summarise(judgements, 1)
     assert (nothing.moves, nothing.accuracy) == (0, 100)
     assert summarise(judgements[:1], 0).accuracy == 100
     forced = next(judgement for judgement in review(random_game(7), Fake(), LIMIT) if not judgement.choice)
     assert summarise([forced], forced.position.side).moves == 0
+
+
+def test_a_loss_of_seeds_weighs_twice_that_of_discs() -> None:
+    start = Position.start(Game.ABAPA)
+    losses = (0.9, 1.0, 2.0, 5.0)
+    judgements = [Judgement(2 * at + 1, start, 0, 0.0, loss, 1, loss, True, ()) for at, loss in enumerate(losses)]
+    assert [judgement.mark for judgement in judgements] == ["", "?!", "?", "??"]
+    assert summarise(judgements, 0).accuracy == pytest.approx(100 * 2 ** (-8.9 / 4 / 2.5))
+    assert legend(Game.ABAPA) == "in seeds; = exact; lost: ?! 1 (inaccuracy), ? 2 (mistake), ?? 5 (blunder)"
+    assert legend(Game.OTHELLO) == "in discs; = exact; lost: ?! 2 (inaccuracy), ? 4 (mistake), ?? 10 (blunder)"
+
+
+def awale_game(diagram: str, moves: str, game: Game = Game.ABAPA) -> Record:
+    return parse_transcript(moves, parse_position(diagram, game))
+
+
+def test_a_capture_keeps_what_it_takes() -> None:
+    record = awale_game("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S", "F")  # takes 4: a lead of 3 becomes one of 7
+    (judged,) = review(record, Scripted(record, {1: ("A", 4.0, False), 2: ("f", 1.0, False)}), LIMIT)
+    assert (judged.value, judged.best_value, judged.loss, judged.mark) == (6, 7, 1, "?!")
+    assert judged.first_value == 6
+    (judged,) = review(record, Scripted(record, {1: ("A", 2.0, True), 2: ("f", 1.0, True)}), LIMIT)
+    assert (judged.value, judged.best_value, judged.loss) == (6, 6, 0)
+
+
+@pytest.mark.parametrize("other", [4, 0], ids=["a choice", "forced"])
+def test_the_capture_that_wins_loses_nothing_and_says_nothing_of_the_moves_before(other: int) -> None:
+    record = awale_game(f"{other}-0-0-0-1-1-1-1-1-0-0-3-22-{18 - other}-S", "EcF")
+    assert record.final.score() == (26, 18 - other)
+    answers = {1: ("E", 8.0, True), 2: ("a", -8.0, True), 3: ("F", 8.0, True)}  # as if all seeds were to be won
+    last, before, first = review(record, Scripted(record, answers), LIMIT)
+    assert (last.value, last.best_value, last.loss) == (8 + other, 8 + other, 0)
+    assert (before.value, before.best_value, before.loss) == (-12 - other, -12 - other, 0)
+    assert (first.value, first.best_value, first.loss) == (12 + other, 12 + other, 0)
+
+
+@pytest.mark.parametrize("game", [Game.ABAPA, Game.ROMEIN], ids=str)
+def test_exact_judgements_of_awale_are_those_of_the_solved_endgames(game: Game) -> None:
+    base, captures = need(game), 0
+    start = parse_position("1-0-2-1-0-3-0-1-1-0-1-1-18-19-S", game)
+    with Engine(game, hash=1) as engine:
+        for seed in range(3):
+            moves = random_game(seed, start).moves[:12]  # so early no position comes again
+            for judged in review(Record(start, moves), engine, LIMIT):
+                position, after = judged.position, judged.position.after(judged.move)
+                worth = {move: position.lead + value for move, value in base.values(position).items()}
+                assert judged.best_value == max(worth.values())
+                assert judged.exact
+                assert judged.loss == max(worth.values()) - worth[judged.move]
+                captures += after.lead != -position.lead
+    assert captures
 
 
 def test_values_for_people() -> None:

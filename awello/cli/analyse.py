@@ -117,12 +117,12 @@ def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
     from rich.console import Console
 
     from awello.engine.review import summarise
-    from awello.lab.reviews import LEGEND, draw_chart, draw_table, format_summary
+    from awello.lab.reviews import draw_chart, draw_table, format_summary, legend
 
     console = Console(highlight=False, markup=False)
     if judgements:
         console.print(draw_table(judgements))
-        console.print(LEGEND, style="dim", soft_wrap=True)
+        console.print(legend(record.start.game), style="dim", soft_wrap=True)
         console.print(draw_chart(judgements, len(record.moves)), soft_wrap=True)
     if len(judgements) < len(record.moves):
         console.print(f"the last {len(judgements)} of {len(record.moves)} moves were judged")
@@ -169,6 +169,7 @@ def _side_json(summary: "Summary") -> dict[str, Any]:
         "moves": summary.moves,
         "accuracy": round(summary.accuracy, 2),
         "mean_loss": round(summary.mean_loss, 2),
+        "inaccuracies": summary.inaccuracies,
         "mistakes": summary.mistakes,
         "blunders": summary.blunders,
     }

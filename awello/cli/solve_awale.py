@@ -64,8 +64,8 @@ def show(number: int, position: "Position", found: "Analysis | None", wld: bool,
 
     value, exact = (found.value, found.exact) if found else (final_gain(position), True)
     best = position.format_move(found.move) if found else None
-    lead = (position.own >> 48) - (position.opp >> 48)
-    outcome = OUTCOMES[(lead + value > 0) - (lead + value < 0)]
+    margin = position.lead + value
+    outcome = OUTCOMES[(margin > 0) - (margin < 0)]
     text = format_position(position)
     if json:
         score = outcome if wld else int(value) if exact else value

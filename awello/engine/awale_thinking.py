@@ -51,7 +51,7 @@ class AwaleThinking(Thinking):
 
     def _outcome(self, answer: Analysis) -> Analysis:
         """Whether the game is won, drawn or lost, with the seeds already taken."""
-        final = (self.position.own >> 48) - (self.position.opp >> 48) + answer.value
+        final = self.position.lead + answer.value
         value = float((final > 0) - (final < 0))
         return replace(answer, value=value, candidates=((answer.move, value),))
 

@@ -1,8 +1,11 @@
 """A played game seen again with the engine's eyes: what each move was worth, and what the best would have been.
 
-The review goes from the end to the start.  So the engine's table already knows what lies behind a position, and
-each position is analysed once at most: a move is worth minus what the next position is worth to its mover.  Passes
-and forced moves need no analysis at all.
+Values are margins: what the game will end with, the seeds already taken included.  The review goes from the end to
+the start.  So the engine's table already knows what lies behind a position, and each position is analysed once at
+most: a move is worth minus what the next position is worth to its mover.  Passes and forced moves need no analysis.
+
+In Awalé 25 seeds end the game before all are won, but the engine looks at the seeds on the board alone and plays on.
+So the score of such a game says nothing about the moves before the last, and the move that wins it loses nothing.
 """
 
 import statistics
@@ -14,9 +17,29 @@ from awello.analysis import Analysis
 from awello.limits import Limit
 from awello.position import Position
 from awello.record import Record
+from awello.rules.awale import MAJORITY
+from awello.rules.game import Game
 
-MISTAKE, BLUNDER = 4, 10  # a loss of so many discs has a name
-HALVING = 5  # a mean loss of so many discs a move halves the accuracy
+
+@dataclass(frozen=True)
+class Scale:
+    """How much must be lost in a game for a loss to have a name."""
+
+    unit: str
+    inaccuracy: float
+    mistake: float
+    blunder: float
+    halving: float
+    """A mean loss of so much a move halves the accuracy."""
+
+    def mark(self, loss: float) -> str:
+        """The sign annotators put behind a move: `?!` for an inaccuracy, `?` for a mistake, `??` for a blunder."""
+        if loss >= self.blunder:
+            return "??"
+        return "?" if loss >= self.mistake else "?!" if loss >= self.inaccuracy else ""
+
+
+SCALES = {"othello": Scale("discs", 2, 4, 10, 5), "awale": Scale("seeds", 1, 2, 5, 2.5)}
 
 
 class Analyst(Protocol):
@@ -28,7 +51,7 @@ class Analyst(Protocol):
 
 @dataclass(frozen=True)
 class Judgement:
-    """A played move beside the best one; values are from the mover's view."""
+    """A played move beside the best one; values are margins at the end of the game, from the mover's view."""
 
     ply: int
     """The number of the move in the game, passes included, from 1."""
@@ -53,8 +76,8 @@ class Judgement:
 
     @property
     def mark(self) -> str:
-        """The sign annotators put behind the move: `?` for a mistake, `??` for a blunder."""
-        return "??" if self.loss >= BLUNDER else "?" if self.loss >= MISTAKE else ""
+        """The sign annotators put behind the move, if it lost enough."""
+        return SCALES[self.position.game.family].mark(self.loss)
 
     @property
     def first_value(self) -> float:
@@ -76,38 +99,37 @@ class Summary:
 
     moves: int
     mean_loss: float
+    accuracy: float
+    """A percentage that a mean loss of 5 discs or 2.5 seeds a move halves.
+
+    A game without loss has 100, a mean loss of 1 disc a move 87, of 2 discs 76, of 10 discs 25.
+    """
+    inaccuracies: int
+    """Moves marked `?!`."""
     mistakes: int
-    """Moves that lost 4 or more; blunders are among them."""
+    """Moves marked `?`."""
     blunders: int
-    """Moves that lost 10 or more."""
-
-    @property
-    def accuracy(self) -> float:
-        """A percentage that a mean loss of 5 discs a move halves: 100 · 2^(-mean loss / 5).
-
-        A game without loss has 100, a mean loss of 1 disc a move 87, of 2 discs 76, of 10 discs 25.
-        """
-        return float(100 * 2 ** (-self.mean_loss / HALVING))
+    """Moves marked `??`."""
 
 
 def summarise(judgements: Iterable[Judgement], side: int) -> Summary:
     """How well a side played in the moves that were judged."""
-    losses = [judgement.loss for judgement in judgements if judgement.position.side == side and judgement.choice]
-    return Summary(
-        moves=len(losses),
-        mean_loss=statistics.fmean(losses) if losses else 0.0,
-        mistakes=sum(loss >= MISTAKE for loss in losses),
-        blunders=sum(loss >= BLUNDER for loss in losses),
-    )
+    choices = [judgement for judgement in judgements if judgement.position.side == side and judgement.choice]
+    if not choices:
+        return Summary(0, 0.0, 100.0, 0, 0, 0)
+    mean = statistics.fmean(judgement.loss for judgement in choices)
+    accuracy = 100 * 2 ** (-mean / SCALES[choices[0].position.game.family].halving)
+    marks = [judgement.mark for judgement in choices]
+    return Summary(len(choices), mean, accuracy, marks.count("?!"), marks.count("?"), marks.count("??"))
 
 
 @dataclass(frozen=True)
 class Worth:
-    """What a position is worth to its mover, and the play that shows it."""
+    """What a position is worth to its mover, as a margin, and the play that shows it."""
 
     value: float
     exact: bool
-    line: tuple[int, ...] = ()
+    line: tuple[int, ...]
 
 
 def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[Judgement]:
@@ -115,49 +137,52 @@ def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[Judgement]
     if not record.moves:
         return
     *positions, final = record.positions()
-    after = _result(final) if final.over else _worth(_analyse(final, engine, limit))
+    after = _result(final) if final.over else _analyse(final, engine, limit)
     for ply, position, move in reversed(list(zip(range(1, len(positions) + 1), positions, record.moves, strict=True))):
-        if len(position.legal_moves()) == 1:
-            here = Worth(-after.value, after.exact, (move, *after.line))
-            yield Judgement(ply, position, move, here.value, here.value, move, 0.0, here.exact, here.line)
+        wins = ply == len(positions) and _won_early(final)
+        if wins or len(position.legal_moves()) == 1:
+            played = Worth(0.0 - after.value, after.exact, (move, *after.line))
+            yield Judgement(ply, position, move, played.value, played.value, move, 0.0, played.exact, played.line)
+            after = _analyse(position, engine, limit) if wins else played
         else:
             found = _analyse(position, engine, limit)
             judgement = _judge(ply, position, move, after, found)
-            here = Worth(judgement.best_value, found.exact, judgement.line)
             yield judgement
-        after = here
+            after = Worth(judgement.best_value, found.exact, judgement.line)
 
 
-def _judge(ply: int, position: Position, move: int, after: Worth, found: Analysis) -> Judgement:
+def _judge(ply: int, position: Position, move: int, after: Worth, found: Worth) -> Judgement:
     """Judge a move by what is known of the position before it and of the one after it."""
-    value, best = -after.value, found.value
-    exact = after.exact or (move == found.move and found.exact)
+    value, best, best_move = 0.0 - after.value, found.value, found.line[0]
+    exact = after.exact or (move == best_move and found.exact)
     # Step 1. Nothing is better than the best: an estimate yields to an exact value, else the lower to the higher.
     if found.exact and not after.exact:
         value = min(value, best)
     else:
         best = max(value, best)
     # Step 2. The engine's own choice has one value, the surer of the two.
-    if move == found.move:
+    if move == best_move:
         value = best = value if after.exact and not found.exact else best
     # Step 3. A move without loss is a best move.
     if value < best:
-        return Judgement(ply, position, move, value, best, found.move, best - value, exact, found.line)
-    line = found.line if move == found.move else (move, *after.line)
+        return Judgement(ply, position, move, value, best, best_move, best - value, exact, found.line)
+    line = found.line if move == best_move else (move, *after.line)
     return Judgement(ply, position, move, value, best, move, 0.0, exact, line)
 
 
-def _analyse(position: Position, engine: Analyst, limit: Limit) -> Analysis:
-    """The last and best of the engine's answers."""
+def _analyse(position: Position, engine: Analyst, limit: Limit) -> Worth:
+    """What the last and best of the engine's answers says."""
     *_, last = engine.analyse(position, limit)
-    return last
-
-
-def _worth(found: Analysis) -> Worth:
-    return Worth(found.value, found.exact, found.line)
+    return Worth(position.lead + last.value, last.exact, last.line or (last.move,))
 
 
 def _result(position: Position) -> Worth:
     """What a finished game is worth to whoever would have to move."""
     first, second = position.score()
-    return Worth(float(second - first if position.side else first - second), True)
+    return Worth(float(second - first if position.side else first - second), True, ())
+
+
+def _won_early(position: Position) -> bool:
+    """Whether the game ended because one side has more than half of the seeds."""
+    stops = position.game in (Game.ABAPA, Game.TOURNAMENT)
+    return stops and position.over and max(position.own, position.opp) >> 48 >= MAJORITY

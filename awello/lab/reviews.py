@@ -1,6 +1,6 @@
 """A reviewed game for people's eyes: a table and a chart for the terminal, a plot for a page.
 
-Values are turned round here to the view of the first player, Black, so that one curve tells the whole game.
+Values are turned round here to the view of the first player, Black or South, so that one curve tells the whole game.
 """
 
 from collections.abc import Sequence
@@ -9,19 +9,19 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from awello.engine.review import BLUNDER, MISTAKE, Judgement, Summary
+from awello.engine.review import SCALES, Judgement, Summary
+from awello.rules.game import Game
 
 LINE = 5  # moves of the best line that are shown
-LEGEND = f"in discs; = exact; ? a mistake, {MISTAKE} lost or more; ?? a blunder, {BLUNDER} or more"
 COLUMNS, ROWS = 60, 5  # the chart: its width, and its rows above and below zero
 WIDEST = 6  # letters of a bar in a short game
-STEPS = (1, 2, 4, 6, 10, 13)  # discs that a row of the chart may stand for
-STYLES = {"": "", "?": "yellow", "??": "bold red"}
-GREEN, ORANGE, RED = "#1e7a46", "#e08a00", "#c22222"
+STEPS = (1, 2, 4, 6, 10, 13)  # discs or seeds that a row of the chart may stand for
+STYLES = {"": "", "?!": "cyan", "?": "yellow", "??": "bold red"}
+GREEN, BLUE, ORANGE, RED = "#1e7a46", "#3b7ea1", "#e08a00", "#c22222"
 
 
 def format_value(value: float, exact: bool = False) -> str:
-    """A value in discs for people: `+4`, `-2.5`, and `=+4` if it is exact."""
+    """A value in discs or seeds for people: `+4`, `-2.5`, and `=+4` if it is exact."""
     return "=" * exact + f"{round(value, 1) + 0.0:+.1f}".removesuffix(".0")
 
 
@@ -29,13 +29,16 @@ def format_summary(name: str, summary: Summary) -> str:
     """How well a side played, in a line."""
     if not summary.moves:
         return f"{name}: no choice to judge"
-    blunders = f" ({_count(summary.blunders, 'blunder')})" if summary.blunders else ""
-    choices, mistakes = _count(summary.moves, "choice"), _count(summary.mistakes, "mistake") + blunders
-    return f"{name}: accuracy {summary.accuracy:.1f} %, mean loss {summary.mean_loss:.2f} in {choices}, {mistakes}"
+    choices = f"{summary.moves} choice{'s' * (summary.moves != 1)}"
+    marks = f"{summary.inaccuracies} ?!, {summary.mistakes} ?, {summary.blunders} ??"
+    return f"{name}: accuracy {summary.accuracy:.1f} %, mean loss {summary.mean_loss:.2f} in {choices}; {marks}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def legend(game: Game) -> str:
+    """What the signs of the table mean."""
+    scale = SCALES[game.family]
+    losses = f"?! {scale.inaccuracy} (inaccuracy), ? {scale.mistake} (mistake), ?? {scale.blunder} (blunder)"
+    return f"in {scale.unit}; = exact; lost: {losses}"
 
 
 def draw_table(judgements: Sequence[Judgement]) -> Table:
@@ -66,7 +69,7 @@ def _cells(judgement: Judgement) -> list[str]:
 
 
 def draw_chart(judgements: Sequence[Judgement], plies: int) -> Text:
-    """The value after each of a game's moves as bars, Black's upwards, with mistakes marked on the line of zero."""
+    """The value after each move of a game as bars, Black's or South's upwards, mistakes marked on the zero line."""
     wide = min(max(1, COLUMNS // plies), WIDEST)
     most = max(abs(judgement.first_value) for judgement in judgements)
     step = next((step for step in STEPS if most <= ROWS * step), STEPS[-1])
@@ -85,7 +88,7 @@ def draw_chart(judgements: Sequence[Judgement], plies: int) -> Text:
 def _bar(judgement: Judgement, row: int, step: int) -> tuple[str, str]:
     """What a row of the chart shows of a move's bar, half a letter at a time, and in which style."""
     if row == 0:
-        return ("?", STYLES[judgement.mark]) if judgement.mark else ("─", "")
+        return ("?", STYLES[judgement.mark]) if judgement.mark in ("?", "??") else ("─", "")
     value = judgement.first_value if row > 0 else -judgement.first_value
     halves = max(1, round(2 * value / step)) if value >= 0.5 else 0
     above = halves - 2 * (abs(row) - 1)
@@ -103,16 +106,17 @@ def _scale(plies: int, wide: int) -> str:
 
 def plot_review(axes: Any, judgements: Sequence[Judgement]) -> None:
     """Draw the value by move on the axes of a plot: mistakes dotted, the solved part shaded."""
-    first = judgements[0].position.game.sides[0]
+    game = judgements[0].position.game
+    first, unit = game.sides[0], SCALES[game.family].unit
     axes.axhline(0, color="#888", linewidth=1)
     axes.plot(*_points(judgements), color=GREEN, marker=".", label=f"value for {first}")
-    for mark, colour, name in (("?", ORANGE, "mistake"), ("??", RED, "blunder")):
+    for mark, colour, name in (("?!", BLUE, "inaccuracy"), ("?", ORANGE, "mistake"), ("??", RED, "blunder")):
         if found := [judgement for judgement in judgements if judgement.mark == mark]:
             axes.plot(*_points(found), "o", color=colour, label=name)
     solved = [judgement.ply for judgement in judgements if judgement.exact]
     if solved:
         axes.axvspan(min(solved) - 0.5, max(solved) + 0.5, color=GREEN, alpha=0.1, label="exact")
-    axes.set(xlabel="move", ylabel=f"discs for {first}")
+    axes.set(xlabel="move", ylabel=f"{unit} for {first}")
 
 
 def _points(judgements: Sequence[Judgement]) -> tuple[list[int], list[float]]:

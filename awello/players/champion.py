@@ -98,18 +98,13 @@ class Champion(Player):
 
     def _look_back(self, engine: "Engine", experience: "Experience", played: list[tuple[Position, Analysis]]) -> None:
         """Blame the last move of a lost game that could have been better."""
-        final = lead(played[-1][0]) + played[-1][1].value
+        final = played[-1][0].lead + played[-1][1].value
         if final >= 0:
             return
         for position, analysis in reversed(played):
-            worth = final - lead(position)
+            worth = final - position.lead
             if len(position.legal_moves()) > 1 and not analysis.exact:
                 other = engine.choose(position, Clock(), self.limit, [*experience.of(position), analysis.move])
                 if other.move != analysis.move and other.value >= worth + LEAST_GAIN:
                     experience.note(position, analysis.move, worth)
                     return
-
-
-def lead(position: Position) -> int:
-    """What the mover has already and cannot lose: the seeds taken more than the opponent's."""
-    return (position.own >> 48) - (position.opp >> 48) if position.game.family == "awale" else 0
