@@ -3,10 +3,12 @@ import { lineViews } from "./analyst.js";
 import { h } from "./dom.js";
 import { MARKS, mayShowHints } from "./reviewer.js";
 import { set, settings } from "./settings.js";
-import { signed, t } from "./words.js";
+import { currentLanguage, signed, t } from "./words.js";
 
 const SECONDS = [2, 5, 10, 30, 60];
 const GOOD = { othello: 2, awale: 1 }; // a loss below this is as good as none
+
+const compact = (number) => number.toLocaleString(currentLanguage(), { notation: "compact", maximumSignificantDigits: 2 });
 
 export class AnalysisPanel {
   constructor(app, box) {
@@ -57,10 +59,9 @@ export class AnalysisPanel {
     if (at.over) return t("analysis.over");
     if (!mayShowHints(this.app.reviewer)) return t("analysis.hidden");
     if (!shown) return t("analysis.begins");
-    const speed = shown.seconds > 0.05 ? Math.round(shown.nodes / shown.seconds / 1000) : null;
     const words = [shown.exact ? t("analysis.exact") : t("analysis.depth", { depth: shown.depth })];
     if (!shown.exact && shown.certainty < 100) words.push(t("analysis.certainty", { certainty: shown.certainty }));
-    if (speed) words.push(t("analysis.speed", { speed: speed.toLocaleString() }));
+    if (shown.seconds > 0.05) words.push(t("analysis.speed", { speed: compact(shown.nodes / shown.seconds) }));
     return words.join(" · ");
   }
 

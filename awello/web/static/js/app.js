@@ -11,7 +11,7 @@ import { formatLink, parseClock, parseLink } from "./link.js";
 import { PlayPanel } from "./play-panel.js";
 import { PositionPanel } from "./position-panel.js";
 import { MARKS, Reviewer } from "./reviewer.js";
-import { resultWords, Screen } from "./screen.js";
+import { playerName, resultWords, Screen } from "./screen.js";
 import { api, Live } from "./server.js";
 import { rememberGame, set, settings } from "./settings.js";
 import { applySettings, SettingsPanel } from "./settings-panel.js";
@@ -298,7 +298,7 @@ class App {
   }
 
   label(game) {
-    const players = game.seats.map((seat) => (seat === PERSON ? t("player.person") : seat)).join(" – ");
+    const players = game.seats.map((seat) => playerName(seat, game.family)).join(" – ");
     const state = game.line.at(-1).over ? "" : ` · ${t("play.recent.moves", { moves: game.line.length - 1 })}`;
     return `${t(`game.${game.game}`)}: ${players}${state}`;
   }

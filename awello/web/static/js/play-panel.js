@@ -68,8 +68,7 @@ export class PlayPanel {
     if (this.filled !== game.family + currentLanguage()) this.fill(game.family);
     this.seats.forEach(({ picker, spec }, side) => showSeat(picker, spec, game.seats[side]));
     this.clock.value = game.clock ? `${game.clock.seconds}+${game.clock.increment}` : "";
-    const programs = game.seats.some((seat) => seat !== PERSON);
-    this.pauseButton.hidden = !programs;
+    this.pauseButton.hidden = game.seats.includes(PERSON) && !paused;
     this.pauseButton.textContent = t(paused ? "control.resume" : "control.pause");
     document.getElementById("resign").disabled = game.at.over || !game.seats.includes(PERSON);
     this.list.config = { tree: treeOf(game.root), at: game.at.id, family: game.family, numbering: true };

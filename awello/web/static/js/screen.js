@@ -3,10 +3,11 @@ import "./othello-board.js";
 import "./awale-board.js";
 import "./value-graph.js";
 import "./game-clock.js";
-import { FAMILY, PERSON, POINTS } from "./game.js";
+import { PERSON, POINTS } from "./game.js";
 import { hintsOf } from "./analyst.js";
 import { mayShowHints } from "./reviewer.js";
 import { h, still } from "./dom.js";
+import { levelsOf } from "./levels.js";
 import { settings } from "./settings.js";
 import { currentLanguage, t } from "./words.js";
 
@@ -30,6 +31,7 @@ export class Screen {
       const board = document.createElement(tag);
       this.app.hearBoard(board);
       box.replaceChildren(board);
+      document.querySelector(".page").dataset.family = this.app.table.game.family;
     }
     return box.firstElementChild;
   }
@@ -83,7 +85,7 @@ export class Screen {
       const moving = at.view.side === side && !at.over;
       const running = moving && table.clockRuns();
       byId(id).config = {
-        side, family: game.family, name: t(`side.${game.family}.${side}`), player: playerName(game.seats[side]),
+        side, family: game.family, name: t(`side.${game.family}.${side}`), player: playerName(game.seats[side], game.family),
         seconds: at.left ? at.left[side] : null, running, since: table.since, used: timeUsed(at, side),
         holding: at.view.holdings[side], unit: game.family === "othello" ? "discs" : "seeds",
         thinking: moving && table.thinking, moving, winner: winnerOf(at) === side,
@@ -140,7 +142,7 @@ export class Screen {
     }));
     byId("graph").config = {
       points, at: game.at.ply, length: game.family === "othello" ? POINTS[game.game] - 4 : 60, most: POINTS[game.game],
-      sides: [0, 1].map((side) => t(`side.${game.family}.${side}`)), family: game.family,
+      sides: [0, 1].map((side) => t(`side.${game.family}.${side}`)), unit: game.family === "othello" ? "discs" : "seeds",
     };
   }
 
@@ -186,7 +188,8 @@ export function resultWords(game) {
 }
 
 /** A player as people call them. */
-export const playerName = (seat) => (seat === PERSON ? t("player.person") : seat);
-
-/** Whether a name is that of a game. */
-export const isGame = (name) => name in FAMILY;
+export function playerName(seat, family) {
+  if (seat === PERSON) return t("player.person");
+  const level = levelsOf(family).indexOf(seat);
+  return level < 0 ? seat : t(`level.${level + 1}`);
+}

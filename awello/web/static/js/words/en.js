@@ -100,7 +100,7 @@ export default {
   "analysis.exact": "exact",
   "analysis.depth": "depth {depth}",
   "analysis.certainty": "{certainty} % certain",
-  "analysis.speed": "{speed} thousand positions a second",
+  "analysis.speed": "{speed} positions a second",
   "analysis.more": "Think longer",
   "move.pass": "pass",
   // review

@@ -100,7 +100,7 @@ export default {
   "analysis.exact": "exact",
   "analysis.depth": "profondeur {depth}",
   "analysis.certainty": "sûr à {certainty} %",
-  "analysis.speed": "{speed} milliers de positions par seconde",
+  "analysis.speed": "{speed} positions par seconde",
   "analysis.more": "Réfléchir plus longtemps",
   "move.pass": "passe",
   // review
