@@ -1,8 +1,9 @@
 """A played game seen again with the engine's eyes: what each move was worth, and what the best would have been.
 
 Values are margins: what the game will end with, the seeds already taken included.  The review goes from the end to
-the start.  So the engine's table already knows what lies behind a position, and each position is analysed once at
-most: a move is worth minus what the next position is worth to its mover.  Passes and forced moves need no analysis.
+the start.  So the engine's table already knows what lies behind a position, and a move is worth minus what the next
+position is worth to its mover; only an estimate that looked farther than the one before the move is made anew, as far
+as that one looked.  Passes and forced moves need no analysis.
 
 In Awalé 25 seeds end the game before all are won, but the engine looks at the seeds on the board alone and plays on.
 So the score of such a game says nothing about the moves before the last, and the move that wins it loses nothing.
@@ -10,7 +11,7 @@ So the score of such a game says nothing about the moves before the last, and th
 
 import statistics
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from awello.analysis import Analysis
@@ -130,6 +131,8 @@ class Worth:
     value: float
     exact: bool
     line: tuple[int, ...]
+    depth: int = 0
+    """How far the search looked that found it."""
 
 
 def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[Judgement]:
@@ -146,6 +149,9 @@ def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[Judgement]
             after = _analyse(position, engine, limit) if wins else played
         else:
             found = _analyse(position, engine, limit)
+            if move != found.line[0] and not after.exact and not found.exact and found.depth > 1:
+                # Estimates differ with the depth: only those that looked equally far can be compared.
+                after = _analyse(position.after(move), engine, replace(limit, depth=found.depth - 1, level=None))
             judgement = _judge(ply, position, move, after, found)
             yield judgement
             after = Worth(judgement.best_value, found.exact, judgement.line)
@@ -173,7 +179,7 @@ def _judge(ply: int, position: Position, move: int, after: Worth, found: Worth) 
 def _analyse(position: Position, engine: Analyst, limit: Limit) -> Worth:
     """What the last and best of the engine's answers says."""
     *_, last = engine.analyse(position, limit)
-    return Worth(position.lead + last.value, last.exact, last.line or (last.move,))
+    return Worth(position.lead + last.value, last.exact, last.line or (last.move,), last.depth)
 
 
 def _result(position: Position) -> Worth:
