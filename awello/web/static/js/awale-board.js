@@ -1,8 +1,8 @@
 /**
  * <awale-board>: two rows of pits with their seeds and numbers, and a store for each player.
  *
- * The board paints a scene: the position of its configuration, the one of a preview, or a picture of a sowing. A sowing is
- * a list of pictures made at its beginning, so that cutting it short is showing the configuration.
+ * The board paints its position, a preview, or a picture of a sowing. A sowing is a list of pictures made at its
+ * beginning, so that cutting it short is painting the position.
  */
 import { heap, pictures, pile } from "./awale-sowing.js";
 import { Board, buildHint, draw, drawHint, mark, motion, sayHint, write } from "./board.js";
@@ -12,19 +12,19 @@ const NAMES = [..."ABCDEFabcdef"];
 const STORES = ["south", "north"];
 const WIDTH = 640;
 const HEIGHT = 526;
-const PIT = { width: 98, height: 108, left: 26 };
+const PIT = { left: 26, width: 98 };
 const STORE = { left: 20, width: 600, height: 54 };
-// From the top edge: the far store and row, the near row and store, and the way from a row's middle to what belongs to it.
-const TOPS = { farStore: 32, farRow: 196, nearRow: 352, nearStore: 458 };
-const NUMBER = 60;
+const TOPS = { farStore: 32, farRow: 196, nearRow: 352, nearStore: 458 }; // of a row: its middle
+const NUMBER = 60; // from the middle of a pit outwards
 const LETTER = 92;
-const HINT = 78;
+const HINT = 78; // from the middle of a pit inwards
 const REACH = 182; // the height of a pit's cell, from between the rows to the store
 
 class AwaleBoard extends Board {
   static title = "awale.board";
   static defaults = {
-    side: 0, moves: {}, refused: {}, hints: null, preview: null, marks: [], last: null, sowing: null, speed: 120, variant: "abapa",
+    side: 0, moves: {}, refused: {}, hints: null, preview: null, marks: [], last: null,
+    sowing: null, speed: 120, variant: "abapa",
   };
 
   #scene = null; // the picture of a sowing that is shown instead of the position
@@ -48,26 +48,33 @@ class AwaleBoard extends Board {
 
   plan() {
     const far = this.config.turned ? 0 : 1;
-    const store = (side, top) => ({
-      top, size: STORE.height, label: null, cells: [{ name: STORES[side], left: STORE.left, size: STORE.width, span: 6 }],
-    });
-    const pits = (side, top) => ({ top, size: REACH, label: () => t(`side.awale.${side}`), cells: this.#planPits(side) });
     const middle = (TOPS.farRow + TOPS.nearRow) / 2;
-    const rows = [store(far, TOPS.farStore), pits(far, middle - REACH), pits(1 - far, middle), store(1 - far, TOPS.nearStore)];
+    const rows = [
+      this.#planStore(far, TOPS.farStore),
+      this.#planPits(far, middle - REACH),
+      this.#planPits(1 - far, middle),
+      this.#planStore(1 - far, TOPS.nearStore),
+    ];
     return { width: WIDTH, height: HEIGHT, rows };
   }
 
-  #planPits(side) {
+  #planStore(side, top) {
+    const cell = { name: STORES[side], left: STORE.left, size: STORE.width, span: 6 };
+    return { top, size: STORE.height, cells: [cell] };
+  }
+
+  #planPits(side, top) {
     const names = NAMES.slice(side * 6, side * 6 + 6);
     if (!this.#isNear(side)) names.reverse();
-    return names.map((name, column) => ({ name, left: PIT.left + column * PIT.width, size: PIT.width }));
+    const cells = names.map((name, column) => ({ name, left: PIT.left + column * PIT.width, size: PIT.width }));
+    return { top, size: REACH, label: () => t(`side.awale.${side}`), cells };
   }
 
   build(svg) {
     draw(svg, "rect", { class: "awale-wood", width: WIDTH, height: HEIGHT, rx: 26 });
     draw(svg, "path", { class: "awale-way", d: "M12 208V336m-7 -9l7 10l7 -10M628 340V212m-7 9l7 -10l7 10" });
     this.variant = draw(svg, "text", { class: "awale-variant", x: WIDTH / 2, y: 17 });
-    this.stores = STORES.map((name, side) => this.#buildStore(svg, name, side));
+    this.stores = STORES.map((name) => this.#buildStore(svg, name));
     this.pits = NAMES.map((name, index) => this.#buildPit(svg, name, index));
     this.hand = draw(svg, "g", { class: "awale-hand is-hidden" });
   }
@@ -75,12 +82,13 @@ class AwaleBoard extends Board {
   #buildStore(svg, name) {
     const y = this.centre(name)[1];
     const group = draw(svg, "g", { class: "awale-store", transform: `translate(${STORE.left} ${y})` });
-    draw(group, "rect", { class: "awale-hollow", y: -STORE.height / 2, width: STORE.width, height: STORE.height, rx: STORE.height / 2 });
+    const { width, height } = STORE;
+    draw(group, "rect", { class: "awale-hollow", y: -height / 2, width, height, rx: height / 2 });
     draw(group, "path", { class: "awale-mover", d: "M18 -8l12 8l-12 8z" });
     const owner = draw(group, "text", { class: "awale-owner", x: 38, y: 1 });
     const seeds = draw(group, "g", { transform: "translate(134 0)" });
     const gain = draw(group, "text", { class: "awale-gain", x: 526, y: 1 });
-    const number = draw(group, "text", { class: "awale-taken", x: STORE.width - 20, y: 1 });
+    const number = draw(group, "text", { class: "awale-taken", x: width - 20, y: 1 });
     return { group, owner, seeds, gain, number, count: -1 };
   }
 
@@ -88,8 +96,9 @@ class AwaleBoard extends Board {
     const [x, y] = this.centre(name);
     const out = this.#isNear(index < 6 ? 0 : 1) ? 1 : -1; // numbers lie outside, hints between the rows
     const group = draw(svg, "g", { class: "awale-pit", transform: `translate(${x} ${y})` });
-    draw(group, "rect", { class: "awale-hollow", x: -44, y: -54, width: 88, height: PIT.height, rx: 42 });
-    draw(group, "rect", { class: "awale-rim", x: -44, y: -54, width: 88, height: PIT.height, rx: 42 });
+    const hollow = { x: -44, y: -54, width: 88, height: 108, rx: 42 };
+    draw(group, "rect", { class: "awale-hollow", ...hollow });
+    draw(group, "rect", { class: "awale-rim", ...hollow });
     const seeds = draw(group, "g", { class: "awale-seeds", transform: `translate(0 ${-7 * out})` });
     draw(group, "rect", { class: "awale-pill", x: -27, y: NUMBER * out - 19, width: 54, height: 38, rx: 19 });
     const number = draw(group, "text", { class: "awale-number", y: NUMBER * out + 1 });
@@ -119,7 +128,7 @@ class AwaleBoard extends Board {
       this.paint();
       this.#glide(this.#scene.hand, speed * this.#scene.beats);
     };
-    this.animate(() => {
+    this.begin(() => {
       clearTimeout(timer);
       this.#scene = null;
       mark(this.hand, "class", "awale-hand is-hidden");
@@ -134,8 +143,10 @@ class AwaleBoard extends Board {
     if (!hand) return;
     const spot = (at) => `translate(${this.centre(NAMES[at] ?? at).map((part) => `${part}px`).join(",")})`;
     this.hand.replaceChildren();
-    plant(this.hand, pile(hand.count, 34));
-    this.hand.animate([{ transform: spot(hand.from) }, { transform: spot(hand.to) }], { duration, easing: "ease-in-out", fill: "forwards" });
+    draw(this.hand, "circle", { class: "awale-palm", r: 38 });
+    plant(this.hand, pile(hand.count, 32));
+    const way = [{ transform: spot(hand.from) }, { transform: spot(hand.to) }];
+    this.hand.animate(way, { duration, easing: "ease-in-out", fill: "forwards" });
   }
 
   paint() {

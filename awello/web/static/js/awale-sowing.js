@@ -26,7 +26,7 @@ export function heap(count) {
 
 /**
  * The pictures of a sowing, in order: { pits, taken, lit, hand, beats }. A hand { from, to, count } glides over the
- * board; the seed it brings lies in its pit in the next picture. Pits are given by index, stores as "south" and "north".
+ * board; the seed it brings lies there in the next picture. Pits are given by index, stores as "south" and "north".
  */
 export function pictures({ before, takenBefore, sowing }, indexOf) {
   const pits = [...before];

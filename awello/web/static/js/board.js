@@ -70,17 +70,20 @@ export function sayHint(hint) {
 }
 
 /**
- * A board. A game's board says `shape()` (what must be the same for the nodes to stay), `plan()` (the size and the rows of
- * cells), `build(svg)`, `update(before)` after a new configuration, `paint()`, `centre(name)`, `describe(name)`, `refusal(name)`.
+ * A board. The board of a game says `shape()` (the nodes are made anew when it changes), `plan()` (its size and its
+ * rows of cells), `build(svg)`, `update(before)` after a new configuration, `paint()`, `centre(name)`,
+ * `describe(name)` (the words of a cell) and `refusal(name)` (why a cell cannot be played).
  */
 export class Board extends HTMLElement {
   #config = null;
   #shape = null;
   #rows = []; // rows of { name, node, x }
-  #stop = null; // the one cell that Tab reaches
+  #stop = null; // the cell that had the focus last, to which Tab returns
   #clicked = false; // the focus came from the pointer, so that the keys belong to the page
   #draft = null; // the arrow that is being drawn
   #running = null; // what cuts the animation short
+  hovered = null;
+  focused = null;
 
   constructor() {
     super();
@@ -125,14 +128,14 @@ export class Board extends HTMLElement {
   /** Draw again, for instance in another language. */
   refresh() {
     if (!this.#config) return;
+    this.classList.toggle("is-editing", Boolean(this.config.editing));
     mark(this.grid, "aria-label", this.config.label ?? t(this.constructor.title));
-    mark(this, "class", this.config.editing ? "board is-editing" : "board");
-    for (const { name, node } of this.#rows.flatMap((row) => row.cells)) {
+    for (const { node, label } of this.#rows) if (label) mark(node, "aria-label", label());
+    for (const { name, node } of this.#cells) {
       mark(node, "aria-label", this.describe(name).join(", "));
       mark(node, "class", this.#cellClass(name));
     }
-    for (const { node, label } of this.#rows) if (label) mark(node, "aria-label", label());
-    this.#moveStop(this.#stop ?? Object.keys(this.config.moves).find((name) => this.#cell(name)) ?? this.#rows[0].cells[0].name);
+    this.#placeStop();
     this.#drawMarks();
     this.paint();
   }
@@ -143,7 +146,7 @@ export class Board extends HTMLElement {
   }
 
   /** Remember how to end the animation that begins; `settled` follows its end, cut short or not. */
-  animate(end) {
+  begin(end) {
     this.finish();
     this.#running = () => {
       this.#running = null;
@@ -154,8 +157,9 @@ export class Board extends HTMLElement {
 
   /** The cell that hover or focus aims at, if it is a legal move. */
   get aim() {
+    const { playable, editing, preview, moves } = this.config;
     const name = this.hovered ?? this.focused;
-    return this.config.playable && !this.config.editing && !this.config.preview && this.config.moves[name] ? name : null;
+    return playable && !editing && !preview && moves[name] ? name : null;
   }
 
   /** Fire an event that bubbles. */
@@ -167,21 +171,24 @@ export class Board extends HTMLElement {
 
   #rebuild() {
     this.#shape = this.shape();
-    const focused = document.activeElement?.closest?.(".board-cell");
-    const name = this.contains(focused) ? focused.dataset.cell : null;
+    const name = this.contains(document.activeElement) ? this.#stop : null;
+    const clicked = this.#clicked;
     const { width, height, rows } = this.plan();
     this.replaceChildren();
-    this.drawing = draw(this, "svg", { class: "board-drawing", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+    const view = { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" };
+    this.drawing = draw(this, "svg", { class: "board-drawing", ...view });
     this.build(this.drawing);
     this.marks = draw(this.drawing, "g", { class: "board-marks" });
     this.#buildGrid(width, height, rows);
-    if (name) this.#cell(name)?.node.focus();
+    this.#clicked = clicked;
+    this.#cells.find((cell) => cell.name === name)?.node.focus();
   }
 
   #buildGrid(width, height, rows) {
     this.grid = document.createElement("div");
     this.grid.className = "board-grid";
     this.grid.setAttribute("role", "grid");
+    this.grid.style.aspectRatio = `${width} / ${height}`;
     this.#rows = rows.map(({ top, size, label, cells }) => {
       const node = child(this.grid, "board-row", "row");
       Object.assign(node.style, { top: percent(top, height), height: percent(size, height) });
@@ -204,13 +211,16 @@ export class Board extends HTMLElement {
     return editing || (playable && moves[name]) ? "board-cell is-open" : "board-cell";
   }
 
-  #cell(name) {
-    return this.#rows.flatMap((row) => row.cells).find((cell) => cell.name === name);
+  get #cells() {
+    return this.#rows.flatMap((row) => row.cells);
   }
 
-  #moveStop(name) {
-    this.#stop = this.#cell(name) ? name : this.#rows[0].cells[0].name;
-    for (const { name: other, node } of this.#rows.flatMap((row) => row.cells)) mark(node, "tabindex", other === this.#stop ? "0" : "-1");
+  /** One cell is reached by Tab: the one that had the focus last, else a legal move. */
+  #placeStop() {
+    const cells = this.#cells;
+    const find = (wanted) => cells.find(({ name }) => wanted(name));
+    const stop = find((name) => name === this.#stop) ?? find((name) => name in this.config.moves) ?? cells[0];
+    for (const cell of cells) mark(cell.node, "tabindex", cell === stop ? "0" : "-1");
   }
 
   // Marks: circles and arrows of the user and of the engine
@@ -233,7 +243,8 @@ export class Board extends HTMLElement {
     }
     const [endX, endY] = this.centre(to);
     const length = Math.hypot(endX - x, endY - y);
-    group.setAttribute("transform", `translate(${x} ${y}) rotate(${(Math.atan2(endY - y, endX - x) * 180) / Math.PI})`);
+    const angle = (Math.atan2(endY - y, endX - x) * 180) / Math.PI;
+    mark(group, "transform", `translate(${x} ${y}) rotate(${angle})`);
     draw(group, "path", { class: "board-mark-line", d: `M12 0H${length - 30}` });
     draw(group, "path", { class: "board-mark-head", d: `M${length} 0l-34 -20v40z` });
   }
@@ -279,7 +290,8 @@ export class Board extends HTMLElement {
   #enter(event) {
     const name = nameOf(event);
     if (!name) return;
-    this.#moveStop(name);
+    this.#stop = name;
+    this.#placeStop();
     this.focused = this.#clicked ? null : name;
     this.paint();
     this.emit("focus-cell", { cell: name });

@@ -13,6 +13,7 @@ const EDGE = 8; // the frame on the other two sides
 const TURN = 150; // milliseconds that one disc takes to turn
 const RIPPLE = 25; // milliseconds later for each square further away: the sixth disc ends after 275
 const LETTERS = "abcdefgh";
+const STARS = [[2, 2], [2, 6], [6, 2], [6, 6]]; // the dots of a board of 8
 const COLOURS = { X: "black", O: "white" };
 
 class OthelloBoard extends Board {
@@ -49,8 +50,9 @@ class OthelloBoard extends Board {
     const side = FRAME + size * CELL + EDGE;
     const all = [...Array(size * size).keys()].map((index) => this.#name(index));
     if (turned) all.reverse();
-    const cells = (y) => all.slice(y * size, (y + 1) * size).map((name, x) => ({ name, left: FRAME + x * CELL, size: CELL }));
-    const rows = [...Array(size).keys()].map((y) => ({ top: FRAME + y * CELL, size: CELL, cells: cells(y) }));
+    const cell = (name, x) => ({ name, left: FRAME + x * CELL, size: CELL });
+    const row = (y) => ({ top: FRAME + y * CELL, size: CELL, cells: all.slice(y * size, (y + 1) * size).map(cell) });
+    const rows = [...Array(size).keys()].map(row);
     return { width: side, height: side, rows };
   }
 
@@ -66,9 +68,10 @@ class OthelloBoard extends Board {
   #buildLines(svg, size) {
     const end = FRAME + size * CELL;
     const steps = [...Array(size + 1).keys()].map((step) => FRAME + step * CELL);
-    draw(svg, "path", { class: "othello-lines", d: steps.map((at) => `M${at} ${FRAME}V${end}M${FRAME} ${at}H${end}`).join("") });
-    if (size === 8) {
-      for (const x of [2, 6]) for (const y of [2, 6]) draw(svg, "circle", { class: "othello-star", cx: steps[x], cy: steps[y], r: 6 });
+    const lines = steps.map((at) => `M${at} ${FRAME}V${end}M${FRAME} ${at}H${end}`);
+    draw(svg, "path", { class: "othello-lines", d: lines.join("") });
+    for (const [x, y] of size === 8 ? STARS : []) {
+      draw(svg, "circle", { class: "othello-star", cx: steps[x], cy: steps[y], r: 6 });
     }
     for (let line = 0; line < size; line += 1) {
       const seen = this.config.turned ? size - 1 - line : line;
@@ -96,8 +99,9 @@ class OthelloBoard extends Board {
     const now = this.config;
     if (!before || (before.cells === now.cells && before.size === now.size && before.turned === now.turned)) return;
     this.finish();
-    const played = now.last && now.animate && before.size === now.size && before.cells[this.#index(now.last)] === "-";
-    if (played) this.#turn(now.flipped.filter((name) => before.cells[this.#index(name)] !== now.cells[this.#index(name)]));
+    const played = now.animate && now.last && before.size === now.size && before.cells[this.#index(now.last)] === "-";
+    const changed = (name) => before.cells[this.#index(name)] !== now.cells[this.#index(name)];
+    if (played) this.#turn(now.flipped.filter(changed));
   }
 
   /** Turn discs outward from the played square, the nearest first. */
@@ -105,7 +109,7 @@ class OthelloBoard extends Board {
     const moving = motion() ? names : [];
     const animations = moving.map((name) => this.#turnOne(this.#index(name)));
     const timer = setTimeout(() => this.finish(), moving.length ? TURN + RIPPLE * 5 : 0);
-    this.animate(() => {
+    this.begin(() => {
       clearTimeout(timer);
       for (const animation of animations) animation.cancel();
     });
@@ -117,11 +121,15 @@ class OthelloBoard extends Board {
     const distance = Math.max(Math.abs(x - fromX), Math.abs(y - fromY));
     const after = COLOURS[this.config.cells[index]];
     const look = (colour, scale, offset) => ({
-      offset, transform: `scaleX(${scale})`, "--disc": `var(--disc-${colour})`, "--disc-edge": `var(--disc-${colour}-edge)`,
+      offset,
+      transform: `scaleX(${scale})`,
+      "--disc": `var(--disc-${colour})`,
+      "--disc-edge": `var(--disc-${colour}-edge)`,
     });
     const other = after === "black" ? "white" : "black";
     const frames = [look(other, 1, 0), look(other, 0.04, 0.499), look(after, 0.04, 0.501), look(after, 1, 1)];
-    return this.squares[index].disc.animate(frames, { duration: TURN, delay: (distance - 1) * RIPPLE, fill: "backwards" });
+    const timing = { duration: TURN, delay: (distance - 1) * RIPPLE, fill: "backwards" };
+    return this.squares[index].disc.animate(frames, timing);
   }
 
   paint() {
