@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import webbrowser
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -48,7 +49,8 @@ def serve(
     print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)
     if browser and can_show():
         webbrowser.open(address)
-    server.run(sockets=[door])
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[door])
 
 
 def listen(host: str, port: int | None) -> socket.socket:
