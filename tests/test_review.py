@@ -322,6 +322,16 @@ def test_the_command_plots(kind: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_the_command_judges_awale() -> None:
+    found = read("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S F", "--variant", "romein", "--limit", "4")
+    assert (found["game"], found["variant"], found["record"]) == ("awale", "romein", "F")
+    assert found["start"] == "4-0-0-0-0-2-1-1-0-0-0-3-20-17-S"
+    assert found["moves"][0]["loss"] == 0
+    assert found["summary"].keys() == {"south", "north"}
+    done = awello("analyse", "1. F f 2. B e", "--limit", "4")
+    assert all(part in done.stdout for part in ("value for South", "in seeds", "North: accuracy"))
+
+
 class Interrupted(Fake):
     """An engine that meets Ctrl-C at its third question."""
 
@@ -356,8 +366,10 @@ def test_ctrl_c_shows_what_was_judged(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"record": " "}, "the transcript is empty: write"),
-    ({"record": "f5x9"}, "move 2 of the transcript, 'x9', is no move"),
+    ({"record": " "}, "there is no game and no position in this text: paste the moves"),
+    ({"record": "f5x9"}, "after f5 comes 'x9', which is no move"),
+    ({"record": "4-4-4-4-4-4-4-4-4-4-4-4-0-0-S"}, "a position without moves"),
+    ({"record": "FfBe", "size": 8, "variant": "romein"}, "Awalé has no size 8"),
     ({"record": "a1"}, "move 1 of the transcript: a1 is no legal move"),
     ({"record": "1. f5 " * 100}, "move 2 of the transcript: f5 is no legal move"),
     ({"record": "f5", "size": 5}, "size 5: choose 4, 6 or 8"),
@@ -377,7 +389,11 @@ def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "part"),
-    [(("missing.txt",), "no file has this name"), (("-",), "empty"), (("f5", "--threads", "0"), "--threads")],
+    [
+        (("missing.txt",), "no file has the name 'missing.txt'"),
+        (("-",), "input: there is no game"),
+        (("f5", "--threads", "0"), "--threads"),
+    ],
 )
 def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
     done = awello("analyse", *words)
@@ -387,7 +403,8 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("content", "part"), [(b"f5a1", "game.txt: move 2"), (b"\xff\xfe", "it is not text"), (b"# none\n", "is empty")]
+    ("content", "part"),
+    [(b"f5a1", "game.txt: move 2"), (b"\xff\xfe", "it is not text"), (b"# none\n", "game.txt: there is no game")],
 )
 def test_a_bad_file_is_named(content: bytes, part: str, tmp_path: Path) -> None:
     (tmp_path / "game.txt").write_bytes(content)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from awello.cli.app import Json, Size, app, print_json, progress
-from awello.errors import AwelloError, ConfigError, NotationError
+from awello.cli.app import Json, Size, Variant, app, print_json, progress
+from awello.errors import ConfigError, NotationError
 
 if TYPE_CHECKING:
     from awello.engine.review import Judgement, Summary
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 @app.command()
 def analyse(
     record: Annotated[
-        str, typer.Argument(metavar="RECORD", help="A transcript such as f5d6c3, a file that holds one, or - for stdin")
+        str,
+        typer.Argument(metavar="RECORD", help="A game such as f5d6c3 or FfBe, a file that holds one, or - for stdin"),
     ],
     size: Size = None,
+    variant: Variant = None,
     limit: Annotated[
         str, typer.Option(help="For each position: level=12, 10 (plies), 500ms or 450000n (nodes)", metavar="L")
     ] = "level=12",
@@ -31,14 +33,17 @@ def analyse(
     plot: Annotated[Path | None, typer.Option(help="Draw the values to this .svg or .png too", metavar="FILE")] = None,
     json: Json = False,
 ) -> None:
-    """Judge every move of a game of Othello. Ctrl-C ends with what was judged so far, from the end of the game.
+    """Judge every move of a game. Ctrl-C ends with what was judged so far, from the end of the game.
 
-    The table and the chart give values in discs for Black; JSON gives them for whoever moved.
+    The game may be written in any usual form, with a position before its moves and other text round it. The table and
+    the chart give what it will end with for Black or South; JSON gives it for whoever moved.
     """
     from awello.limits import parse_limit
     from awello.rules.game import find_game
 
-    game, spent = find_game("othello", size), parse_limit(limit)
+    spent = parse_limit(limit)
+    given = size is not None or variant is not None
+    game = find_game("awale" if variant else "othello", size, variant) if given else None
     if plot:
         from awello.lab.report import check_plot
 
@@ -58,33 +63,24 @@ def analyse(
         raise typer.Exit(130)
 
 
-def read_record(text: str, game: "Game") -> "Record":
-    """The game of a transcript, of a file that holds one, or of standard input (`-`)."""
-    from awello.formats.transcript import parse_transcript
-    from awello.position import Position
+def read_record(text: str, game: "Game | None") -> "Record":
+    """The game that is written in a text, in a file, or on standard input (`-`)."""
+    from awello.formats.recognise import recognise
 
     piped = text == "-"
     held, name = piped or _is_file(Path(text)), "standard input" if piped else text
     try:
-        record = parse_transcript(read_line(None if piped else Path(text)) if held else text, Position.start(game))
+        content = sys.stdin.read() if piped else Path(text).read_text("utf-8-sig") if held else text
+        record = recognise(content, game).record
     except UnicodeDecodeError:
-        raise ConfigError(f"cannot read {name!r}: it is not text; a transcript is moves such as f5d6c3") from None
-    except AwelloError as error:
-        if held:
-            raise ConfigError(f"{name}: {error}") from None
-        if isinstance(error, NotationError):
-            raise NotationError(f"{error}, and no file has this name") from None
-        raise
+        raise ConfigError(f"cannot read {name!r}: it is not text; a game is moves such as f5d6c3") from None
+    except NotationError as error:
+        if not held and Path(text).suffix[1:].isalnum():
+            raise ConfigError(f"no file has the name {text!r}, and {error}") from None
+        raise ConfigError(f"{name}: {error}" if held else str(error)) from None
     if not record.moves:
-        raise ConfigError("the transcript is empty: write the moves together, such as f5d6c3")
+        raise ConfigError("this is a position without moves: write the moves of a game behind it")
     return record
-
-
-def read_line(path: Path | None) -> str:
-    """The first line of a file, or of standard input, that is no comment; `#` and `%` start one."""
-    content = path.read_text("utf-8-sig") if path else sys.stdin.read()
-    lines = (line.split("#")[0].split("%")[0].strip() for line in content.splitlines())
-    return next(filter(None, lines), "")
 
 
 def _is_file(path: Path) -> bool:
@@ -135,11 +131,13 @@ def as_json(record: "Record", limit: str, judgements: "Sequence[Judgement]") -> 
     """The review for machines; values are from the view of whoever moved."""
     from awello.engine.review import summarise
     from awello.formats.transcript import format_transcript
+    from awello.position import format_position
 
     game = record.start.game
     return {
         "game": game.family,
-        "size": game.size,
+        **({"variant": game.variant} if game.variant else {"size": game.size}),
+        "start": format_position(record.start),
         "record": format_transcript(record),
         "limit": limit,
         "moves": [_move_json(judgement) for judgement in judgements],

@@ -5,6 +5,7 @@ numbers do not matter when reading Othello; in Awalé capital letters are South'
 """
 
 import re
+from collections.abc import Iterable
 
 from awello.errors import AwelloError, NotationError
 from awello.position import Position
@@ -25,29 +26,44 @@ def format_transcript(record: Record) -> str:
 
 def parse_transcript(text: str, start: Position | None = None) -> Record:
     """The record of a transcript; an error names the move that is wrong and its number."""
-    start = position = start or Position.start()
-    token = re.compile(FILLER + (AWALE_MOVE if start.game >= Game.ABAPA else OTHELLO_MOVE).join("()"))
-    moves: list[int] = []
-    at = 0
-    while rest := text[at:].lstrip(" \t\r\n.,;"):
-        match = token.match(text, at)
-        if not match:
-            raise NotationError(f"move {len(moves) + 1} of the transcript, {rest[:8]!r}, is no move")
-        name, at = "".join(match[1].split()), match.end()
+    start = start or Position.start()
+    names, rest = split_transcript(text, start.game)
+    record, error = follow(names, start)
+    if error:
+        raise error
+    if rest:
+        raise NotationError(f"move {len(record.moves) + 1} of the transcript, {rest[:8]!r}, is no move")
+    return record
+
+
+def split_transcript(text: str, game: Game) -> tuple[list[str], str]:
+    """The names of the moves that a text begins with, and the rest of it, which is no move."""
+    token = re.compile(FILLER + (AWALE_MOVE if game >= Game.ABAPA else OTHELLO_MOVE).join("()"))
+    names, at = [], 0
+    while match := token.match(text, at):
+        names.append("".join(match[1].split()))
+        at = match.end()
+    return names, text[at:].lstrip(" \t\r\n.,;")
+
+
+def follow(names: Iterable[str], start: Position) -> tuple[Record, AwelloError | None]:
+    """Play named moves as far as the rules allow: the game so far, and what is wrong with the next move."""
+    position, moves = start, []
+    for name in names:
         if position.legal_moves() == (PASS,) and not PASSES.fullmatch(name):
             moves.append(PASS)
             position = position.after(PASS)
-        _check_side(name, position, len(moves) + 1)
         try:
-            move = position.parse_move(name)
+            _check_side(name, position)
+            moves.append(position.parse_move(name))
         except AwelloError as error:
-            raise type(error)(f"move {len(moves) + 1} of the transcript: {error}") from None
-        moves.append(move)
-        position = position.after(move)
-    return Record(start, tuple(moves))
+            wrong = type(error)(f"move {len(moves) + 1} of the transcript: {error}")
+            return Record(start, tuple(moves)), wrong
+        position = position.after(moves[-1])
+    return Record(start, tuple(moves)), None
 
 
-def _check_side(name: str, position: Position, number: int) -> None:
+def _check_side(name: str, position: Position) -> None:
     """Awalé's letters say whose pit it is."""
     if position.game >= Game.ABAPA and name.isupper() == bool(position.side):
-        raise NotationError(f"move {number} of the transcript: {name} is not a pit of {position.mover}, who is to move")
+        raise NotationError(f"{name} is not a pit of {position.mover}, who is to move")

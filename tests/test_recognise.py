@@ -1,0 +1,195 @@
+"""Pasted text: every usual form of a game or position is understood, anything else gets one line, and quickly."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_transcript import random_record
+
+from awello import PASS, Game, Position, Record, format_position, format_transcript, parse_position, parse_transcript
+from awello.errors import NotationError
+from awello.formats.obf import Problem, format_obf
+from awello.formats.recognise import LONGEST, Recognised, recognise
+
+OTHELLO = (Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4)
+WEB = "Black: Ann (1810)  White: Bob B4\nParis 2024-05-01\n1. f5 d6 2. c3 d3 {tiger} 3. c4\nBlack to move, 12:30 left"
+GGF = "(;GM[Othello]PB[a]PW[b]BO[8 {} O]W[d6/1.5/0.2]B[c3//];)".format("-" * 27 + "O*------***" + "-" * 26)
+
+
+def texts(record: Record) -> dict[str, str]:
+    """A game in the forms in which people write it."""
+    pairs = list(zip(record.positions(), record.moves, strict=False))
+    names = [position.format_move(move) for position, move in pairs]
+    pieces = [f"{ply // 2 + 1}. {name}" if ply % 2 == 0 else name for ply, name in enumerate(names)]
+    return {
+        "together": format_transcript(record),
+        "with passes": " ".join("--" if name == "pass" else name for name in names),
+        "numbered": " ".join(pieces),
+        "glued numbers": " ".join(piece.replace(" ", "") for piece in pieces),
+        "in lines": "\n".join(pieces),
+        "in a page": "Ann against Bob\r\n" + " ".join(pieces) + "\r\nThanks to all!",
+    }
+
+
+def test_games_in_every_form(game: Game) -> None:
+    for seed in range(6):
+        record = random_record(game, seed)
+        for form, text in texts(record).items():
+            found = recognise(text, game)
+            assert found.record.final == record.final, form
+            assert found.kind == ("transcript" if game in OTHELLO else "moves"), form
+            if game in OTHELLO:
+                assert recognise(text.upper()).record.moves == record.moves, form
+            elif game is Game.ABAPA:
+                assert recognise(text).record.moves == record.moves, form
+
+
+def test_positions_in_every_form(game: Game) -> None:
+    for seed in range(6):
+        moves = random_record(game, seed).moves
+        position = Record(Position.start(game), moves[: random.Random(seed).randrange(len(moves))]).final
+        board = format_position(position)
+        after = position.after(position.legal_moves()[0]) if position.legal_moves() != (PASS,) else position
+        played = f"{board}\n{position.format_move(position.legal_moves()[0])}"
+        forms = {"plain": board, "repr": repr(position), "drawn": str(position), "quoted": f'"{board}",'}
+        for form, text in forms.items():
+            assert recognise(text, game).record == Record(position), form
+        assert recognise(repr(position)).record.start == position
+        if after is not position:
+            assert recognise(played, game).record.final == after
+        if game in OTHELLO:
+            assert recognise(format_obf(Problem(position))) == Recognised("obf", Record(position))
+            assert recognise(str(position)).record.start == position
+
+
+BOARD = "---------------------------OX------XXX--------------------------"
+AFTER = parse_transcript("f5").final
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{BOARD} O",
+        f"{BOARD}O",
+        BOARD,
+        BOARD.replace("X", "*").replace("-", "."),
+        BOARD.replace("X", "b").replace("O", "w") + " w",
+        " ".join(BOARD) + " o",
+        "\n".join(BOARD[at : at + 8] for at in range(0, 64, 8)),
+        "\n".join(BOARD[at : at + 8] for at in range(0, 64, 8)) + "\n\nO\n",
+        "White to move:\n" + "\n".join(f"{at // 8 + 1}|{'|'.join(BOARD[at : at + 8])}|" for at in range(0, 64, 8)),
+        f"% a problem\n{BOARD.lower()} o; D6:+0; F4:-2; % known\n{'X' * 64} X;",
+        f"----------------\nthe board is {BOARD} and it is White to play",
+    ],
+)
+def test_boards_in_any_letters(text: str) -> None:
+    found = recognise(text)
+    assert (found.record.start, found.record.moves) == (AFTER, ())
+    assert found.kind == ("obf" if ";" in text else "board")
+
+
+def test_the_side_to_move_is_the_one_that_can() -> None:
+    passing = "XXXXXXXXXXXXXXO-"
+    assert recognise(passing).record.start.side == 0
+    assert recognise(f"{passing} O").record.start.side == 1
+
+
+def test_moves_in_a_page_and_after_a_position() -> None:
+    assert format_transcript(recognise(WEB).record) == "f5d6c3d3c4"
+    assert format_transcript(recognise("https://example.org/board?size=8#f5d6c3").record) == "f5d6c3"
+    assert format_transcript(recognise("f 5, d 6, c 3").record) == "f5d6c3"
+    ggf = recognise(GGF)
+    assert (ggf.kind, ggf.record.start, format_transcript(ggf.record)) == ("board", AFTER, "d6c3")
+    diagram = recognise("The start 4-4-4-4-4-4-4-4-4-4-4-4-0-0-S: 1. F f 2. B", Game.ROMEIN)
+    assert (diagram.kind, format_transcript(diagram.record)) == ("diagram", "FfB")
+    assert diagram.record.start.game is Game.ROMEIN
+
+
+def test_the_size_is_one_on_which_the_game_is_legal() -> None:
+    assert [recognise(text).record.start.game for text in ("d3c3", "b1a1", "c2b2")] == [
+        Game.OTHELLO,
+        Game.OTHELLO4,
+        Game.OTHELLO6,
+    ]
+    assert recognise("d3", Game.OTHELLO4).record.start.game is Game.OTHELLO4
+
+
+def test_the_first_of_several_games_is_taken() -> None:
+    assert format_transcript(recognise("f5d6c3d3\nf5f6e6f4\nc4c3\n").record) == "f5d6c3d3"
+
+
+@pytest.mark.parametrize(
+    ("text", "game", "part"),
+    [
+        ("", None, "there is no game and no position in this text: paste"),
+        ("Hello, how are you?", None, "there is no game"),
+        ("f5d6a1", None, "move 3 of the transcript: a1 is no legal move: Black can play"),
+        ("Ann: 1. f5 d6 2. a1 c4", None, "move 3 of the transcript: a1 is no legal move"),
+        ("f5d6x9c3 d3", None, "after f5d6 comes 'x9c3', which is no move"),
+        ("b1a1a2c1a1", None, "move 5 of the transcript: a1 is no legal move"),
+        ("FfF", None, "move 3 of the transcript: F is empty: South can play A"),
+        ("FF", None, "move 2 of the transcript: F is not a pit of North"),
+        ("f5d6", Game.ABAPA, "there is no game"),
+        ("f5x9", Game.OTHELLO, "after f5 comes 'x9'"),
+        ("FfBe", Game.OTHELLO, "there is no game"),
+        (BOARD[1:], None, "the board has 63 squares: give 64"),
+        (f"{BOARD} O f5", None, "move 1 of the transcript: f5 is no legal move: White can play"),
+        (f"{BOARD} O", Game.OTHELLO6, "the board is of size 8, not 6"),
+        (f"{BOARD} O", Game.ABAPA, "this is a board of Othello"),
+        ("4-4-4-4-4-4-4-4-4-4-4-4-0-0-S", Game.OTHELLO, "this is a position of Awalé"),
+        ("4-4-4-4-4-4-4-4-4-4-4-4-0-S", None, "the diagram has 14 parts"),
+        ("4-4-4-4-4-4-4-4-4-4-4-4-0-1-S", None, "the diagram holds 49 seeds"),
+        ("f5" * LONGEST, None, f"paste one game, {LONGEST} at most"),
+    ],
+)
+def test_what_was_almost_understood_is_said(text: str, game: Game | None, part: str) -> None:
+    with pytest.raises(NotationError) as caught:
+        recognise(text, game)
+    assert part in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+LETTERS = "abcdefghABCDEFXOxow*.-+|=_;:%#0123456789 \n\r\t'()[]SNpas٣²ſé"
+VALID = [
+    *(text for game in (Game.OTHELLO4, Game.ABAPA) for text in texts(random_record(game, 1)).values()),
+    *(repr(Position.start(game)) for game in Game),
+    *(str(Position.start(game)) for game in Game),
+    format_obf(Problem(AFTER)),
+    WEB,
+    GGF,
+]
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    """A valid text with a few pieces cut out, put in or doubled."""
+    text = draw(st.sampled_from(VALID))
+    for _ in range(draw(st.integers(1, 4))):
+        begin, end = sorted((draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))))
+        piece = draw(st.text(LETTERS, max_size=6) | st.just(text[begin:end]) | st.sampled_from(VALID))
+        text = text[:begin] + piece + text[draw(st.sampled_from([begin, min(begin + 2, end), end])) :]
+    return text
+
+
+@given(st.text(LETTERS, max_size=120) | st.text(max_size=60) | mutated(), st.none() | st.sampled_from(list(Game)))
+def test_any_text_is_understood_or_refused_in_one_line(text: str, game: Game | None) -> None:
+    try:
+        record = recognise(text, game).record
+    except NotationError as error:
+        assert len(str(error).splitlines()) == 1
+        assert len(str(error)) < 300
+    else:
+        assert game in (None, record.start.game)
+        assert parse_position(format_position(record.start), record.start.game) == record.start
+        for position, move in zip(record.positions(), record.moves, strict=False):
+            assert move in position.legal_moves()
+
+
+@pytest.mark.parametrize("piece", ["1", "f5", "Ff", "-", "X ", "1-", "a b ", "\n", "F f\n", "f5d6\n", "X", "South 1 "])
+def test_long_texts_are_read_in_one_go(piece: str) -> None:
+    text = piece * (LONGEST // len(piece))
+    try:
+        assert recognise(text).record.start.game in Game
+    except NotationError as error:
+        assert len(str(error)) < 200
