@@ -58,6 +58,8 @@ class First(Player):
                 time.sleep(0.05)
             case "big":
                 self.kept.append(np.zeros(1 << 20, np.uint8)[::2])
+            case "hoards":
+                self.kept.append(bytearray(5 << 30))
             case "resigns":
                 raise Resignation
             case "prints":

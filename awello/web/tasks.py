@@ -355,7 +355,7 @@ def _listen(file: BinaryIO, mind: Mind, tasks: "SimpleQueue[tuple[Task, Progress
 
 
 def _work(mind: Mind, task: Task, progress: Progress) -> Iterator[tuple[str, Any]]:
-    """What to say about a task: answers, then that it is paused, or its last answer."""
+    """What to say about a task: answers, then that it is paused or its last answer; if all is lost, a last word."""
     try:
         for answer in mind.think(task, progress):
             if answer["kind"] == "error":
@@ -366,8 +366,7 @@ def _work(mind: Mind, task: Task, progress: Progress) -> Iterator[tuple[str, Any
     except Paused:
         yield "paused", progress
     except MemoryError:
-        yield "ended", failure("crash", "out of memory: choose something smaller")
-        os._exit(1)  # a fresh process has all of it again
+        yield "lost", failure("crash", "out of memory: choose something smaller")
     except AwelloError as error:
         yield "ended", failure("player" if isinstance(task, ChooseTask) else "message", str(error))
     except Exception as error:

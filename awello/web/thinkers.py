@@ -37,7 +37,7 @@ from awello.web.tasks import (
 
 MOST_WAITING = 200  # tasks; whoever comes then is asked to come again
 TURN = 0.7  # seconds after which an analysis or a review makes room for another
-LOOK = 0.2  # seconds between two looks at whose turn it is, while somebody waits
+LOOK = 0.1  # seconds between two looks at whose turn it is, while somebody waits
 REVIEW_WAITS = 3.0  # seconds that a review waits longer than an analysis
 OTHERS_WAIT = 2 * TURN  # seconds that a task waits longer for a process that did not begin it
 PACE = 0.125  # seconds between two analyses
@@ -145,7 +145,7 @@ class Thinker:
     def allow(self, seconds: float, last_word: Answer) -> None:
         """Be killed if the task takes longer than this, with a word to whoever waits for it."""
         self._forget_deadline()
-        self._deadline = asyncio.get_running_loop().call_later(seconds, self._kill, last_word)
+        self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, last_word)
 
     def free(self) -> Job:
         """The task it has thought about, which it has no more."""
@@ -153,6 +153,12 @@ class Thinker:
         self._forget_deadline()
         job, self.job, self.stopping = self.job, None, False
         return job
+
+    def kill(self, last_word: Answer) -> None:
+        """End the process by force, with a word to whoever waits for its answer."""
+        assert self._process is not None
+        self.last_word = last_word
+        self._process.kill()
 
     async def bury(self) -> None:
         """End the process if it lives, and leave nothing of it."""
@@ -164,11 +170,6 @@ class Thinker:
             self._writer.close()
             with suppress(OSError):
                 await self._writer.wait_closed()
-
-    def _kill(self, last_word: Answer) -> None:
-        assert self._process is not None
-        self.last_word = last_word
-        self._process.kill()
 
     def _forget_deadline(self) -> None:
         if self._deadline is not None:
@@ -317,6 +318,8 @@ class Thinkers:
                 thinker.free().post(content)
             elif word == "paused":
                 self._put_back(thinker, content)
+            elif word == "lost":
+                thinker.kill(content)
             self._schedule()
 
     def _put_back(self, thinker: Thinker, progress: Progress) -> None:

@@ -1,0 +1,351 @@
+"""The processes that think: real ones, with players that misbehave, tasks that are cancelled, and many at once."""
+
+import asyncio
+import multiprocessing
+import signal
+import subprocess
+import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+import pytest
+from conftest import ROOT
+from twins import OthelloTwin
+
+from awello import PASS, Game, Position, Record, parse_position
+from awello.engine.engine import Engine
+from awello.engine.review import review
+from awello.engine.tablebase import need
+from awello.limits import Limit
+from awello.web import thinkers as pool
+from awello.web.tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task, answer_at_once
+from awello.web.thinkers import Job, Thinkers
+
+LONG = 60.0  # seconds: longer than any test
+Result = TypeVar("Result")
+
+
+@dataclass
+class Room:
+    """A pool of one process, and the loop it lives in."""
+
+    runner: asyncio.Runner
+    thinkers: Thinkers
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return self.runner.run(asyncio.wait_for(work, LONG))
+
+    def ask(self, task: Task) -> list[Answer]:
+        return self.run(ask(self.thinkers, task))
+
+
+async def ask(thinkers: Thinkers, task: Task) -> list[Answer]:
+    async with aclosing(thinkers.think(task)) as answers:
+        return [answer async for answer in answers]
+
+
+@pytest.fixture(scope="module")
+def room() -> Iterator[Room]:
+    with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
+        patch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
+        thinkers = Thinkers(1)
+        runner.run(thinkers.start())
+        yield Room(runner, thinkers)
+        runner.run(thinkers.close())
+    assert not multiprocessing.active_children()
+
+
+def play(game: Game, plies: int = 600) -> Record:
+    """A game that is always the same: the first move, then the second ..., as far as there are so many."""
+    position, moves = Position.start(game), list[int]()
+    while len(moves) < plies and (legal := position.legal_moves()):
+        moves.append(legal[len(moves) % len(legal)])
+        position = position.after(moves[-1])
+    return Record(Position.start(game), tuple(moves))
+
+
+@cache
+def solve(twin: OthelloTwin) -> int:
+    """The final difference for the mover under best play."""
+    moves = twin.legal_moves()
+    if not moves:
+        black, white = twin.score()
+        return (white - black) if twin.side else (black - white)
+    return max(-solve(twin.play(move)) for move in moves)
+
+
+def twin_at(position: Position) -> OthelloTwin:
+    letters = ("X" if position.first >> at & 1 else "O" if position.second >> at & 1 else "." for at in range(64))
+    return OthelloTwin(position.game.size, tuple(letters), position.side)
+
+
+# --- choices ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("spec", ["greedy", "champion@level=2", "alphabeta@3", "uct@200n"])
+def test_choices_are_legal(room: Room, game: Game, spec: str) -> None:
+    record = play(game, 2)
+    choice, done = room.ask(ChooseTask(record, spec, seed=3))
+    legal = [record.final.format_move(move) for move in record.final.legal_moves()]
+    assert done == {"kind": "done"}
+    assert choice["move"] in legal and choice["line"][0] == choice["move"]
+    assert (choice["value"] is None) == (not spec.startswith("champion") and not choice["exact"])
+    assert (choice["depth"] is None) == (spec == "greedy")
+
+
+@pytest.mark.parametrize("spec", ["champion@level=10", "minimax@20"])
+def test_exact_values_of_choices_are_margins(room: Room, spec: str) -> None:
+    board = parse_position("0-0-0-0-1-2-1-0-0-2-0-0-20-22-S", Game.ABAPA)
+    choice, _ = room.ask(ChooseTask(Record(board), spec))
+    assert choice["exact"] and choice["value"] == need(Game.ABAPA).value(board) - 2
+
+
+def test_a_pass_and_a_finished_game_need_no_process() -> None:
+    passing = Record(parse_position("XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXO- O"))
+    assert passing.final.legal_moves() == (PASS,)
+    thinkers = Thinkers(0)
+    choice, done = asyncio.run(ask(thinkers, ChooseTask(passing, "nobody")))
+    assert (choice["move"], choice["line"], done["kind"]) == ("pass", ["pass"], "done")
+    for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
+        (error,) = asyncio.run(ask(thinkers, task))
+        assert (error["kind"], error["code"]) == ("error", "over")
+    assert not answer_at_once(AnalyseTask(passing, 1)) and not answer_at_once(ReviewTask(passing, 1))
+
+
+@pytest.mark.parametrize(
+    ("spec", "code", "word"),
+    [
+        ("nobody", "player", "unknown player"),
+        ("human", "player", "terminal"),
+        ("champion@1s,threads=64", "player", "threads"),
+        ("minimax@99", "player", "depth"),
+        ("first,wrong=exception", "player", "ZeroDivisionError"),
+        ("first,wrong=exception,where=begin", "player", "ZeroDivisionError"),
+        ("first,wrong=leaves", "player", "SystemExit"),
+        ("first,wrong=illegal", "player", "illegal"),
+        ("first,wrong=unwrapped", "player", "Choice"),
+        ("first,wrong=resigns", "player", "gives the game up"),
+        ("first,wrong=segfault", "crash", "crashed"),
+    ],
+)
+def test_what_goes_wrong_costs_one_answer(room: Room, spec: str, code: str, word: str) -> None:
+    (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), spec))
+    assert (error["kind"], error["code"]) == ("error", code)
+    assert word in error["message"]
+    assert "Traceback" not in error["message"] and "\n" not in error["message"] and "/" not in error["message"]
+    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=prints"))[0]["move"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
+def test_too_much_memory_costs_one_answer(room: Room) -> None:
+    (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=hoards"))
+    assert error["code"] == "crash" and "memory" in error["message"]
+    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["kind"] == "choice"
+
+
+def test_who_takes_too_long_is_ended(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room.thinkers, "most_seconds", 0.3)
+    (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
+    assert error["code"] == "slow" and error["message"].startswith("minimax@30 took more than 0.3 s")
+    monkeypatch.undo()
+    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["kind"] == "choice"
+
+
+# --- analyses ---------------------------------------------------------------------------------------------------------
+def test_an_analysis_grows_and_ends(room: Room, game: Game) -> None:
+    record = play(game, 3)
+    *answers, done = room.ask(AnalyseTask(record, 0.3))
+    assert done["kind"] == "done" and answers
+    assert [answer["depth"] for answer in answers] == sorted(answer["depth"] for answer in answers)
+    legal = sorted(record.final.format_move(move) for move in record.final.legal_moves())
+    for answer in answers:
+        values = [move["value"] for move in answer["moves"]]
+        assert sorted(move["move"] for move in answer["moves"]) == legal
+        assert values == sorted(values, reverse=True) and values[0] == answer["value"]
+
+
+def test_the_end_of_othello_is_exact(room: Room) -> None:
+    position = play(Game.OTHELLO4, 6).final
+    *_, last, _ = room.ask(AnalyseTask(Record(position), LONG))
+    values = {move["move"]: move["value"] for move in last["moves"] if move["exact"]}
+    moves = position.legal_moves()
+    assert values == {position.format_move(move): -solve(twin_at(position.after(move))) for move in moves}
+    assert last["exact"] and last["value"] == solve(twin_at(position)) and last["certainty"] == 100
+
+
+def test_the_end_of_awale_is_exact_and_counts_seeds_taken(room: Room) -> None:
+    position = parse_position("0-2-0-0-1-2-1-0-0-2-0-0-20-20-S", Game.ABAPA)
+    north = parse_position("0-2-0-0-1-2-1-0-0-2-0-0-24-16-N", Game.ABAPA)
+    for board, taken in ((position, 0), (north, -8)):
+        *_, last, _ = room.ask(AnalyseTask(Record(board), LONG))
+        expected = {board.format_move(move): value + taken for move, value in need(Game.ABAPA).values(board).items()}
+        assert {move["move"]: move["value"] for move in last["moves"]} == expected and last["exact"]
+
+
+def test_an_analysis_nobody_has_fetched_is_replaced() -> None:
+    job = Job(AnalyseTask(play(Game.OTHELLO, 0), 1), 0.0)
+    for depth in range(1000):
+        job.post({"kind": "analysis", "depth": depth})
+    job.post({"kind": "done"})
+    assert list(job.answers) == [{"kind": "analysis", "depth": 999}, {"kind": "done"}]
+
+
+# --- reviews ----------------------------------------------------------------------------------------------------------
+def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "TURN", 0.01)
+    monkeypatch.setattr(pool, "REVIEW_WAITS", 0.0)
+    monkeypatch.setattr(pool, "LOOK", 0.01)
+    record = play(Game.OTHELLO4)
+
+    async def both() -> list[Answer]:
+        disturbing = asyncio.create_task(ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 9), 1.0)))
+        try:
+            return await ask(room.thinkers, ReviewTask(record, 10))
+        finally:
+            await disturbing
+
+    *judgements, done = room.run(both())
+    with Engine(Game.OTHELLO4) as engine:
+        expected = list(review(record, engine, Limit(seconds=10)))
+    assert done["kind"] == "done"
+    assert [judgement["ply"] for judgement in judgements] == list(range(len(record.moves), 0, -1))
+    found = [(item["value"], item["best_value"], item["loss"], item["mark"], item["exact"]) for item in judgements]
+    assert found == [(item.value, item.best_value, item.loss, item.mark, item.exact) for item in expected]
+
+
+def test_a_review_of_awale(room: Room) -> None:
+    record = play(Game.ABAPA, 7)
+    *judgements, done = room.ask(ReviewTask(record, 0.05))
+    assert done["kind"] == "done" and [item["ply"] for item in judgements] == [7, 6, 5, 4, 3, 2, 1]
+    for item, position, move in zip(judgements[::-1], record.positions(), record.moves, strict=False):
+        assert (item["side"], item["move"]) == (position.side, position.format_move(move))
+        assert item["loss"] >= 0 and item["line"]
+
+
+# --- who comes when ---------------------------------------------------------------------------------------------------
+def test_a_cancelled_analysis_makes_room_at_once(room: Room) -> None:
+    async def cancel() -> None:
+        before = room.thinkers._thinkers[0]
+        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+            assert (await anext(answers))["kind"] == "analysis"
+        *_, done = await ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
+        assert done["kind"] == "done" and room.thinkers._thinkers == [before]
+
+    room.run(cancel())
+
+
+def test_a_cancelled_choice_that_goes_on_is_killed(room: Room) -> None:
+    async def cancel() -> None:
+        endless = asyncio.create_task(ask(room.thinkers, ChooseTask(play(Game.OTHELLO, 3), "minimax@30")))
+        while room.thinkers._thinkers[0].job is None:
+            await asyncio.sleep(0.01)
+        endless.cancel()
+        waiting = asyncio.create_task(ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        assert (await ask(room.thinkers, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["kind"] == "choice"
+        assert endless.cancelled() and waiting.cancelled() and not room.thinkers._waiting
+
+    room.run(cancel())
+
+
+def test_a_cancelled_champion_only_stops(room: Room) -> None:
+    async def cancel() -> None:
+        before = room.thinkers._thinkers[0]
+        task = asyncio.create_task(ask(room.thinkers, ChooseTask(play(Game.OTHELLO, 3), "champion@50s")))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        assert (await ask(room.thinkers, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["kind"] == "choice"
+        assert room.thinkers._thinkers == [before]
+
+    room.run(cancel())
+
+
+def test_a_choice_interrupts_an_analysis_which_goes_on(room: Room) -> None:
+    async def interrupt() -> None:
+        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+            first = await anext(answers)
+            assert (await ask(room.thinkers, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["kind"] == "choice"
+            later = [await anext(answers) for _ in range(3)]
+            depths = [answer["depth"] for answer in [first, *later]]
+            assert depths == sorted(depths) and depths[-1] > depths[0]
+
+    room.run(interrupt())
+
+
+def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "TURN", 0.02)
+    monkeypatch.setattr(pool, "LOOK", 0.02)
+    log: list[tuple[int, Answer]] = []
+
+    async def follow(number: int) -> None:
+        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5 + number), 0.1))) as answers:
+            async for answer in answers:
+                log.append((number, answer))
+
+    async def all_at_once() -> None:
+        await asyncio.gather(*(follow(number) for number in range(30)))
+
+    room.run(all_at_once())
+    kinds = [answer["kind"] for _, answer in log]
+    assert kinds.count("done") == 30
+    assert len({number for number, answer in log[: kinds.index("done")] if answer["kind"] == "analysis"}) > 5
+    for number in range(30):
+        depths = [answer["depth"] for whose, answer in log if whose == number and answer["kind"] == "analysis"]
+        assert depths and depths == sorted(depths)
+    assert len(multiprocessing.active_children()) == 1
+
+
+def test_a_queue_that_is_full_is_closed(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "MOST_WAITING", 0)
+    (error,) = room.ask(AnalyseTask(play(Game.OTHELLO, 3), 1))
+    assert error["code"] == "busy"
+
+
+# --- the end ----------------------------------------------------------------------------------------------------------
+def test_a_process_that_is_killed_is_replaced(room: Room) -> None:
+    async def kill() -> list[Answer]:
+        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+            await anext(answers)
+            (child,) = multiprocessing.active_children()
+            child.kill()
+            return [answer async for answer in answers]
+
+    assert room.run(kill())[-1]["code"] == "crash"
+    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["kind"] == "choice"
+
+
+def test_closing_answers_whoever_waits() -> None:
+    async def close() -> list[list[Answer]]:
+        thinkers = Thinkers(1)
+        await thinkers.start()
+        asked = [asyncio.create_task(ask(thinkers, AnalyseTask(play(Game.OTHELLO, 5), LONG))) for _ in range(3)]
+        await asyncio.sleep(0.1)
+        await thinkers.close()
+        return [*await asyncio.gather(*asked), await ask(thinkers, AnalyseTask(play(Game.OTHELLO, 5), LONG))]
+
+    assert [answers[-1]["code"] for answers in asyncio.run(close())] == ["closed"] * 4
+
+
+def test_processes_end_with_the_server() -> None:
+    """The output of the script stays open as long as any process lives that it started."""
+    script = """
+import asyncio, os, signal
+from awello import Position, Record
+from awello.web.tasks import ChooseTask
+from awello.web.thinkers import Thinkers
+
+async def main():
+    thinkers = Thinkers(1)
+    await thinkers.start()
+    async for answer in thinkers.think(ChooseTask(Record(Position.start()), "greedy")):
+        print(answer["kind"], flush=True)
+    asyncio.create_task(anext(thinkers.think(ChooseTask(Record(Position.start()), "minimax@30"))))
+    await asyncio.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=LONG)
+    assert ended.stdout.split() == ["choice", "done"] and ended.returncode == -signal.SIGKILL
