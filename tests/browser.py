@@ -56,7 +56,11 @@ class Visitor:
     """Somebody with the page before them; anything that the browser complains about is an error."""
 
     def __init__(self, browser: Browser, address: str, **settings: Any) -> None:
-        settings = {"locale": "en-GB", "reduced_motion": "reduce", "viewport": {"width": 1280, "height": 900}} | settings
+        settings = {
+            "locale": "en-GB",
+            "reduced_motion": "reduce",
+            "viewport": {"width": 1280, "height": 900},
+        } | settings
         self.address = address
         self.context: BrowserContext = browser.new_context(**settings)
         self.complaints: list[str] = []

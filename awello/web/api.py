@@ -14,7 +14,7 @@ from awello.formats.openings import opening_of
 from awello.formats.recognise import recognise
 from awello.formats.transcript import format_transcript
 from awello.players.player import registry
-from awello.position import format_position
+from awello.position import Position, format_position
 from awello.record import Record
 from awello.rules.game import Game
 from awello.web.messages import KEPT_BACK, Analyse, Choose, Line, Review, Text, Views, guest_player
@@ -142,7 +142,7 @@ def read(request: Text) -> Json:
     return {
         "kind": found.kind,
         "game": str(record.start.game),
-        "start": format_position(record.start),
+        "start": None if record.start == Position.start(record.start.game) else format_position(record.start),
         "moves": moves,
     }
 

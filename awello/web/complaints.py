@@ -1,5 +1,9 @@
 """What was wrong with a request, in one line for people and one word for programs."""
 
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
 from awello.errors import AwelloError, IllegalMoveError, SpecError
@@ -8,18 +12,18 @@ LONGEST = 200  # letters of a line
 SHOWN = 40  # letters of what was given
 
 
-def complaint(error: ValidationError | AwelloError) -> tuple[str, str]:
+def complaint(error: ValidationError | RequestValidationError | AwelloError) -> tuple[str, str]:
     """The code and the line of an error: where it is and what it is."""
-    if isinstance(error, ValidationError):
-        return "message", one_line(_describe(error))
+    if not isinstance(error, AwelloError):
+        return "message", one_line(_describe(error.errors()))
     code = "illegal" if isinstance(error, IllegalMoveError) else "player" if isinstance(error, SpecError) else "message"
     return code, one_line(str(error))
 
 
-def _describe(error: ValidationError) -> str:
+def _describe(errors: Sequence[Any]) -> str:
     """The first thing that is wrong, and how many there are beside it."""
-    first, others = error.errors(include_url=False)[0], error.error_count() - 1
-    where = ".".join(map(str, first["loc"]))[:SHOWN]
+    first, others = errors[0], len(errors) - 1
+    where = ".".join(str(part) for part in first["loc"] if part != "body")[:SHOWN]
     what = first["msg"][:1].lower() + first["msg"][1:]
     if first["type"] == "string_pattern_mismatch":
         what = f"{str(first['input'])[:SHOWN]!r} is no move such as f5, C or pass"

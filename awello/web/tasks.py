@@ -114,8 +114,7 @@ def answer_at_once(task: Task) -> list[Answer]:
 
 def margin(position: Position, value: float) -> float:
     """By how much the mover will win, from what is still to be won: seeds that were taken count too."""
-    taken = (position.own >> 48) - (position.opp >> 48) if position.game.family == "awale" else 0
-    return _rounded(taken + value)
+    return _rounded(position.lead + value)
 
 
 def _rounded(value: float) -> float:
@@ -226,10 +225,11 @@ class Mind:
         self.engines[game] = engine or Engine(game, hash=HASH)
         return self.engines[game]
 
-    def search(self, search: Search, position: Position, seconds: float, best: int) -> Iterator[Analysis]:
+    def search(self, search: Search, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
         """Answers that are no worse than the one already known, in the time that is left; `Paused` if stopped."""
-        begun, before, nodes = perf_counter(), search.seconds, search.nodes
-        for found in self.engine(position.game).analyse(position, Limit(seconds=max(0.0, seconds - before)), best):
+        begun, before, nodes, seconds = perf_counter(), search.seconds, search.nodes, limit.seconds or 0.0
+        left = replace(limit, seconds=max(0.0, seconds - before))
+        for found in self.engine(position.game).analyse(position, left, best):
             search.seconds, search.nodes = before + perf_counter() - begun, nodes + found.nodes
             known = search.answer
             if known is None or (found.depth, found.certainty) >= (known.depth, known.certainty):
@@ -270,7 +270,9 @@ class Mind:
     def _analyse(self, task: AnalyseTask, progress: Progress) -> Iterator[Answer]:
         position = task.record.final
         progress.searches = progress.searches or [Search()]
-        for found in self.search(progress.searches[0], position, task.seconds, len(position.legal_moves())):
+        for found in self.search(
+            progress.searches[0], position, Limit(seconds=task.seconds), len(position.legal_moves())
+        ):
             yield _describe_analysis(position, found)
 
     def _review(self, task: ReviewTask, progress: Progress) -> Iterator[Answer]:
@@ -297,7 +299,7 @@ class Analyst:
         search = searches[self.asked]
         self.asked += 1
         if not search.over:
-            for _ in self.mind.search(search, position, limit.seconds or 0.0, best):
+            for _ in self.mind.search(search, position, limit, best):
                 pass
         assert search.answer is not None
         yield search.answer
