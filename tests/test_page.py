@@ -1,6 +1,5 @@
 """The page in a real browser: whole games, hints, review, editor, import and export, as people do them."""
 
-import re
 from collections.abc import Iterator
 
 import pytest

@@ -1,0 +1,231 @@
+"""The page's server: positions as the page sees them, the API under every kind of input, and who is let in."""
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from browser import serving
+from fastapi.testclient import TestClient
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from starlette.websockets import WebSocketDisconnect
+
+import awello.web
+from awello import Game, Position
+from awello.position import format_position
+from awello.rules import awale
+from awello.web.app import create_app
+from awello.web.door import LARGEST_BODY
+
+STATIC = Path(awello.web.__file__).parent / "static"
+HOST = "127.0.0.1:8421"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with TestClient(create_app(), base_url=f"http://{HOST}", raise_server_exceptions=False) as found:
+        yield found
+
+
+def random_game(game: Game, seed: int) -> tuple[list[Position], list[str]]:
+    chance = random.Random(seed)
+    positions, names = [Position.start(game)], []
+    while not positions[-1].over:
+        move = chance.choice(positions[-1].legal_moves())
+        names.append(positions[-1].format_move(move))
+        positions.append(positions[-1].after(move))
+    return positions, names
+
+
+# ---- positions ------------------------------------------------------------------------------------------------------
+def foresee(view: dict[str, Any], name: str) -> dict[str, Any]:
+    """The board after a move, by nothing but what the view says of it."""
+    effect, board, side = view["moves"][name], view["board"], view["side"]
+    if "cells" in board:
+        cells, size = list(board["cells"]), board["size"]
+        for square in [] if name == "pass" else [name, *effect["flips"]]:
+            cells[size * (int(square[1]) - 1) + "abcdefgh".index(square[0])] = "XO"[side]
+        return {"size": size, "cells": "".join(cells)}
+    pits, taken, names = list(board["pits"]), list(board["taken"]), "".join(awale.PITS)
+    pits[names.index(name)] = 0
+    for pit in effect["sown"]:
+        pits[names.index(pit)] += 1
+    for pit, seeds in effect["captured"]:
+        assert pits[names.index(pit)] == seeds
+        pits[names.index(pit)] = 0
+        taken[side] += seeds
+    return {"pits": pits, "taken": taken}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_views_foretell_every_move(client: TestClient, game: Game, seed: int) -> None:
+    positions, names = random_game(game, seed)
+    answer = client.post("/api/line", json={"game": str(game), "moves": names}).json()
+    views = answer["views"]
+    for view, name, after in zip(views, names, views[1:], strict=False):
+        assert foresee(view, name) == after["board"]
+    for position, view in zip(positions, views, strict=True):
+        assert view["position"] == format_position(position)
+        assert list(view["moves"]) == [position.format_move(move) for move in position.legal_moves()]
+        pits = set() if game.family == "othello" or position.over else set(awale.PITS[position.side])
+        assert set(view["refused"]) == pits - set(view["moves"])
+    assert views[-1]["over"] and tuple(views[-1]["score"]) == positions[-1].score()
+    assert [view["over"] for view in views[:-1]] == [False] * len(names)
+
+
+def test_views_since_a_ply(client: TestClient) -> None:
+    answer = client.post("/api/line", json={"moves": ["f5", "d6", "c3"], "since": 3}).json()
+    assert len(answer["views"]) == 1 and answer["transcript"] == "f5d6c3"
+
+
+def test_thinking(client: TestClient) -> None:
+    line = {"game": "othello4", "moves": []}
+    chosen = client.post("/api/choose", json={**line, "player": "greedy", "seed": 5}).json()
+    assert chosen["move"] in ("b1", "a2", "d3", "c4") and chosen["seconds"] >= 0
+    found = client.post("/api/analyse", json={**line, "seconds": 5}).json()
+    assert found["exact"] and found["value"] == -10 and len(found["moves"]) == 4
+    judged = client.post("/api/review", json={**line, "moves": ["b1", "a1", "a2"], "seconds": 0.2}).json()
+    assert [judgement["ply"] for judgement in judged] == [1, 2, 3]
+    over = client.post("/api/choose", json={"game": "othello4", "start": "XXXXXXXXXXXXXXXX X", "player": "greedy"})
+    assert over.status_code == 400 and "over" in over.json()["message"]
+
+
+def test_reading_and_drawing(client: TestClient) -> None:
+    assert client.post("/api/read", json={"text": "1. F5 d6 2. c3"}).json() == {
+        "kind": "transcript", "game": "othello", "start": None, "moves": ["f5", "d6", "c3"],
+    }  # fmt: skip
+    wrong = client.post("/api/read", json={"text": "hello"})
+    assert wrong.status_code == 400 and wrong.json()["message"]
+    picture = client.post("/api/picture", json={"game": "abapa"})
+    assert picture.headers["content-type"] == "image/svg+xml" and picture.text.startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    "spec", ["champion,remember=x", "minimax,file=x", "champion,threads=9", "champion,hash=9", "human"]
+)
+def test_guests_cannot_touch_the_machine(client: TestClient, spec: str) -> None:
+    answer = client.post("/api/choose", json={"player": spec})
+    assert answer.status_code == 400, answer.text
+
+
+# ---- bad input ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "path, body, status",
+    [
+        ("/api/line", {"moves": ["a1"]}, 400),
+        ("/api/line", {"moves": ["f5"] * 700}, 422),
+        ("/api/line", {"moves": ["../../x"]}, 422),
+        ("/api/line", {"game": "chess"}, 422),
+        ("/api/line", {"start": "x" * 101}, 422),
+        ("/api/line", {"start": "4-4"}, 400),
+        ("/api/line", {"surprise": 1}, 422),
+        ("/api/choose", {"player": "nobody"}, 400),
+        ("/api/choose", {}, 422),
+        ("/api/read", {"text": "x" * 70000}, 422),
+        ("/api/tree", {"search": "minimax@40"}, 400),
+        ("/api/nowhere", {}, 404),
+    ],
+)
+def test_wrong_input_gets_a_clear_line(client: TestClient, path: str, body: Any, status: int) -> None:
+    answer = client.post(path, json=body)
+    assert answer.status_code == status, answer.text
+    assert set(answer.json()) == {"code", "message"} and "\n" not in answer.json()["message"]
+    assert "Traceback" not in answer.text and ".py" not in answer.text
+
+
+def test_no_json_is_refused(client: TestClient) -> None:
+    for content in (b"", b"{", b"\xff\xfe", b"[" * 50000):
+        answer = client.post("/api/line", content=content, headers={"content-type": "application/json"})
+        assert answer.status_code == 422, answer.text
+
+
+# ---- the door -------------------------------------------------------------------------------------------------------
+FOREIGN = [
+    {"host": "evil.example"},
+    {"host": "127.0.0.1.evil.example"},
+    {"host": "[::1"},
+    {"origin": "http://evil.example"},
+    {"origin": f"http://{HOST}.evil.example"},
+    {"origin": "null"},
+    {"origin": "http://127.0.0.1:1"},
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+def test_strangers_are_refused(client: TestClient, headers: dict[str, str]) -> None:
+    assert client.post("/api/line", json={}, headers=headers).status_code == 403
+    assert client.get("/api/players", headers=headers).status_code == 403
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/api/live", headers=headers) as socket:
+        socket.receive_json()
+
+
+def test_our_own_page_is_let_in(client: TestClient) -> None:
+    headers = {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
+    assert client.post("/api/line", json={}, headers=headers).status_code == 200
+    with client.websocket_connect("/api/live", headers={**headers, "host": HOST}) as socket:
+        socket.send_json({"id": 1, "do": "nothing"})
+        assert socket.receive_json()["kind"] == "error"
+
+
+def test_names_of_a_server_for_the_network() -> None:
+    with TestClient(create_app(host="0.0.0.0"), base_url="http://192.168.0.7:8421") as client:
+        assert client.get("/api/health").status_code == 200
+        assert client.get("/api/health", headers={"host": "evil.example"}).status_code == 403
+
+
+def test_bodies_have_a_largest_size(client: TestClient) -> None:
+    def chunks() -> Iterator[bytes]:
+        for _ in range(40):
+            yield b" " * (LARGEST_BODY // 20)
+
+    assert client.post("/api/read", content=b"x" * (LARGEST_BODY + 1)).status_code == 413
+    assert client.post("/api/read", content=chunks(), headers={"content-type": "application/json"}).status_code == 413
+    assert client.get("/api/health").status_code == 200
+
+
+def test_every_answer_is_sealed(client: TestClient) -> None:
+    for path in ("/", "/api", "/static/js/app.js", "/api/health", "/nowhere"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'self'" in policy and "unsafe" not in policy and "http" not in policy
+        assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
+
+
+def test_pages_need_nothing_from_elsewhere_and_nothing_inline() -> None:
+    for file in STATIC.rglob("*"):
+        text = file.read_text("utf-8") if file.is_file() else ""
+        assert not re.search(r"https?://(?!www\.w3\.org/)", text), file
+        if file.suffix == ".html":
+            assert not re.search(r"<script(?![^>]*\bsrc=)|\bstyle=|<style|\son\w+=", text), file
+
+
+def test_static_files_stay_in_their_folder(client: TestClient) -> None:
+    for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd"):
+        assert client.get(path).status_code == 404
+
+
+# ---- the API by its own description ---------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def described() -> Iterator[Any]:
+    with serving("--port", "0", "--threads", "1") as address:
+        yield schemathesis.openapi.from_url(f"{address}api/openapi.json")
+
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+@schemathesis.pytest.from_fixture("described").parametrize()
+def test_api_keeps_its_word(case: schemathesis.Case) -> None:
+    if isinstance(case.body, dict) and isinstance(case.body.get("seconds"), int | float):
+        case.body["seconds"] = min(case.body["seconds"], 0.01)
+    case.call_and_validate(checks=CHECKS)
