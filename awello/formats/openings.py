@@ -1,0 +1,41 @@
+"""The names of Othello's openings: a table of lines with their English and French names, found by position.
+
+Positions that mirror or turn into each other are one, whatever the order of the moves that led to them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from awello.formats.transcript import parse_transcript
+from awello.position import Position
+from awello.record import Record
+from awello.rules.game import Game
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What an opening is called in English and in French."""
+
+    en: str
+    fr: str
+
+
+def opening_of(game: Record | Iterable[Position]) -> Opening | None:
+    """The opening of a game: the name of the last of its positions that has one."""
+    positions = game.positions() if isinstance(game, Record) else game
+    return next(filter(None, map(opening_at, reversed(list(positions)))), None)
+
+
+def opening_at(position: Position) -> Opening | None:
+    """The name of a position itself; only Othello on 8x8 has any."""
+    return openings().get(position.canonical()) if position.game is Game.OTHELLO else None
+
+
+@cache
+def openings() -> dict[tuple[int, int], Opening]:
+    """The shipped table by canonical position."""
+    _, *lines = files("awello").joinpath("data/openings.tsv").read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines)
+    return {parse_transcript(moves).final.canonical(): Opening(en, fr) for moves, en, fr in rows}
