@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import re
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from starlette.testclient import TestClient
 from awello import Game, Position, parse_transcript
 from awello.arena.tournament import DRAW, WIN
 from awello.errors import AwelloError
+from awello.evaluate.settings import heuristics_for
 from awello.web.contests import MOST_KEPT, Busy, Contest, Contests, Missing, Plan
 from awello.web.laboratory import router
 
@@ -156,6 +158,7 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
         ({"players": ["random", "human"]}, 400, "name a program"),
         ({"players": ["random", "nobody"]}, 400, "unknown player 'nobody'"),
         ({"players": ["random", "alphabeta@2,file=/etc/passwd"]}, 400, "file cannot be set from here"),
+        ({"players": ["random", "minimax@2,table=/etc/passwd"]}, 400, "a table from a file cannot be set from here"),
         ({"players": ["random", "champion@2s"]}, 400, "champion@2s takes longer than the 1s of a move"),
         ({"rounds": 0}, 422, "greater than or equal to 1"),
         ({"rounds": 51}, 422, "less than or equal to 50"),
@@ -236,7 +239,9 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
         ({"search": "uct"}, "no tree search 'uct': choose minimax"),
         ({"search": "alphabeta@1s"}, "needs a depth"),
         ({"search": "alphabeta:nonsense"}, "nonsense"),
-        ({"search": "alphabeta,file=/etc/passwd"}, "a tree takes no file"),
+        ({"search": "alphabeta,file=/etc/passwd"}, "file cannot be set from here"),
+        ({"search": "alphabeta,table=/etc/passwd"}, "a table from a file cannot be set from here: choose 1 or 2"),
+        ({"search": "alphabeta,sort=false"}, "a tree takes no sort"),
         ({"moves": ["a1"]}, "move 1: "),
         ({"search": "minimax@4", "moves": MIDGAME}, "lower the depth"),
     ],
@@ -244,3 +249,10 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
 def test_bad_trees_are_refused(client: TestClient, asked: dict[str, Any], part: str) -> None:
     answer = client.post("/api/tree", json=asked)
     assert (answer.status_code, part in answer.json()["message"]) == (400, True), answer.text
+
+
+def test_the_page_offers_the_heuristics_there_are() -> None:
+    script = (ROOT / "awello/web/static/js/tree-panel.js").read_text("utf-8")
+    for game in (Game.OTHELLO, Game.ABAPA):
+        (names,) = re.findall(rf"  {game.family}: \[(.*)\]", script)
+        assert re.findall(r'"(\w+)"', names) == heuristics_for(game)

@@ -8,10 +8,9 @@ from pydantic import BaseModel, Field
 
 from awello.errors import AwelloError
 from awello.lab.trees import describe_tree, draw_tree_svg
-from awello.players.spec import parse_spec
 from awello.players.tree import search_position
 from awello.web.contests import Contests, Plan, State
-from awello.web.messages import GameName, Tree
+from awello.web.messages import GameName, Tree, guest_player
 
 MOST_PLIES = 4  # of a tree
 
@@ -153,7 +152,7 @@ def delete_contest(name: str, request: Request) -> None:
 @router.post("/tree", summary="Search the last position and draw the tree")
 def draw(asked: Tree) -> Picture:
     """What minimax, alphabeta, negamax or negamax-alphabeta looks at, to a depth of at most 4 plies."""
-    spec = parse_spec(asked.search)
+    spec = guest_player(asked.search).spec
     if spec.limit and (spec.limit.depth or 0) > MOST_PLIES:
         raise AwelloError(f"a tree of {spec.limit.depth} plies is too large here: choose at most {MOST_PLIES}")
     tree = search_position(spec, asked.record().final)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from awello.errors import AwelloError
+from awello.evaluate.settings import TABLES
 from awello.limits import Clock
 from awello.players.player import Player, make_player
 from awello.position import Position, parse_position
@@ -116,4 +117,6 @@ def guest_player(spec: str) -> Player:
     for key in player.spec.options:
         if key in KEPT_BACK:
             raise AwelloError(f"{key} cannot be set from here: leave it out")
+    if player.spec.options.get("table", "1") not in TABLES:
+        raise AwelloError(f"a table from a file cannot be set from here: choose {' or '.join(TABLES)}")
     return player

@@ -1,0 +1,105 @@
+/** The form of a new contest: which game, which bots, how many rounds and how much time. */
+import { h } from "./dom.js";
+import { t } from "./words.js";
+
+const GAMES = ["othello", "othello6", "othello4", "abapa", "tournament", "romein"];
+const MOST_BOTS = 8;
+const NUMBERS = {
+  rounds: { min: 1, max: 50, step: 1, value: 5 },
+  opening_plies: { min: 0, max: 12, step: 1, value: 4 },
+  move_time: { min: 0.01, max: 5, step: "any", value: 1 },
+};
+
+/** A form that calls `start` with the plan it holds; `shown` are values to begin with. */
+export class ContestForm {
+  constructor({ game, players }, start, shown = {}) {
+    this.bots = h("div", { class: "lab-bots" });
+    this.game = h("select", { class: "lab-input" }, GAMES.map((name) => h("option", { value: name }, t(`game.${name}`))));
+    this.game.value = shown.game ?? game;
+    this.numbers = Object.fromEntries(Object.entries(NUMBERS).map(([name, range]) => [name, number(range, shown[name])]));
+    this.adder = h("button", { type: "button", class: "lab-button", onclick: () => this.#add("", true) }, t("lab.add"));
+    this.total = h("span", { class: "lab-soft" });
+    this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
+    this.element = this.#build(players, start);
+    for (const spec of shown.players ?? players.slice(0, 2)) this.#add(spec);
+    while (this.#inputs.length < 2) this.#add("");
+  }
+
+  /** The plan as it stands. */
+  get values() {
+    const numbers = Object.entries(this.numbers).map(([name, input]) => [name, input.valueAsNumber]);
+    return { game: this.game.value, players: this.#inputs.map((input) => input.value.trim()), ...Object.fromEntries(numbers) };
+  }
+
+  /** Say what is wrong, or nothing. */
+  complain(message = "") {
+    this.problem.textContent = message;
+    this.problem.hidden = !message;
+  }
+
+  get #inputs() {
+    return [...this.bots.querySelectorAll("input")];
+  }
+
+  #build(players, start) {
+    const submit = (event) => {
+      event.preventDefault();
+      this.complain();
+      start(this.values);
+    };
+    return h(
+      "form", { class: "lab-card lab-form", onsubmit: submit, oninput: () => this.#count() },
+      labelled(t("lab.game"), this.game),
+      h("fieldset", { class: "lab-fieldset" }, h("legend", {}, t("lab.bots")), this.bots, this.adder),
+      h("datalist", { id: "lab-specs" }, players.map((spec) => h("option", { value: spec }))),
+      h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => labelled(t(`lab.${name}`), input))),
+      h("p", { class: "lab-soft" }, t("lab.terms")),
+      this.problem,
+      h("div", { class: "lab-row" }, h("button", { class: "lab-button lab-primary" }, t("lab.start")), this.total),
+    );
+  }
+
+  #add(spec, focus = false) {
+    const input = h("input", { class: "lab-input", value: spec, required: true, maxLength: 120, spellcheck: false, list: "lab-specs" });
+    input.setAttribute("autocapitalize", "none");
+    const remove = h("button", { type: "button", class: "lab-button lab-round", onclick: () => this.#remove(row) }, "✕");
+    const row = h("div", { class: "lab-bot" }, input, remove);
+    this.bots.append(row);
+    this.#count();
+    if (focus) input.focus();
+  }
+
+  #remove(row) {
+    const next = row.nextElementSibling ?? row.previousElementSibling;
+    row.remove();
+    this.#count();
+    next.querySelector("input").focus();
+  }
+
+  /** Number the bots, allow as many as may meet, and say how many games that makes. */
+  #count() {
+    const rows = [...this.bots.children];
+    rows.forEach((row, index) => {
+      const [input, remove] = row.children;
+      input.ariaLabel = t("lab.bot", { number: index + 1 });
+      input.placeholder = t("lab.bot", { number: index + 1 });
+      remove.ariaLabel = t("lab.remove", { number: index + 1 });
+      remove.disabled = rows.length <= 2;
+    });
+    this.adder.disabled = rows.length >= MOST_BOTS;
+    const games = rows.length * (rows.length - 1) * this.numbers.rounds.valueAsNumber;
+    this.total.textContent = games ? t("lab.total", { games }) : "";
+  }
+}
+
+function number(range, value = range.value) {
+  return h("input", { type: "number", class: "lab-input", required: true, ...range, value });
+}
+
+let labels = 0;
+
+/** A label above its control. */
+export function labelled(text, control) {
+  control.id = `lab-control-${++labels}`;
+  return h("div", { class: "lab-field" }, h("label", { for: control.id }, text), control);
+}

@@ -1,0 +1,205 @@
+/**
+ * <lab-panel>: contests of programs.  A form begins one, its standings are shown while it runs, its games can be
+ * replayed, and earlier contests are kept.
+ *
+ * `config` is { game, players: specs to offer, api: async (method, path, body), contest: an id to show, or null };
+ * events are `replay` { game, moves, first, second, score } and `contest` { id }, when one is opened.
+ */
+import { h } from "./dom.js";
+import { ContestForm } from "./lab-form.js";
+import { ContestView, contestName } from "./lab-view.js";
+import { currentLanguage, t } from "./words.js";
+
+const OFTEN = 1000; // milliseconds between two looks at a contest that runs
+const SELDOM = 3000; // and at a server that does not answer
+const SURE = 4000; // milliseconds in which a second press deletes
+
+class LabPanel extends HTMLElement {
+  #config = null;
+  #form = null;
+  #view = null;
+  #contest = null; // as it was last seen, with all its games
+  #earlier = [];
+  #timer = 0;
+  #look = 0; // the number of the latest look: answers to others come too late
+
+  get config() {
+    return this.#config;
+  }
+
+  set config(config) {
+    const before = this.#config;
+    this.#config = config;
+    this.#keep(before?.game === config.game ? {} : { game: config.game });
+    if (this.isConnected) this.#begin(config.contest);
+  }
+
+  connectedCallback() {
+    if (this.#config) this.#begin(this.#config.contest);
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this.#timer);
+    this.#look += 1;
+  }
+
+  /** Build everything anew, such as after a change of language. */
+  refresh() {
+    if (!this.#config || !this.isConnected) return;
+    this.#keep();
+    this.#show();
+  }
+
+  #keep(changes = {}) {
+    const values = this.#form ? this.#form.values : {};
+    this.#form = new ContestForm(this.#config, (plan) => this.#start(plan), { ...values, ...changes });
+  }
+
+  #begin(id) {
+    this.#show();
+    this.#list();
+    const wanted = id ?? this.#contest?.id;
+    if (wanted) this.#open(wanted);
+  }
+
+  #show() {
+    this.#view = null;
+    this.result = h("div", { class: "lab-result" });
+    this.list = h("ul", { class: "lab-list" });
+    this.listTitle = h("h3", { class: "lab-title", tabindex: -1 }, t("lab.earlier"));
+    this.earlier = h("section", { class: "lab-card" }, this.listTitle, this.list);
+    this.replaceChildren(this.#form.element, this.result, this.earlier);
+    this.#showContest();
+    this.#showList();
+  }
+
+  // --- one contest ---------------------------------------------------------------------------------------------------
+  async #start(plan) {
+    try {
+      const seed = Math.floor(Math.random() * 2 ** 32);
+      const { id } = await this.#config.api("POST", "/api/contests", { ...plan, seed });
+      await this.#open(id);
+      this.#view?.title.focus();
+      this.#list();
+    } catch (error) {
+      this.#form.complain(error.message);
+    }
+  }
+
+  async #open(id) {
+    if (this.#contest?.id !== id) {
+      this.#contest = null;
+      this.#showContest();
+      this.dispatchEvent(new CustomEvent("contest", { detail: { id }, bubbles: true }));
+    }
+    await this.#watch(id);
+  }
+
+  /** Look at a contest, and again as long as it runs. */
+  async #watch(id) {
+    clearTimeout(this.#timer);
+    const look = ++this.#look;
+    const known = this.#contest?.games ?? [];
+    let pause = OFTEN;
+    try {
+      const seen = await this.#config.api("GET", `/api/contests/${id}?since=${known.length}`);
+      if (look !== this.#look) return;
+      const ended = this.#contest?.state === "running" && seen.state !== "running";
+      this.#contest = { ...seen, games: [...known, ...seen.games] };
+      this.#showContest();
+      if (ended) this.#list();
+      if (seen.state !== "running") return;
+    } catch (error) {
+      if (look !== this.#look) return;
+      if (!this.#view) return this.#form.complain(error.message);
+      this.#view.complain(error.message);
+      pause = SELDOM;
+    }
+    this.#timer = setTimeout(() => this.#watch(id), pause);
+  }
+
+  #showContest() {
+    if (!this.#contest) {
+      this.#view = null;
+      this.result.replaceChildren();
+      return;
+    }
+    if (!this.#view) {
+      this.#view = new ContestView((what) => this.#act(what), (game) => this.#replay(game));
+      this.result.replaceChildren(this.#view.element);
+    }
+    this.#view.update(this.#contest);
+  }
+
+  async #act(what) {
+    const { id } = this.#contest;
+    try {
+      await this.#config.api("POST", `/api/contests/${id}/${what}`);
+      await this.#watch(id);
+      this.#list();
+    } catch (error) {
+      this.#view?.complain(error.message);
+    }
+  }
+
+  #replay(detail) {
+    this.dispatchEvent(new CustomEvent("replay", { detail, bubbles: true }));
+  }
+
+  // --- all contests --------------------------------------------------------------------------------------------------
+  async #list() {
+    try {
+      this.#earlier = await this.#config.api("GET", "/api/contests");
+    } catch {
+      return; // whoever acts next is told
+    }
+    const running = this.#earlier.find(({ state }) => state === "running");
+    if (running && !this.#contest) this.#open(running.id);
+    this.#showList();
+  }
+
+  #showList() {
+    this.earlier.hidden = !this.#earlier.length;
+    this.list.replaceChildren(...this.#earlier.map((contest) => this.#listItem(contest)));
+  }
+
+  #listItem(contest) {
+    const begun = new Date(contest.begun).toLocaleString(currentLanguage(), { dateStyle: "medium", timeStyle: "short" });
+    const state = t(`lab.state.${contest.state}`);
+    const facts = contest.state === "running" ? [begun, state] : [begun, state, t("lab.progress", contest)];
+    const open = h("button", { class: "lab-open", onclick: () => this.#open(contest.id) },
+      h("span", {}, contestName(contest)),
+      h("span", { class: "lab-soft" }, facts.join(" · ")));
+    const remove = h("button", { class: "lab-button lab-round", "aria-label": t("lab.delete", { name: contestName(contest) }) }, "✕");
+    remove.disabled = contest.state === "running";
+    remove.addEventListener("click", () => this.#delete(contest, remove));
+    return h("li", { class: "lab-item" }, open, remove);
+  }
+
+  /** The first press asks, the second one deletes. */
+  async #delete({ id }, button) {
+    if (button.textContent === "✕") {
+      const label = button.ariaLabel;
+      button.textContent = button.ariaLabel = t("lab.sure");
+      setTimeout(() => Object.assign(button, { textContent: "✕", ariaLabel: label }), SURE);
+      return;
+    }
+    try {
+      await this.#config.api("DELETE", `/api/contests/${id}`);
+    } catch (error) {
+      this.#form.complain(error.message);
+    }
+    if (this.#contest?.id === id) this.#close();
+    await this.#list();
+    this.listTitle.focus();
+  }
+
+  #close() {
+    clearTimeout(this.#timer);
+    this.#look += 1;
+    this.#contest = null;
+    this.#showContest();
+  }
+}
+
+customElements.define("lab-panel", LabPanel);

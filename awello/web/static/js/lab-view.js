@@ -1,0 +1,172 @@
+/** A contest for people's eyes: how far it is, who leads, who beat whom, and its games. */
+import { h } from "./dom.js";
+import { currentLanguage, signed, t } from "./words.js";
+
+const SHOWN = 50; // games in the list until more are asked for
+const SPOKEN = 10000; // milliseconds between two announcements
+
+/** A contest's name: its game and its bots. */
+export const contestName = ({ game, players }) => `${t(`game.${game}`)}: ${players.join(", ")}`;
+
+/** Digits as people of this language write them. */
+const digits = (value, most = 0) => value.toLocaleString(currentLanguage(), { minimumFractionDigits: most, maximumFractionDigits: most });
+
+/** A box that scrolls sideways, also by keyboard. */
+function scrolling(label, ...children) {
+  return h("div", { class: "lab-scroll", tabindex: 0, role: "region", "aria-label": label }, children);
+}
+
+/** The view of one contest; `act` is told "stop" or "resume", `replay` the game to show. */
+export class ContestView {
+  constructor(act, replay) {
+    this.replay = replay;
+    this.shown = SHOWN;
+    this.title = h("h3", { class: "lab-title", tabindex: -1 });
+    this.state = h("span", { class: "lab-state" });
+    this.progress = h("progress", { class: "lab-progress" });
+    this.note = h("span", { class: "lab-soft" });
+    this.spoken = h("p", { class: "lab-unseen", role: "status" });
+    this.stop = h("button", { class: "lab-button", onclick: () => act("stop") }, t("lab.stop"));
+    this.resume = h("button", { class: "lab-button lab-primary", onclick: () => act("resume") }, t("lab.resume"));
+    this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
+    this.standings = scrolling(t("lab.standings"));
+    this.cross = scrolling(t("lab.cross"));
+    this.forfeits = h("ul", { class: "lab-forfeits" });
+    this.games = h("ol", { class: "lab-games" });
+    this.gamesTitle = h("h4", { class: "lab-subtitle" });
+    this.more = h("button", { class: "lab-button", onclick: () => this.#showMore() }, t("lab.more"));
+    this.element = this.#build();
+  }
+
+  #build() {
+    return h(
+      "section", { class: "lab-card lab-contest" },
+      h("div", { class: "lab-row lab-head" }, this.title, this.state),
+      this.progress,
+      h("div", { class: "lab-row" }, this.note, this.stop, this.resume),
+      this.spoken, this.problem, this.standings, this.forfeits, this.cross, this.gamesTitle, this.games, this.more,
+    );
+  }
+
+  /** Show what is known now. */
+  update(contest) {
+    this.contest = contest;
+    this.title.textContent = contestName(contest);
+    this.state.textContent = t(`lab.state.${contest.state}`);
+    this.state.dataset.state = contest.state;
+    this.#showProgress(contest);
+    this.complain(contest.message);
+    const changed = JSON.stringify(contest.standings);
+    if (changed !== this.drawn) this.#showTables(contest);
+    this.drawn = changed;
+    this.#showGames(contest.games);
+  }
+
+  /** Say what is wrong, or nothing. */
+  complain(message = "") {
+    if (this.problem.textContent !== message) this.problem.textContent = message;
+    this.problem.hidden = !message;
+  }
+
+  #showProgress({ state, played, wanted, seconds_left: left }) {
+    const running = state === "running";
+    const rounds = t("lab.progress", { played, wanted });
+    this.progress.max = wanted;
+    this.progress.value = played;
+    this.progress.ariaLabel = rounds;
+    const ready = running && !played ? t("lab.ready") : "";
+    this.note.textContent = [rounds, ready || (left === null ? "" : timeLeft(left))].filter(Boolean).join(", ");
+    const focused = [this.stop, this.resume].find((button) => button === document.activeElement);
+    this.stop.hidden = !running;
+    this.resume.hidden = running || state === "finished";
+    if (focused?.hidden) this.title.focus();
+    this.#speak(running ? rounds : `${t(`lab.state.${state}`)}: ${rounds}`, !running);
+  }
+
+  /** Announce, but not every second. */
+  #speak(text, now) {
+    if (text === this.said || (!now && Date.now() < (this.spokenAt ?? 0) + SPOKEN)) return;
+    this.spoken.textContent = this.said = text;
+    this.spokenAt = Date.now();
+  }
+
+  #showTables(contest) {
+    this.standings.replaceChildren(standingsTable(contest));
+    this.cross.hidden = contest.players.length < 3;
+    this.cross.replaceChildren(crossTable(contest));
+    this.forfeits.replaceChildren(...forfeitNotes(contest));
+    this.forfeits.hidden = !this.forfeits.childElementCount;
+  }
+
+  #showGames(games) {
+    this.gamesTitle.textContent = t("lab.games", { games: games.length });
+    this.gamesTitle.hidden = !games.length;
+    const listed = Number(this.games.firstElementChild?.value ?? 0);
+    for (const game of games.slice(Math.max(listed, games.length - this.shown))) this.games.prepend(this.#gameItem(game));
+    while (this.games.childElementCount > this.shown) this.games.lastElementChild.remove();
+    this.more.hidden = games.length <= this.shown;
+  }
+
+  #showMore() {
+    const from = this.shown;
+    this.shown += SHOWN;
+    const older = this.contest.games.toReversed().slice(from, this.shown);
+    this.games.append(...older.map((game) => this.#gameItem(game)));
+    this.more.hidden = this.contest.games.length <= this.shown;
+    this.games.children[from].querySelector("button").focus();
+  }
+
+  #gameItem(game) {
+    const { number, round, first, second, score } = game;
+    const label = t("lab.replay", { number, round, first, second, one: score[0], other: score[1] });
+    const side = (name, index) => h("span", { class: score[index] > score[1 - index] ? "lab-side is-winner" : "lab-side" }, name);
+    const lost = game.forfeits.find(Boolean);
+    const result = h("span", { class: "lab-score" }, `${score[0]}–${score[1]}`);
+    const flag = lost && h("span", { class: "lab-flag", title: lost[1] }, `⚑ ${t(`lab.forfeit.${lost[0]}`)}`);
+    const show = () => this.replay({ game: this.contest.game, moves: game.moves, first, second, score });
+    const button = h("button", { class: "lab-game", "aria-label": label, onclick: show },
+      h("span", { class: "lab-soft" }, String(number)), side(first, 0), result, side(second, 1), flag);
+    return h("li", { value: number }, button);
+  }
+}
+
+function timeLeft(seconds) {
+  return seconds < 90 ? t("lab.seconds_left", { seconds: Math.ceil(seconds) }) : t("lab.minutes_left", { minutes: Math.round(seconds / 60) });
+}
+
+function table(caption, columns, rows) {
+  const head = columns.map((name) => h("th", { scope: "col" }, name));
+  return h("table", { class: "lab-table" }, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows));
+}
+
+const row = (name, cells) => h("tr", {}, h("th", { scope: "row" }, name), cells.map((cell) => h("td", {}, cell)));
+
+function standingsTable({ standings }) {
+  const columns = ["bot_column", "points", "outcomes", "mean", "elo", "ms", "forfeits"].map((key) => t(`lab.${key}`));
+  const rows = standings.map((bot, place) => {
+    const { won, drawn, lost } = bot.rounds;
+    const forfeits = Object.values(bot.forfeits).reduce((sum, count) => sum + count, 0);
+    const elo = bot.games ? `${signed(bot.elo)} ± ${digits(bot.elo_margin)}` : "–";
+    const known = bot.games ? [digits(bot.mean_score, 1), elo, digits(bot.mean_ms, bot.mean_ms < 10 ? 1 : 0)] : ["–", "–", "–"];
+    return row(`${place + 1}. ${bot.bot}`, [digits(bot.points), `${won}–${drawn}–${lost}`, ...known, digits(forfeits)]);
+  });
+  return table(t("lab.standings"), columns, rows);
+}
+
+function crossTable({ standings, pairs }) {
+  const found = new Map();
+  for (const { first, second, won, drawn, lost } of pairs) {
+    found.set(`${first} ${second}`, `${won}–${drawn}–${lost}`);
+    found.set(`${second} ${first}`, `${lost}–${drawn}–${won}`);
+  }
+  const bots = standings.map(({ bot }) => bot);
+  const columns = [t("lab.bot_column"), ...bots.map((_, place) => String(place + 1))];
+  const rows = bots.map((one, place) => row(`${place + 1}. ${one}`, bots.map((other) => found.get(`${one} ${other}`) ?? "·")));
+  return table(t("lab.cross"), columns, rows);
+}
+
+function forfeitNotes({ standings }) {
+  return standings.flatMap(({ bot, forfeits, messages }) =>
+    Object.entries(forfeits).map(([reason, games]) =>
+      h("li", {}, t("lab.forfeited", { bot, games, reason: t(`lab.forfeit.${reason}`), message: messages[reason] }))));
+}

@@ -1,0 +1,158 @@
+/**
+ * <tree-panel>: what a textbook search looks at in the position on the board, as a picture to zoom and to keep.
+ *
+ * `config` is { line: { game, start, moves }, api: async (method, path, body) }.  A new line makes no new tree:
+ * searching is asked for by the button.
+ */
+import { h } from "./dom.js";
+import { labelled } from "./lab-form.js";
+import { t } from "./words.js";
+
+const SEARCHES = ["minimax", "alphabeta", "negamax", "negamax-alphabeta"];
+const HEURISTICS = {
+  othello: ["positional", "absolute", "mobility", "mixed", "tactical"],
+  awale: ["diffscore", "h1", "h2", "h3", "h4", "h5", "h6", "travers"],
+};
+const DEPTHS = [1, 2, 3, 4];
+const STEP = 1.5; // what a press of + or − does
+const LEAST = 0.01;
+const READABLE = 0.6; // what a large tree is shown at first
+const MOST = 4;
+
+class TreePanel extends HTMLElement {
+  #config = null;
+  #chosen = { search: "alphabeta", heuristic: "", depth: 2 };
+  #found = null; // { lines, url, width, height }
+  #scale = 1;
+
+  get config() {
+    return this.#config;
+  }
+
+  set config(config) {
+    const before = this.#family;
+    this.#config = config;
+    if (this.#family !== before) this.#chosen.heuristic = HEURISTICS[this.#family][0];
+    if (this.isConnected && (this.#family !== before || !this.parts)) this.refresh();
+  }
+
+  connectedCallback() {
+    this.refresh();
+  }
+
+  disconnectedCallback() {
+    this.#forget();
+  }
+
+  /** Build everything anew, such as after a change of language. */
+  refresh() {
+    if (!this.#config || !this.isConnected) return;
+    this.parts = this.#build();
+    this.#show();
+  }
+
+  get #family() {
+    if (!this.#config) return null;
+    return this.#config.line.game.startsWith("othello") ? "othello" : "awale";
+  }
+
+  // --- asking --------------------------------------------------------------------------------------------------------
+  #build() {
+    const problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
+    const button = h("button", { class: "lab-button lab-primary" }, t("tree.draw"));
+    const lines = h("div", { role: "status" });
+    const output = h("div", { class: "lab-tree" });
+    const ask = (event) => {
+      event.preventDefault();
+      this.#search();
+    };
+    const form = h("form", { class: "lab-card lab-form", onsubmit: ask },
+      h("div", { class: "lab-numbers" },
+        labelled(t("tree.search"), this.#choice("search", SEARCHES)),
+        labelled(t("tree.heuristic"), this.#choice("heuristic", HEURISTICS[this.#family])),
+        labelled(t("tree.depth"), this.#choice("depth", DEPTHS))),
+      problem, h("div", { class: "lab-row" }, button));
+    this.replaceChildren(form, lines, output);
+    return { problem, button, lines, output };
+  }
+
+  #choice(name, options) {
+    const select = h("select", { class: "lab-input" }, options.map((option) => h("option", { value: option }, String(option))));
+    select.value = this.#chosen[name];
+    select.addEventListener("change", () => (this.#chosen[name] = select.value));
+    return select;
+  }
+
+  async #search() {
+    const { problem, button } = this.parts;
+    const { search, heuristic, depth } = this.#chosen;
+    problem.hidden = button.disabled = true;
+    try {
+      const body = { ...this.#config.line, search: `${search}:${heuristic}@${depth}` };
+      this.#take(await this.#config.api("POST", "/api/tree", body));
+    } catch (error) {
+      this.parts.problem.textContent = error.message;
+      this.parts.problem.hidden = false;
+    }
+    button.disabled = false;
+  }
+
+  // --- showing -------------------------------------------------------------------------------------------------------
+  #take({ svg, lines }) {
+    this.#forget();
+    const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg).map(Number);
+    this.#found = { lines, url, width, height };
+    this.#show();
+    this.#resize(Math.max(READABLE, this.box.clientWidth / this.#found.width));
+    this.box.scrollLeft = (this.box.scrollWidth - this.box.clientWidth) / 2; // where the root is
+  }
+
+  #forget() {
+    if (this.#found) URL.revokeObjectURL(this.#found.url);
+    this.#found = null;
+    this.parts?.lines.replaceChildren();
+    this.parts?.output.replaceChildren();
+  }
+
+  #show() {
+    if (!this.#found) return;
+    const { lines, url, width, height } = this.#found;
+    this.image = h("img", { class: "lab-picture", src: url, width, height, alt: lines.join("; ") });
+    this.box = h("div", { class: "lab-scroll lab-picture-box", tabindex: 0, role: "region", "aria-label": t("tree.picture") }, this.image);
+    this.parts.lines.replaceChildren(...lines.map((line) => h("p", { class: "lab-line" }, line)));
+    this.parts.output.replaceChildren(
+      h("div", { class: "lab-row" },
+        zoomer("fit", "⤢", () => this.#fit()), zoomer("out", "−", () => this.#zoom(1 / STEP)), zoomer("in", "+", () => this.#zoom(STEP)),
+        h("a", { class: "lab-button", href: url, download: "tree.svg" }, t("tree.download"))),
+      this.box);
+    this.#resize(this.#scale);
+  }
+
+  /** Show the whole width. */
+  #fit() {
+    this.#resize(this.box.clientWidth / this.#found.width);
+  }
+
+  /** Grow or shrink about the middle of what is seen. */
+  #zoom(factor) {
+    const { box } = this;
+    const [x, y] = [box.scrollLeft + box.clientWidth / 2, box.scrollTop + box.clientHeight / 2];
+    const before = this.#scale;
+    this.#resize(before * factor);
+    const grown = this.#scale / before;
+    box.scrollTo(x * grown - box.clientWidth / 2, y * grown - box.clientHeight / 2);
+  }
+
+  #resize(scale) {
+    this.#scale = Math.min(MOST, Math.max(LEAST, scale));
+    this.image.style.width = `${Math.max(1, this.#scale * this.#found.width)}px`;
+  }
+}
+
+function zoomer(name, sign, onclick) {
+  const label = t(`tree.${name}`);
+  return h("button", { class: "lab-button lab-round", "aria-label": label, title: label, onclick }, sign);
+}
+
+customElements.define("tree-panel", TreePanel);
