@@ -61,6 +61,7 @@ def listen(host: str, port: int | None) -> socket.socket:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             door.bind((host, candidate))
+            door.listen()
             return door
         except OSError as error:
             door.close()

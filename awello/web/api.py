@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from awello import __version__
 from awello.drawing import draw_svg
 from awello.errors import AwelloError
-from awello.formats.openings import opening_of
 from awello.formats.recognise import recognise
 from awello.formats.transcript import format_transcript
 from awello.players.player import registry
@@ -101,14 +100,9 @@ async def players() -> list[Json]:
 
 @router.post("/line", summary="The positions of a game")
 def line(request: Views) -> Json:
-    """The board after each move from `since` on, what each legal move would do, and the name of the opening."""
+    """The board after each move from `since` on, what each legal move would do, and the name of its opening, if any."""
     record = request.record()
-    opening = opening_of(record)
-    return {
-        "views": view_record(record, request.since),
-        "transcript": format_transcript(record),
-        "opening": {"en": opening.en, "fr": opening.fr} if opening else None,
-    }
+    return {"views": view_record(record, request.since), "transcript": format_transcript(record)}
 
 
 @router.post("/choose", summary="A player's move")

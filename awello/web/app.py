@@ -18,7 +18,7 @@ from awello.errors import AwelloError
 from awello.web import api, laboratory
 from awello.web.complaints import complaint
 from awello.web.contests import Busy, Contests, Missing
-from awello.web.door import Door
+from awello.web.door import Door, Refusal
 from awello.web.live import live
 from awello.web.thinkers import Thinkers
 
@@ -96,7 +96,8 @@ def _answer_problems(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> JSONResponse:
-        return answer(error.status_code, HTTPStatus(error.status_code).name.lower().replace("_", "-"), error.detail)
+        code = error.code if isinstance(error, Refusal) else HTTPStatus(error.status_code).phrase.lower()
+        return answer(error.status_code, code, error.detail)
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:

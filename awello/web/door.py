@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
+
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
@@ -32,12 +34,12 @@ HEADERS = {
 }
 
 
-class Refusal(Exception):
+class Refusal(HTTPException):
     """A request that must not go on: the status, a code for programs and a line for people."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.code, self.message = status, code, message
+        super().__init__(status, message)
+        self.code = code
 
 
 class Door:
@@ -86,7 +88,7 @@ class Door:
         return name in self.hosts or (self.anywhere and _is_address(name))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size, begun = 0, False
+        size = 0
 
         async def counted() -> Event:
             nonlocal size
@@ -97,17 +99,11 @@ class Door:
             return event
 
         async def sealed(event: Event) -> None:
-            nonlocal begun
             if event["type"] == "http.response.start":
-                begun = True
                 event["headers"] = [*event["headers"], *((k.encode(), v.encode()) for k, v in HEADERS.items())]
             await send(event)
 
-        try:
-            await self.inside(scope, counted, sealed)
-        except Refusal as refusal:
-            if not begun:
-                await refuse(refusal, scope, receive, send)
+        await self.inside(scope, counted, sealed)
 
 
 def _is_address(name: str) -> bool:
@@ -126,10 +122,10 @@ async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
     """Answer a request that was not let in."""
     if scope["type"] == "websocket":
         await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": refusal.message})
+        await send({"type": "websocket.close", "code": 1008, "reason": refusal.detail})
         return
-    body = json.dumps({"code": refusal.code, "message": refusal.message}).encode()
+    body = json.dumps({"code": refusal.code, "message": refusal.detail}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     sealed = [*headers, *((name.encode(), value.encode()) for name, value in HEADERS.items())]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": sealed})
+    await send({"type": "http.response.start", "status": refusal.status_code, "headers": sealed})
     await send({"type": "http.response.body", "body": body})

@@ -3,9 +3,11 @@
 The page knows no rules.  Whatever it draws or animates comes from here.
 """
 
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
+from awello.formats.openings import opening_at
 from awello.kernel import U
 from awello.position import Position, format_position
 from awello.record import Record
@@ -33,6 +35,7 @@ def view(position: Position) -> dict[str, Any]:
         "score": score if over else None,
         "winner": int(score[1] > score[0]) if over and score[0] != score[1] else None,
         "ending": position.end,
+        "opening": asdict(opening) if (opening := opening_at(position)) else None,
     }
 
 
