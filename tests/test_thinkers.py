@@ -21,7 +21,7 @@ from awello.engine.review import review
 from awello.engine.tablebase import need
 from awello.limits import Limit
 from awello.web import thinkers as pool
-from awello.web.tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task, answer_at_once
+from awello.web.tasks import AnalyseTask, Answer, ChooseTask, Mind, Paused, Progress, ReviewTask, Task, answer_at_once
 from awello.web.thinkers import Job, Thinkers
 
 LONG = 60.0  # seconds: longer than any test
@@ -212,6 +212,30 @@ def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, mon
     assert [judgement["ply"] for judgement in judgements] == list(range(len(record.moves), 0, -1))
     found = [(item["value"], item["best_value"], item["loss"], item["mark"], item["exact"]) for item in judgements]
     assert found == [(item.value, item.best_value, item.loss, item.mark, item.exact) for item in expected]
+
+
+def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    task, progress = ReviewTask(play(Game.OTHELLO4), 10), Progress()
+    judgements = list(Mind().think(task, progress))
+    progress.told = 3
+    monkeypatch.delattr(Mind, "search")
+    assert list(Mind().think(task, progress)) == judgements[3:]
+
+
+def test_a_stopped_analysis_goes_on_where_it_was() -> None:
+    mind, task, progress = Mind(), AnalyseTask(play(Game.OTHELLO, 9), LONG), Progress()
+    depths, spent = [], [0.0]
+    for _ in range(4):
+        mind.stopped.clear()
+        with pytest.raises(Paused):
+            for answer in mind.think(task, progress):
+                depths.append(answer["depth"])
+                if depths[-1] > depths[0] + len(spent):
+                    mind.stop()
+        spent.append(progress.searches[0].seconds)
+    assert depths == sorted(depths) and spent == sorted(set(spent))
+    late = AnalyseTask(task.record, spent[-1])
+    assert list(mind.think(late, progress)) == [] and progress.searches[0].over
 
 
 def test_a_review_of_awale(room: Room) -> None:
