@@ -352,6 +352,27 @@ def test_closing_answers_whoever_waits() -> None:
     assert [answers[-1]["code"] for answers in asyncio.run(close())] == ["closed"] * 4
 
 
+def refuse(*given: Any, **named: Any) -> None:
+    raise OSError("no more processes")
+
+
+@pytest.mark.parametrize(("name", "what"), [("serve", str), ("SpawnProcess", refuse)])
+def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str, what: Any) -> None:
+    monkeypatch.setattr(pool, name, what)
+    before = multiprocessing.active_children()
+
+    async def try_to_start() -> list[Answer]:
+        thinkers = Thinkers(1)
+        await thinkers.start()
+        try:
+            return await ask(thinkers, AnalyseTask(play(Game.OTHELLO, 5), LONG))
+        finally:
+            await thinkers.close()
+
+    (error,) = asyncio.run(asyncio.wait_for(try_to_start(), LONG))
+    assert error["code"] == "crash" and multiprocessing.active_children() == before
+
+
 def test_processes_end_with_the_server() -> None:
     """The output of the script stays open as long as any process lives that it started."""
     script = """

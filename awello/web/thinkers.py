@@ -99,6 +99,7 @@ class Thinker:
         """Why it is killed, for whoever waits for its answer."""
         self._number = 0
         self._process: SpawnProcess | None = None
+        self._writer: asyncio.StreamWriter | None = None
         self._deadline: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
@@ -134,12 +135,12 @@ class Thinker:
         """Think about a task, or go on with it."""
         self.job, job.home, self.begun = job, self, asyncio.get_running_loop().time()
         self._number += 1
-        self._writer.write(pack((self._number, job.task, job.progress)))
+        self._say(self._number, job.task, job.progress)
 
     def stop(self, patience: float) -> None:
         """Let go of the task within so many seconds."""
         self.stopping = True
-        self._writer.write(pack((self._number,)))
+        self._say(self._number)
         self.allow(patience, died(self.job))
 
     def allow(self, seconds: float, last_word: Answer) -> None:
@@ -167,9 +168,14 @@ class Thinker:
             self._process.kill()
             self._process.join()
             self._process.close()
+        if self._writer is not None:
             self._writer.close()
             with suppress(OSError):
                 await self._writer.wait_closed()
+
+    def _say(self, *message: Any) -> None:
+        assert self._writer is not None
+        self._writer.write(pack(message))
 
     def _forget_deadline(self) -> None:
         if self._deadline is not None:
