@@ -230,6 +230,7 @@ def address() -> Iterator[str]:
 @settings(max_examples=20, deadline=None)
 def test_api_keeps_its_word(case: schemathesis.Case[Any], address: str) -> None:
     body: Any = case.body
-    if isinstance(body, dict) and isinstance(body.get("seconds"), int | float):
-        body["seconds"] = min(body["seconds"], 0.01)
+    thinks = case.operation.path in ("/api/analyse", "/api/choose", "/api/review")
+    if thinks and isinstance(body, dict) and isinstance(body.get("seconds", 5), int | float):
+        body["seconds"] = min(body.get("seconds", 5), 0.01)  # let nobody wait
     case.call_and_validate(base_url=address.rstrip("/"), checks=CHECKS)

@@ -61,7 +61,7 @@ def create_app(thinkers: int = 1, host: str = "127.0.0.1") -> FastAPI:
     )
     app.add_middleware(Door, host=host)
     app.include_router(api.router)
-    app.include_router(laboratory.router)
+    app.include_router(laboratory.router, responses={404: api.MISSING, 409: api.BUSY})
     _answer_problems(app)
 
     @app.websocket("/api/live")
