@@ -192,6 +192,15 @@ def keep(contests: Contests, number: int) -> Path:
     return folder
 
 
+def test_an_id_leads_nowhere_else(contests: Contests) -> None:
+    keep(contests, 7).rename(contests.folder.parent / "outside")
+    for name in ("../outside", "..", ".", ""):
+        with pytest.raises(Missing):
+            contests.get(name)
+        with pytest.raises(Missing):
+            contests.delete(name)
+
+
 def test_only_so_many_contests_are_kept(client: TestClient, contests: Contests) -> None:
     for number in range(MOST_KEPT):
         keep(contests, number)

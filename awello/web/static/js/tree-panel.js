@@ -102,10 +102,11 @@ class TreePanel extends HTMLElement {
     this.#forget();
     const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
     const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg).map(Number);
+    const root = Number(/<rect x="([\d.]+)"/.exec(svg)[1]); // the first node that is drawn
     this.#found = { lines, url, width, height };
     this.#show();
     this.#resize(Math.max(READABLE, this.box.clientWidth / this.#found.width));
-    this.box.scrollLeft = (this.box.scrollWidth - this.box.clientWidth) / 2; // where the root is
+    this.box.scrollLeft = root * this.#scale - this.box.clientWidth / 2;
   }
 
   #forget() {
