@@ -22,9 +22,16 @@ class Analysis:
     """The moves expected from here on, best play on both sides."""
     certainty: int = 100
     """How sure the search is that it left nothing out that matters, in percent."""
+    exact_moves: tuple[int, ...] = ()
+    """The moves among `candidates` whose values the engine proved."""
 
     @property
     def best_moves(self) -> tuple[int, ...]:
         """All moves that are as good as the best."""
         most = max(value for _, value in self.candidates)
         return tuple(move for move, value in self.candidates if value == most)
+
+
+def format_value(value: float, exact: bool = False) -> str:
+    """A value in discs or seeds for people: `+4`, `-2.5`, and `=+4` if it is exact."""
+    return "=" * exact + f"{round(value, 1) + 0.0:+.1f}".removesuffix(".0")

@@ -136,7 +136,7 @@ def test_what_it_calls_exact_is_what_the_endgames_say(game: Game) -> None:
     table = np.zeros(int(OFFSET[10]), np.uint8)
     for level in range(7 if game == Game.TOURNAMENT else 1, 10):
         tablebase.solve_level(game, table, level, 1, lambda passes: None)
-    judge, chance, proved = tablebase.Tablebase(game, 9, table), random.Random(3), 0
+    judge, chance, proved, some = tablebase.Tablebase(game, 9, table), random.Random(3), 0, 0
     with Engine(game, hash=4) as engine:
         for _ in range(200):
             pits = [0] * 12
@@ -150,7 +150,14 @@ def test_what_it_calls_exact_is_what_the_endgames_say(game: Game) -> None:
                 proved += 1
                 assert found.value == judge.value(position)
                 assert judge.values(position)[found.move] == found.value
+                assert found.exact_moves == (found.move,)
+            *_, found = engine.analyse(position, Limit(depth=9), best=6)
+            some += 0 < len(found.exact_moves) < len(found.candidates)
+            assert (found.move in found.exact_moves) == found.exact
+            values = dict(found.candidates)
+            assert all(values[move] == judge.values(position)[move] for move in found.exact_moves)
     assert proved >= 5
+    assert some
 
 
 # ---- repetition -----------------------------------------------------------------------------------------------------
@@ -187,8 +194,9 @@ def test_inside_the_endgames_every_move_has_its_value() -> None:
     with Engine(Game.ROMEIN, hash=1) as engine:
         (found,) = engine.analyse(position, Limit(seconds=5), best=6)
         assert (found.value, found.exact, found.move) == (2, True, 5)
+        assert set(found.exact_moves) == set(position.legal_moves())
         (outcome,) = engine.solve(position, wld=True)
-        assert outcome.value == 1
+        assert (outcome.value, outcome.exact_moves) == (1, (5,))
         assert position.legal_moves() == tuple(sorted(move for move, _ in found.candidates))
 
 

@@ -1,6 +1,7 @@
 """The command line as people and machines meet it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,8 @@ def test_a_person_plays_in_the_terminal() -> None:
     assert "There is nothing to take back." in done.stdout
     assert "Black (d3 c4 f5 e6): " in done.stdout
     assert "): d3 c4 f5 e6\n" in done.stdout  # the answer to `moves`
-    assert "alphabeta@6 would play" in done.stdout
+    hint = next(line for line in done.stdout.splitlines() if "more than the opponent at the end" in line)
+    assert sorted(re.findall(r"(\w\d) =?[+-]\d", hint)) == ["c4", "d3", "e6", "f5"]
     assert "'[/x]' is no square" in done.stdout
     assert "'z9' is no square of this board" in done.stdout
     assert "a1 is no legal move: Black can play d3, c4, f5, e6" in done.stdout
@@ -115,10 +117,18 @@ def test_a_person_plays_in_the_terminal() -> None:
     assert done.stdout.splitlines()[-1].startswith("moves: d3")
 
 
+def test_hints_count_what_is_taken_and_mark_what_is_exact() -> None:
+    position = "0-0-1-0-0-2-1-1-0-0-0-2-22-19-S"
+    done = awello("play", "awale", "--variant", "romein", "--position", position, stdin="hint\nquit\n")
+    assert done.returncode == 0, done.stderr
+    assert "F =+10, C =-4 (seeds more than the opponent at the end; = is exact)" in done.stdout
+
+
 def test_leaving_a_game_is_no_error() -> None:
-    done = awello("play", "awale", stdin="C\n")
-    assert done.returncode == 0
-    assert done.stdout.strip().endswith("The game is left unfinished.")
+    for words in ("C\n", "C\nquit\n"):
+        done = awello("play", "awale", stdin=words)
+        assert done.returncode == 0
+        assert done.stdout.strip().endswith("The game is left unfinished.")
 
 
 def test_players_of_ones_own(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
+from awello import PASS, Clock, Game, Match, Position, format_transcript, make_player, parse_position, play_match
 from awello.analysis import Analysis
 from awello.engine import block as slots
 from awello.engine.clock import UNLIMITED, allowance
@@ -92,12 +92,14 @@ def test_a_full_search_is_minimax(empties: int, engine: Engine) -> None:
         found = last_of(engine.analyse(position, Limit(depth=depth), best=len(values)))
         assert dict(found.candidates) == values
         assert found.value == max(values.values()) and not found.exact and found.depth == depth
+        assert found.exact_moves == ()
 
 
 def test_best_moves_come_in_order(engine: Engine) -> None:
     position = judges.random_position(Game.OTHELLO, 12, random.Random(2))
     found = last_of(engine.analyse(position, best=3))
     assert len(found.candidates) == 3 and found.exact
+    assert found.exact_moves == tuple(move for move, _ in found.candidates)
     values = sorted((-last_of(engine.solve(position.after(m))).value for m in position.legal_moves()), reverse=True)
     assert [value for _, value in found.candidates] == values[:3]
 
@@ -123,6 +125,7 @@ def test_answers_grow_and_a_pass_is_answered(engine: Engine) -> None:
     found = last_of(engine.analyse(passing))
     assert found.move == PASS == found.line[0]
     assert found.value == judges.solve(passing)
+    assert found.exact_moves == (PASS,)
 
 
 def test_another_game_is_refused(engine: Engine) -> None:
@@ -261,11 +264,45 @@ def test_the_champion_plays_by_the_clock_and_ponders() -> None:
     assert threading.active_count() == before
 
 
+@pytest.mark.parametrize("game", [Game.OTHELLO, Game.ABAPA], ids=str)
+def test_the_champion_gives_away_no_more_than_its_slack(game: Game) -> None:
+    given, chance = 0, random.Random(4)
+    player = make_player("champion@3,hash=1,slack=3,often=100")
+    player.begin(game, 1)
+    for plies in range(4, 16):
+        position = Position.start(game)
+        for _ in range(plies):
+            position = position.after(chance.choice(position.legal_moves()))
+        choice = player.choose(position, Clock())
+        assert choice.analysis
+        values = dict(choice.analysis.candidates)
+        assert values.keys() == set(position.legal_moves())
+        loss = max(values.values()) - values[choice.move]
+        assert loss <= 3 and choice.analysis.value == values[choice.move]
+        assert loss > 0 or not any(0 < max(values.values()) - value <= 3 for value in values.values())
+        given += loss > 0
+    player.end()
+    assert given > 5
+
+
+def test_the_champion_gives_away_as_often_as_it_is_told() -> None:
+    def games(spec: str, seed: int) -> list[str]:
+        match = Match(Game.OTHELLO6, f"champion@2,hash=1{spec}", "champion@2,hash=1", games=4, seed=seed)
+        return [format_transcript(record) for record in play_match(match).records]
+
+    assert games(",slack=4", 1) == games(",often=50", 1) == games("", 1)
+    assert games(",slack=4,often=50", 1) == games(",slack=4,often=50", 1)
+    assert games(",slack=4,often=50", 1) not in (games("", 1), games(",slack=4,often=50", 2))
+
+
 def test_the_champion_says_what_it_cannot_do() -> None:
     with pytest.raises(SpecError, match="no level 99"):
         make_player("champion@level=99").begin(Game.OTHELLO, 0)
     with pytest.raises(SpecError, match="threads"):
         make_player("champion,threads=0")
+    for wrong in ("slack=-1", "slack=nan", "often=101", "often=-1"):
+        with pytest.raises(SpecError, match=wrong.partition("=")[0]):
+            make_player(f"champion,{wrong}")
 
 
 # ---- published problems ---------------------------------------------------------------------------------------------

@@ -13,13 +13,13 @@ from conftest import awello
 from twins import OthelloTwin
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_position, parse_transcript
-from awello.analysis import Analysis
+from awello.analysis import Analysis, format_value
 from awello.cli.analyse import analyse, read_record
 from awello.engine.engine import Engine
 from awello.engine.review import Judgement, review, summarise
 from awello.engine.tablebase import need
 from awello.errors import AwelloError, ConfigError
-from awello.lab.reviews import draw_chart, format_summary, format_value, legend
+from awello.lab.reviews import draw_chart, format_summary, legend
 from awello.limits import Limit
 
 SOLVED = 7  # empty squares from which the fake engine is exact

@@ -53,7 +53,7 @@ class AwaleThinking(Thinking):
         """Whether the game is won, drawn or lost, with the seeds already taken."""
         final = self.position.lead + answer.value
         value = float((final > 0) - (final < 0))
-        return replace(answer, value=value, candidates=((answer.move, value),))
+        return replace(answer, value=value, candidates=((answer.move, value),), exact_moves=(answer.move,))
 
     def search_moves(self, depth: int, certainty: int) -> list[Found]:
         if self.seeds > certainty:
@@ -70,11 +70,12 @@ class AwaleThinking(Thinking):
         return Found(self.found[0].value, move)
 
     def answer(self, depth: int, certainty: int) -> Analysis:
-        value, move, proved = self.found[0]
+        value, move, exact = self.found[0]
         line = (move, *self._line(self.position.after(move)))
         candidates = tuple((found.move, found.value / UNIT) for found in self.found)
         nodes, seconds = self.team.nodes, self.elapsed()
-        return Analysis(move, value / UNIT, proved, depth, nodes, 0, seconds, candidates, line)
+        proved = tuple(found.move for found in self.found if found.proved)
+        return Analysis(move, value / UNIT, exact, depth, nodes, 0, seconds, candidates, line, exact_moves=proved)
 
     def _line(self, position: Position) -> tuple[int, ...]:
         """The best line: what the search remembers, then what the endgames know."""

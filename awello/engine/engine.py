@@ -99,9 +99,17 @@ class Engine:
         return self._stream(position, Limit(), UNLIMITED, 1, lambda thinking: thinking.solve(wld))
 
     def choose(
-        self, position: Position, clock: Clock, limit: Limit | None = None, without: Iterable[int] = ()
+        self,
+        position: Position,
+        clock: Clock,
+        limit: Limit | None = None,
+        without: Iterable[int] = (),
+        best: int = 1,
     ) -> Analysis:
-        """The best move in the time that the clock allows, within the limit if there is one; some may be left out."""
+        """The best move in the time that the clock allows, within the limit if there is one; some may be left out.
+
+        The values of the `best` moves are its candidates.
+        """
         allowed = allowance(clock, moves_left(position))
         if limit is not None and limit.seconds is not None:
             allowed = Allowance(allowed.aim, min(allowed.most, limit.seconds * (1 - SPARE)))
@@ -109,7 +117,7 @@ class Engine:
             limit = Limit(level=USUAL) if allowed == UNLIMITED else Limit()
         if len(position.legal_moves()) == 1:
             limit = Limit(depth=1)
-        *_, last = self._stream(position, limit, allowed, 1, without=without)
+        *_, last = self._stream(position, limit, allowed, best, without=without)
         return last
 
     def ponder(self, position: Position) -> None:
@@ -199,6 +207,6 @@ def _after_pass(position: Position) -> Position:
 
 def _before_pass(answer: Analysis) -> Analysis:
     """The answer for the one who must pass."""
-    return replace(
-        answer, move=PASS, value=-answer.value, candidates=((PASS, -answer.value),), line=(PASS, *answer.line)
-    )
+    value, line = -answer.value, (PASS, *answer.line)
+    proved = (PASS,) if answer.exact else ()
+    return replace(answer, move=PASS, value=value, candidates=((PASS, value),), line=line, exact_moves=proved)

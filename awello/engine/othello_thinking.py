@@ -114,7 +114,9 @@ class OthelloThinking(Thinking):
         else:
             line = (move, *self.remembered_line(self.position.after(move), self.empties))
         candidates = tuple((found.move, float(found.value)) for found in self.found)
-        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, line, PERCENT[certainty])
+        proved = tuple(found.move for found in self.found if exact)
+        sure = PERCENT[certainty]
+        return Analysis(move, float(value), exact, depth, nodes, 0, seconds, candidates, line, sure, proved)
 
     def solved_line(self, move: int, value: int) -> tuple[int, ...]:
         """The best line to the end of the game: in each position a move that has the score."""

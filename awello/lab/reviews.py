@@ -9,6 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from awello.analysis import format_value
 from awello.engine.review import SCALES, Judgement, Summary
 from awello.rules.game import Game
 
@@ -18,11 +19,6 @@ WIDEST = 6  # letters of a bar in a short game
 STEPS = (1, 2, 4, 6, 10, 13)  # discs or seeds that a row of the chart may stand for
 STYLES = {"": "", "?!": "cyan", "?": "yellow", "??": "bold red"}
 GREEN, BLUE, ORANGE, RED = "#1e7a46", "#3b7ea1", "#e08a00", "#c22222"
-
-
-def format_value(value: float, exact: bool = False) -> str:
-    """A value in discs or seeds for people: `+4`, `-2.5`, and `=+4` if it is exact."""
-    return "=" * exact + f"{round(value, 1) + 0.0:+.1f}".removesuffix(".0")
 
 
 def format_summary(name: str, summary: Summary) -> str:

@@ -1,5 +1,6 @@
 """The champion: the engine as a player, with its book and what it remembers of games it lost."""
 
+import random
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,6 +38,10 @@ class Champion(Player):
     """Whether it opens by its book, where there is one (Awalé)."""
     remember: str = ""
     """A file of moves that lost games before, which it does not play again; it grows."""
+    slack: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """The most discs or seeds that it gives away in one move."""
+    often: Annotated[int, Field(ge=0, le=100)] = 0
+    """How often, in percent, it gives something away."""
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
@@ -59,10 +64,14 @@ class Champion(Player):
             self.experience = Experience(Path(self.remember))
         self.engine.clear()
         self.openings = shipped_book(game)
+        self.chance = random.Random(seed)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         assert self.engine is not None, "begin comes first"
-        analysis = self._from_book(position) or self._search(self.engine, position, clock)
+        if self.slack and self.chance.randrange(100) < self.often:
+            analysis = self._give_away(self.engine, position, clock)
+        else:
+            analysis = self._from_book(position) or self._search(self.engine, position, clock)
         self.played.append((position, analysis))
         if self.ponder:
             self.engine.ponder(position.after(analysis.move))
@@ -84,6 +93,15 @@ class Champion(Player):
         if best in lost and (analysis.move in lost or lost[best] > analysis.value):
             return replace(analysis, move=best, value=lost[best], candidates=((best, lost[best]),), line=(best,))
         return analysis
+
+    def _give_away(self, engine: "Engine", position: Position, clock: Clock) -> Analysis:
+        """A move that gives something away, but no more than the slack; the best one if there is none."""
+        analysis = engine.choose(position, clock, self.limit, best=len(position.legal_moves()))
+        weaker = [found for found in analysis.candidates if 0 < analysis.value - found[1] <= self.slack]
+        if not weaker:
+            return analysis
+        move, value = self.chance.choice(weaker)
+        return replace(analysis, move=move, value=value, exact=move in analysis.exact_moves, line=(move,))
 
     def _lost_before(self, position: Position) -> dict[int, float]:
         return self.experience.of(position) if self.experience else {}

@@ -2,26 +2,32 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from awello.analysis import format_value
 from awello.errors import AwelloError
-from awello.limits import Clock
-from awello.players.player import Choice, Player, Resignation, TakeBack, make_player, register
+from awello.limits import Clock, Limit
+from awello.players.player import Choice, Player, Resignation, TakeBack, register
 from awello.position import Position
 from awello.rules.game import Game
+
+if TYPE_CHECKING:
+    from awello.engine.engine import Engine
 
 with suppress(ImportError):
     import readline  # noqa: F401  (the arrow keys work)
 
+HINT = Limit(seconds=1.0)
 HELP = """\
   a move     {example}
   moves      show the legal moves
-  hint       ask for a move
+  hint       show what the game would end with after each move
   undo       take your last move back
   resign     give the game up
-  help       show this
-Ctrl-D or Ctrl-C leaves the game."""
+  quit       leave the game, as Ctrl-D and Ctrl-C do
+  help       show this"""
 
 
 @register("human", "a person who types moves in the terminal")
@@ -29,18 +35,20 @@ Ctrl-D or Ctrl-C leaves the game."""
 class Human(Player):
     """Asks the person at the terminal."""
 
+    def __post_init__(self) -> None:
+        self.engine: Engine | None = None
+
     def begin(self, game: Game, seed: int) -> None:
+        self.end()
         self.console = Console(highlight=False, markup=False, soft_wrap=True)
         self.moves = 0
-        self.adviser = make_player("alphabeta@6")
-        self.adviser.begin(game, seed)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         self.console.print(position)
         while True:
             word = self.console.input(f"{position.mover} ({self._list(position)}): ").strip()
             try:
-                if (move := self._answer(word, position, clock)) is not None:
+                if (move := self._answer(word, position)) is not None:
                     self.moves += 1
                     return Choice(move)
             except AwelloError as error:
@@ -49,7 +57,25 @@ class Human(Player):
     def _list(self, position: Position) -> str:
         return " ".join(map(position.format_move, position.legal_moves()))
 
-    def _answer(self, word: str, position: Position, clock: Clock) -> int | None:
+    def _hint(self, position: Position) -> str:
+        """What the game would end with after each move, for the mover; the best first."""
+        from awello.engine.engine import Engine
+
+        self.engine = self.engine or Engine(position.game)
+        *_, found = self.engine.analyse(position, HINT, best=len(position.legal_moves()))
+        values = [
+            f"{position.format_move(move)} {format_value(position.lead + value, move in found.exact_moves)}"
+            for move, value in found.candidates
+        ]
+        unit = "discs" if position.game.family == "othello" else "seeds"
+        return f"{', '.join(values)} ({unit} more than the opponent at the end; = is exact)"
+
+    def end(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
+            self.engine = None
+
+    def _answer(self, word: str, position: Position) -> int | None:
         """The move of a line typed in, or None if the line only asked for something."""
         match word.lower():
             case "":
@@ -67,8 +93,9 @@ class Human(Player):
             case "moves":
                 self.console.print(self._list(position))
             case "hint":
-                advice = self.adviser.choose(position, clock).move
-                self.console.print(f"{self.adviser} would play {position.format_move(advice)}.")
+                self.console.print(self._hint(position))
+            case "quit":
+                raise EOFError
             case _:
                 return position.parse_move(word)
         return None
