@@ -155,7 +155,6 @@ def _value(player: Player, position: Position, found: Analysis | None) -> float 
 
 
 def _describe_analysis(position: Position, found: Analysis) -> Answer:
-    exact = getattr(found, "exact_moves", ()) or (position.legal_moves() if found.exact else ())
     best_first = sorted(found.candidates, key=lambda candidate: -candidate[1])
     return {
         "kind": "analysis",
@@ -166,7 +165,7 @@ def _describe_analysis(position: Position, found: Analysis) -> Answer:
         "seconds": round(found.seconds, 3),
         "certainty": found.certainty,
         "moves": [
-            {"move": position.format_move(move), "value": margin(position, value), "exact": move in exact}
+            {"move": position.format_move(move), "value": margin(position, value), "exact": move in found.exact_moves}
             for move, value in best_first
         ],
         "line": _names(position, found.line),
