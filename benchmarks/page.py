@@ -1,0 +1,146 @@
+"""How quickly the page answers: alone, and while thirty games are played and analysed at once.
+
+    python benchmarks/page.py [GAMES] [SECONDS]
+
+Needs the development tools and Chromium.  The server is started as a person starts it; every figure is printed.
+"""
+
+import asyncio
+import json
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx2 as httpx
+from websockets.asyncio.client import connect
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from browser import browsing, cell, serving  # noqa: E402
+
+OPENING = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7"]
+CLICK = """() => new Promise((resolve) => {
+  const square = document.querySelector("[data-cell=f5]");
+  new MutationObserver(() => {
+    const shown = performance.now() - begun;
+    requestAnimationFrame(() => resolve([shown, performance.now() - begun]));
+  }).observe(document.querySelector("othello-board"), { subtree: true, childList: true, attributes: true });
+  const begun = performance.now();
+  square.click();
+})"""
+
+
+def processes(parent_of: str) -> tuple[int, int]:
+    """The processes below the server that listens on a port, and the threads that are running in them now."""
+    children = [path for path in Path("/proc").glob("[0-9]*") if _is_below(path, parent_of)]
+    running = 0
+    for child in children:
+        for thread in child.glob("task/*/stat"):
+            running += thread.read_text().rsplit(")", 1)[1].split()[0] == "R"
+    return len(children), running
+
+
+def _is_below(path: Path, parent: str) -> bool:
+    try:
+        return path.joinpath("stat").read_text().rsplit(")", 1)[1].split()[1] == parent
+    except OSError:
+        return False
+
+
+def server_process(port: str) -> str:
+    """The process that was started to serve on a port of its own choice."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            words = path.joinpath("cmdline").read_text().split("\0")
+        except OSError:
+            continue
+        if "serve" in words and port in words:
+            return path.name
+    return ""
+
+
+def look(address: str) -> None:
+    """The first move, and a click."""
+    with browsing() as browser:
+        for visit in ("first visit", "second visit"):
+            page = browser.new_page()
+            begun = time.perf_counter()
+            page.goto(address)
+            cell(page, "f5").and_(page.locator("[aria-label*=legal]")).wait_for()
+            print(f"{visit}: first move possible after {1000 * (time.perf_counter() - begun):.0f} ms")
+            changed, painted = page.evaluate(CLICK)
+            print(f"{visit}: a click changes the board after {changed:.1f} ms, painted by {painted:.1f} ms")
+            page.close()
+
+
+async def one_game(address: str, number: int, until: float, moves: list[int]) -> None:
+    """A game against a program, with the engine on, again and again."""
+    game = ("othello", "abapa")[number % 2]
+    async with connect(address.replace("http", "ws") + "api/live") as socket, httpx.AsyncClient() as client:
+        while time.perf_counter() < until:
+            played: list[str] = []
+            while time.perf_counter() < until:
+                line = {"game": game, "moves": played}
+                view = (await client.post(f"{address}api/line", json={**line, "since": len(played)})).json()["views"][0]
+                if view["over"]:
+                    break
+                await socket.send(json.dumps({"id": "analysis", "do": "analyse", **line, "seconds": 10}))
+                await socket.send(json.dumps({"id": "move", "do": "choose", **line, "player": "champion@level=3"}))
+                while (answer := json.loads(await socket.recv())).get("kind") != "choice":
+                    if time.perf_counter() > until:
+                        return
+                played.append(answer["move"])
+                moves[number] += 1
+
+
+async def timed(action: Callable[[], Awaitable[httpx.Response]], until: float, times: list[float]) -> None:
+    """Ask again and again, ten times a second."""
+    while time.perf_counter() < until:
+        begun = time.perf_counter()
+        answer = await action()
+        assert answer.status_code == 200, answer.text
+        times.append(time.perf_counter() - begun)
+        await asyncio.sleep(0.1)
+
+
+async def crowd(address: str, games: int, seconds: float) -> None:
+    """Many games at once, and somebody who only wants the page."""
+    until = time.perf_counter() + seconds
+    moves = [0] * games
+    times: dict[str, list[float]] = {"/": [], "/api/line": [], "/api/players": [], "/static/js/app.js": []}
+    port = address.rstrip("/").rsplit(":", 1)[1]
+    most = 0
+
+    async def count() -> None:
+        nonlocal most
+        server = server_process(port)
+        while time.perf_counter() < until:
+            most = max(most, processes(server)[1])
+            await asyncio.sleep(0.25)
+
+    async with httpx.AsyncClient(base_url=address) as client:
+        asks: dict[str, Callable[[], Awaitable[httpx.Response]]] = {
+            path: (lambda path=path: client.get(path)) for path in times if path != "/api/line"
+        }
+        asks["/api/line"] = lambda: client.post("/api/line", json={"moves": OPENING})
+        work = [one_game(address, number, until, moves) for number in range(games)]
+        work += [timed(asks[path], until, found) for path, found in times.items()]
+        await asyncio.gather(count(), *work)
+    print(f"{games} games at once for {seconds:g} s: {sum(moves)} moves, the slowest game made {min(moves)}")
+    print(f"threads that search at once: {most} at most")
+    for path, found in times.items():
+        quantiles = statistics.quantiles([1000 * value for value in found], n=20)
+        print(f"{path}: {len(found)} calls, median {statistics.median(found) * 1000:.1f} ms, p95 {quantiles[-1]:.1f} ms")
+
+
+def main() -> None:
+    """Measure and print."""
+    games, seconds = int(([*sys.argv, "30"][1:])[0]), float(([*sys.argv, "", "30"][2:])[0] or 30)
+    with serving("--port", "8499", "--threads", "2") as address:
+        look(address)
+        asyncio.run(crowd(address, games, seconds))
+
+
+if __name__ == "__main__":
+    main()
