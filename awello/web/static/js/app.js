@@ -16,7 +16,7 @@ import { api, Live } from "./server.js";
 import { rememberGame, set, settings } from "./settings.js";
 import { applySettings, SettingsPanel } from "./settings-panel.js";
 import { play as playSound } from "./sounds.js";
-import { Table } from "./table.js";
+import { loadGame, Table } from "./table.js";
 import { signed, t } from "./words.js";
 
 const TABS = { play: PlayPanel, analysis: AnalysisPanel, position: PositionPanel, lab: LabTab, settings: SettingsPanel };
@@ -40,7 +40,7 @@ class App {
     applySettings();
     translate(document);
     this.listen();
-    const first = this.open(location.hash).then((opened) => opened || this.newGame(settings.game ?? "othello"));
+    const first = this.begin();
     this.fillGames();
     for (const [name, Panel] of Object.entries(TABS)) this.panels[name] = new Panel(this, byId(`panel-${name}`));
     this.showTab("play");
@@ -51,9 +51,16 @@ class App {
     this.draw();
   }
 
+  /** The game of the address, else a new one. */
+  async begin() {
+    if (location.hash && (await this.open(location.hash))) return;
+    await this.newGame(settings.game in FAMILY ? settings.game : "othello");
+  }
+
   listen() {
     this.table.addEventListener("change", () => this.draw());
     this.table.addEventListener("move", (event) => this.moved(event.detail));
+    this.table.addEventListener("end", () => this.ended());
     this.table.addEventListener("problem", (event) => this.complain(event.detail.error));
     this.analyst.addEventListener("change", () => this.draw());
     this.reviewer.addEventListener("change", () => this.draw());
@@ -61,7 +68,7 @@ class App {
     this.live.addEventListener("online", () => this.noteOffline(false));
     listenToKeys(this.actions);
     listenToButtons(this);
-    window.addEventListener("hashchange", () => location.hash !== this.link && this.open(location.hash));
+    window.addEventListener("hashchange", () => this.followAddress());
     document.addEventListener("paste", (event) => this.pasted(event));
     document.addEventListener("dragover", (event) => event.preventDefault());
     document.addEventListener("drop", (event) => this.dropped(event));
@@ -80,58 +87,70 @@ class App {
 
   // ---- games --------------------------------------------------------------------------------------------------------
   /** Begin a game against a friendly program, or with the players who sit there. */
-  async newGame(name, { seats, start = null } = {}) {
+  async newGame(name, choices = {}) {
     const before = this.table.game;
     const same = before && FAMILY[before.game] === FAMILY[name];
-    const usual = same ? before.seats : [PERSON, friendly(FAMILY[name])];
-    await this.use(new Game({ game: name, start, seats: seats ?? usual, clock: before?.clock ?? null }));
-    set("game", name);
+    const seats = same ? before.seats : [PERSON, friendly(FAMILY[name])];
+    if (await this.use(new Game({ game: name, seats, clock: before?.clock ?? null, ...choices }))) set("game", name);
   }
 
-  /** Put a game on the table; false if the server does not understand it. */
-  async use(game) {
+  /** Put a game on the table in place of the one before; false if the server does not understand it, or another is wanted. */
+  async use(game, { key = String(Date.now()), back = false } = {}) {
+    this.coming = game;
     try {
-      await this.table.set(game);
+      await loadGame(game);
     } catch (error) {
       this.complain(error);
       return false;
     }
-    this.key = String(Date.now());
+    if (this.coming !== game) return false;
+    if (!back && this.link && this.link !== formatLink(game)) history.pushState(null, "", location.href);
+    this.key = key;
     this.editor = null;
     this.reviewer.forget();
-    this.screen.marks = [];
-    this.screen.shownNode = null;
+    Object.assign(this.screen, { marks: [], preview: null, shownNode: null });
     this.screen.turned = game.seats[0] !== PERSON && game.seats[1] === PERSON;
-    this.draw();
+    this.table.set(game);
     return true;
   }
 
-  /** Open a link; false if it is none. */
+  /** Open the link in the address; false if it holds no game. */
   async open(hash) {
     const kept = history.state?.link === hash ? history.state : null;
     const game = parseLink(hash);
-    if (!game) return false;
+    if (!game) {
+      this.complain({ message: t("problem.link") });
+      return false;
+    }
     if (kept) restoreTimes(game, kept.times);
-    const opened = await this.use(game);
-    if (opened && kept) this.key = kept.key;
-    return opened;
+    return this.use(game, { key: kept?.key, back: true });
+  }
+
+  /** The address was changed by hand, or by going back and forth in the browser. */
+  async followAddress() {
+    if (location.hash !== this.link && !(await this.open(location.hash))) this.draw();
   }
 
   /** Whether the board takes moves now. */
   get playable() {
     const { game, thinking } = this.table;
-    return !this.editor && !game.at.over && !thinking && (!game.programToMove || game.at.children.length > 0 || this.table.paused);
+    if (this.editor || game.at.over || thinking || this.reviewer.trial?.tried) return false;
+    return !game.programToMove || game.at.children.length > 0 || this.table.paused || this.table.waiting;
   }
 
   async playMove(move) {
     this.screen.preview = null;
+    if (!this.playable) return this.complain({ message: t("problem.wait") });
     if (this.reviewer.trial) return this.tryMove(move);
     this.hideNotice();
+    this.table.waiting = false;
     await this.table.play(move);
   }
 
   async playLine(moves) {
-    for (const move of moves) await this.table.play(move);
+    const { game } = this.table;
+    if (!this.playable) return this.complain({ message: t("problem.wait") });
+    for (const move of moves) if (this.table.game === game) await this.table.play(move);
   }
 
   /** Play a move that was typed; whether it was one. */
@@ -152,14 +171,19 @@ class App {
     this.note(t(`refused.${reason}`, { move }));
   }
 
-  moved({ node, by }) {
+  moved({ node }) {
     const { game } = this.table;
     const effect = node.parent.view.moves[node.move];
     const side = t(`side.${game.family}.${node.parent.view.side}`);
     const gain = effect.flips?.length ?? effect.captured.reduce((sum, [, seeds]) => sum + seeds, 0);
     const kind = node.move === "pass" ? "pass" : game.family;
-    this.say(t(`spoken.${kind}`, { side, move: node.move, gain, by }));
+    this.say(t(`spoken.${kind}`, { side, move: node.move, gain }));
     playSound(game.family === "othello" ? "disc" : gain ? "capture" : "seed");
+  }
+
+  ended() {
+    this.say(`${byId("spoken").textContent}. ${resultWords(this.table.game)}`);
+    playSound("end");
   }
 
   jump(id) {
@@ -171,6 +195,7 @@ class App {
     this.screen.preview = null;
     this.screen.board.finish?.();
     this.reviewer.trial = null;
+    this.table.waiting = Boolean(this.editor);
     await this.table.go(node);
   }
 
@@ -179,16 +204,18 @@ class App {
     this.draw();
   }
 
+  /** Delete a variation; a program is not to play it again at once. */
   remove(id) {
-    this.table.rest();
-    this.table.game.remove(this.table.game.find(id));
-    this.table.paused = this.table.game.programToMove;
-    this.table.go(this.table.game.at);
+    const { game } = this.table;
+    game.remove(game.find(id));
+    if (!game.seats.includes(PERSON)) this.table.paused = true;
+    this.step(game.programToMove && game.seats.includes(PERSON) ? game.beforeLastTurn() : game.at);
   }
 
   // ---- trying a mistake again -------------------------------------------------------------------------------------
   async tryAgain(node) {
     await this.step(node.parent);
+    this.table.waiting = true;
     this.reviewer.tryAgain(node);
     this.showTab("analysis");
     this.screen.board.querySelector("[tabindex='0']")?.focus();
@@ -198,7 +225,6 @@ class App {
     const { trial } = this.reviewer;
     if (this.table.game.at !== trial.node.parent || !(move in trial.node.parent.view.moves)) return;
     const judged = this.reviewer.judge(this.table.game, move);
-    this.table.paused = true;
     await this.table.play(move);
     await judged.catch((error) => this.complain(error));
   }
@@ -210,9 +236,7 @@ class App {
   }
 
   leaveTrial() {
-    const { node } = this.reviewer.trial;
-    this.reviewer.giveUp();
-    this.table.go(node);
+    this.step(this.reviewer.trial.node);
   }
 
   stopReview() {
@@ -224,7 +248,7 @@ class App {
   // ---- bringing in ------------------------------------------------------------------------------------------------
   async importText(text) {
     const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
-    if (link && link[1] in FAMILY) return this.open(link[0]) || this.complain({ message: t("problem.link") });
+    if (link && link[1] in FAMILY) return this.importLink(link[0]);
     try {
       const found = await api("POST", "/api/read", { text });
       const game = new Game({ game: found.game, start: found.start });
@@ -233,6 +257,12 @@ class App {
     } catch (error) {
       this.complain(error);
     }
+  }
+
+  async importLink(link) {
+    const game = parseLink(link);
+    if (game) await this.use(game);
+    else this.complain({ message: t("problem.link") });
   }
 
   async importFile(file) {
@@ -264,10 +294,9 @@ class App {
   }
 
   setEditor(editor) {
-    this.table.rest();
     this.editor = editor;
-    this.draw();
-    if (!editor) this.table.arrive(false);
+    this.table.waiting = Boolean(editor);
+    this.table.arrive(false);
   }
 
   async finishEditing() {
@@ -289,12 +318,12 @@ class App {
   /** Keep the game in the address, and with its times in the history, so that a reload loses nothing. */
   keep() {
     const { game } = this.table;
+    document.title = `${t(`game.${game.game}`)} – Awello`;
     const link = formatLink(game);
     if (link === this.link && history.state?.link === link) return;
     this.link = link;
     history.replaceState({ link, key: this.key, times: timesOf(game) }, "", link);
     if (game.root.children.length) rememberGame(this.key, link, this.label(game));
-    document.title = `${t(`game.${game.game}`)} – Awello`;
   }
 
   label(game) {
@@ -373,6 +402,7 @@ class App {
     clearTimeout(this.offlineTimer);
     if (!offline) {
       this.offline = false;
+      this.table.goOn();
       return this.hideNotice();
     }
     this.offlineTimer = setTimeout(() => {
@@ -406,7 +436,7 @@ function actionsOf(app) {
     if (found) app.step(found);
     else app.note(t("review.nomore"), false);
   };
-  return {
+  const actions = {
     back: () => table.game.at.parent && app.step(table.game.at.parent),
     forward: () => table.game.at.children.length && app.step(table.game.at.children[0]),
     first: () => app.step(table.game.root),
@@ -444,11 +474,10 @@ function actionsOf(app) {
     },
     help: () => showHelp(table.game.family),
     setSeat: (side, spec) => setSeat(app, side, spec),
-    setClock: (text) => {
-      table.game.clock = parseClock(text);
-      app.newGame(table.game.game);
-    },
+    setClock: (text) => app.newGame(table.game.game, { clock: parseClock(text) }),
   };
+  const whenReady = ([name, action]) => [name, (...values) => table.game && action(...values)];
+  return Object.fromEntries(Object.entries(actions).map(whenReady));
 }
 
 function setSeat(app, side, spec) {
@@ -456,7 +485,7 @@ function setSeat(app, side, spec) {
   table.game.seats = table.game.seats.map((seat, place) => (place === side ? spec : seat));
   table.paused = false;
   app.hideNotice();
-  table.go(table.game.at);
+  app.step(table.game.at);
 }
 
 function changeSides(app) {
@@ -464,16 +493,14 @@ function changeSides(app) {
   table.game.seats = [...table.game.seats].reverse();
   const [first, second] = table.game.seats;
   screen.turned = first !== PERSON && second === PERSON;
-  table.go(table.game.at);
+  app.step(table.game.at);
 }
 
 function resign(app) {
   const { game } = app.table;
-  if (game.at.over) return;
   const people = game.seats.map((seat) => seat === PERSON);
   const side = people[0] && people[1] ? game.side : people.indexOf(true);
-  if (side >= 0) app.table.lose(side, "resigned");
-  app.say(resultWords(game));
+  if (side >= 0 && !game.at.over && !game.at.children.length) app.table.lose(side, "resigned");
 }
 
 /** The next position at which a person has a choice, or the end. */
@@ -489,7 +516,7 @@ function afterTurn(game) {
 
 function playBest(app) {
   const best = app.table.game.at.analysis?.line[0];
-  if (best && settings.engine && app.playable) app.playMove(best);
+  if (best && settings.engine && app.playable && !app.reviewer.trial) app.playMove(best);
   else if (!settings.engine) app.actions.engine();
 }
 

@@ -7,6 +7,7 @@
 import { FAMILY, Game, Node, PERSON } from "./game.js";
 
 const LONGEST = 20000; // letters of a link that is read
+const MOST_PLIES = 600;
 
 /** The link of a game, from the # on. */
 export function formatLink(game) {
@@ -17,7 +18,7 @@ export function formatLink(game) {
   if (game.seats[0] !== PERSON) query.set("first", game.seats[0]);
   if (game.seats[1] !== PERSON) query.set("second", game.seats[1]);
   if (game.clock) query.set("clock", `${game.clock.seconds}+${game.clock.increment}`);
-  const lost = game.at.result;
+  const lost = game.at.tip.result;
   if (lost) query.set("lost", `${lost.loser} ${lost.reason}`);
   const text = query.toString();
   return `#${game.game}${text ? `?${text}` : ""}`;
@@ -49,7 +50,7 @@ export function parseLink(hash) {
   });
   if (!parseMoves(game, values.get("moves") ?? "")) return null;
   const lost = /^([01]) (resigned|time)$/.exec(values.get("lost") ?? "");
-  if (lost) game.at.result = { loser: Number(lost[1]), reason: lost[2] };
+  if (lost) game.at.tip.result = { loser: Number(lost[1]), reason: lost[2] };
   return game;
 }
 
@@ -79,6 +80,7 @@ function parseMoves(game, text) {
       node.children.push(next);
       node = next;
       if (match[2]) shown = node;
+      if (node.ply > MOST_PLIES) return false;
     }
   }
   game.at = shown ?? game.root;

@@ -3,6 +3,7 @@ import "./move-list.js";
 import { PERSON } from "./game.js";
 import { h } from "./dom.js";
 import { levelsOf, PROGRAMS } from "./levels.js";
+import { valuesOf } from "./screen.js";
 import { recentGames } from "./settings.js";
 import { currentLanguage, t } from "./words.js";
 
@@ -70,7 +71,7 @@ export class PlayPanel {
     this.clock.value = game.clock ? `${game.clock.seconds}+${game.clock.increment}` : "";
     this.pauseButton.hidden = game.seats.includes(PERSON) && !paused;
     this.pauseButton.textContent = t(paused ? "control.resume" : "control.pause");
-    document.getElementById("resign").disabled = game.at.over || !game.seats.includes(PERSON);
+    document.getElementById("resign").disabled = game.at.over || game.at.children.length > 0 || !game.seats.includes(PERSON);
     this.list.config = { tree: treeOf(game.root), at: game.at.id, family: game.family, numbering: true };
   }
 
@@ -121,8 +122,7 @@ function clockWords(text) {
 /** The tree as the list of moves wants it. */
 function treeOf(root) {
   const describe = (node) => ({
-    id: node.id, move: node.move, side: node.parent?.view?.side ?? 0, value: node.worth?.value ?? null,
-    exact: node.worth?.exact ?? false, loss: node.loss, mark: node.judgement?.mark ?? "",
+    id: node.id, move: node.move, side: node.parent?.view?.side ?? 0, ...valuesOf(node),
     best: node.judgement?.best ?? null, seconds: node.seconds, children: [],
   });
   const top = describe(root);

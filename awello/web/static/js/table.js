@@ -8,24 +8,23 @@ import { still } from "./dom.js";
 const PASS_AFTER = 900; // milliseconds in which a pass can be noticed
 const WATCHING = 700; // milliseconds between the moves of two programs
 
-/** Events: "change" (something to draw), "move" (detail: node, by), "problem" (detail: error). */
+/** Events: "change" (something to draw), "move" (detail: node), "end" (of a game), "problem" (detail: error). */
 export class Table extends EventTarget {
   constructor(live) {
     super();
     this.live = live;
     this.game = null;
     this.paused = false;
+    this.waiting = false; // a position is set up or a move tried again: nobody is asked, no clock runs
     this.thinking = false;
     this.since = 0; // the moment at which the present position came on the board
     this.cancel = () => {};
   }
 
-  /** Sit down to a game: all its positions are asked for, the main line first. */
-  async set(game) {
-    this.rest();
+  /** Sit down to a game whose positions are known. */
+  set(game) {
     this.paused = false;
-    await loadLine(game, game.line.at(-1));
-    for (const leaf of leaves(game.root)) await loadLine(game, leaf);
+    this.waiting = false;
     this.game = game;
     this.arrive(false);
   }
@@ -38,17 +37,22 @@ export class Table extends EventTarget {
     this.arrive(false);
   }
 
+  /** What could not be asked for while the server was away is asked for now. */
+  async goOn() {
+    if (this.game?.at.view.provisional) await this.go(this.game.at);
+  }
+
   /** A person plays a move; what it does is shown at once. */
   async play(move) {
     const { game } = this;
     const before = game.at;
     if (!before.view || before.over || !(move in before.view.moves)) return;
     this.rest();
-    await this.make(move, (performance.now() - this.since) / 1000, PERSON);
+    await this.make(move, (performance.now() - this.since) / 1000);
   }
 
   /** Make a move that is known to be legal. */
-  async make(move, seconds, by) {
+  async make(move, seconds) {
     const { game } = this;
     const before = game.at;
     const running = this.clockRuns(before);
@@ -59,7 +63,7 @@ export class Table extends EventTarget {
       node.seconds = seconds;
       node.left = running && move !== "pass" ? spend(before, seconds, game.clock) : before.left;
     }
-    this.emit("move", { node, by });
+    this.emit("move", { node });
     this.since = performance.now();
     this.emit("change");
     if (node.view.provisional) await this.load(node);
@@ -76,13 +80,15 @@ export class Table extends EventTarget {
 
   /** A position is on the board: whoever has to move is asked. */
   arrive(moved) {
+    this.rest();
     this.since = performance.now();
     this.emit("change");
     const { game } = this;
     const { at } = game;
-    if (at.over || this.paused || !at.view || at.view.provisional) return;
+    if (moved && at.over) this.emit("end");
+    if (at.over || this.paused || this.waiting || !at.view || at.view.provisional) return;
     if (at.children.length) return moved && this.repeatAnswer(at);
-    if ("pass" in at.view.moves) this.later(PASS_AFTER, () => this.make("pass", 0, "rules"));
+    if ("pass" in at.view.moves) this.later(PASS_AFTER, () => this.make("pass", 0));
     else if (game.programToMove) this.askProgram(moved ? this.showing(at) : 0);
   }
 
@@ -90,7 +96,7 @@ export class Table extends EventTarget {
   repeatAnswer(at) {
     const [answer] = at.children;
     if (answer.move !== "pass" && !this.game.programToMove) return;
-    this.later(this.showing(at), () => this.make(answer.move, answer.seconds, this.game.seats[at.view.side]));
+    this.later(this.showing(at), () => this.make(answer.move, answer.seconds));
   }
 
   /** How long the last move is still being shown. */
@@ -113,7 +119,7 @@ export class Table extends EventTarget {
     const stop = this.live.ask("choose", question, (answer) => {
       if (answer.kind === "error") return this.failed(answer);
       if (answer.kind !== "choice") return;
-      this.later(Math.max(0, ready - performance.now()), () => this.make(answer.move, answer.seconds, question.player));
+      this.later(Math.max(0, ready - performance.now()), () => this.make(answer.move, answer.seconds));
     });
     this.cancel = stop;
     this.emit("change");
@@ -145,7 +151,6 @@ export class Table extends EventTarget {
   /** Let the programs wait, or go on. */
   pause(paused) {
     this.paused = paused;
-    this.rest();
     this.arrive(false);
   }
 
@@ -154,11 +159,12 @@ export class Table extends EventTarget {
     this.rest();
     this.game.at.result = { loser: side, reason };
     this.emit("change");
+    this.emit("end");
   }
 
   /** Whether the clock of the present mover is running. */
   clockRuns(node = this.game.at) {
-    return Boolean(this.game.clock && node.ply > 0 && !node.over && !node.children.length && !this.paused);
+    return Boolean(this.game.clock && node.ply > 0 && !node.over && !node.children.length && !this.paused && !this.waiting);
   }
 
   emit(type, detail) {
@@ -170,6 +176,12 @@ function spend(before, seconds, clock) {
   const left = [...before.left];
   left[before.view.side] += clock.increment - seconds;
   return left;
+}
+
+/** Ask for all positions of a game, the main line first. */
+export async function loadGame(game) {
+  await loadLine(game, game.line.at(-1));
+  for (const leaf of leaves(game.root)) await loadLine(game, leaf);
 }
 
 /** Ask for all positions on the way to a node that are not known yet. */
