@@ -9,7 +9,7 @@ export function showHelp(family) {
   const keys = KEYS.map(({ shown, word, does }) =>
     h("tr", {}, h("th", { scope: "row" }, ...(word ? [h("kbd", {}, t(word))] : shown.split(" ").map((key) => h("kbd", {}, key)))), h("td", {}, t(`does.${does}`))));
   sheet.replaceChildren(
-    h("h2", { id: "help-title" }, t("help.title")),
+    h("h2", { id: "help-title", tabIndex: -1, autofocus: true }, t("help.title")),
     h("h3", {}, t(`help.${family}.title`)), h("p", {}, t(`help.${family}.rules`)),
     h("h3", {}, t("help.keys")), h("p", {}, t("help.board")),
     h("table", {}, h("caption", { class: "unseen" }, t("help.keys")), h("tbody", {}, ...keys)),

@@ -38,6 +38,6 @@ export function listenToKeys(actions) {
 
 function isTyping(target, key) {
   if (target.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [role=slider]")) return true;
-  if (target.closest?.("[role=tablist]") && key.startsWith("Arrow")) return true;
+  if (target.closest?.("[role=tablist], [type=radio]") && key.startsWith("Arrow")) return true;
   return key === " " && Boolean(target.closest?.("button, a, summary, input, [role=gridcell]"));
 }

@@ -38,7 +38,7 @@ export const settings = { ...USUAL, ...read(KEY, {}) };
 /** Change a setting and keep it. */
 export function set(name, value) {
   settings[name] = value;
-  write(KEY, settings);
+  write(KEY, { ...read(KEY, {}), [name]: value }); // another tab may have chosen something else
 }
 
 /** The games last played here, the newest first: [{ link, label, when }]. */
