@@ -1,6 +1,6 @@
 /** The panel of the engine and of the review. */
 import { lineViews } from "./analyst.js";
-import { h } from "./dom.js";
+import { h, redraw } from "./dom.js";
 import { MARKS, mayShowHints } from "./reviewer.js";
 import { set, settings } from "./settings.js";
 import { currentLanguage, signed, t } from "./words.js";
@@ -26,6 +26,7 @@ export class AnalysisPanel {
     this.line = h("p", { class: "pv", onmouseleave: () => app.showPreview(null) });
     this.more = h("button", { onclick: () => app.analyst.more(app.table.game) }, t("analysis.more"));
     this.reviewBox = h("div", { class: "review", id: "review" });
+    this.shown = this.state = null;
     this.box.replaceChildren(
       h("div", { class: "row" }, h("label", { htmlFor: "seconds" }, t("analysis.time")), this.seconds),
       this.status, this.values, this.line, this.more,
@@ -65,30 +66,44 @@ export class AnalysisPanel {
     return words.join(" · ");
   }
 
+  /** The value of each move, the best first; a button stays the same as long as its move is shown, to be pressed. */
   drawValues(shown) {
-    const best = shown ? Math.max(...shown.moves.map((entry) => entry.value)) : 0;
-    this.values.replaceChildren(
-      ...(shown?.moves ?? []).map(({ move, value, exact }) =>
-        h("li", {}, h("button", { class: value === best ? "best" : "", onclick: () => this.app.playMove(move) },
-          h("b", {}, move === "pass" ? t("move.pass") : move), " ",
-          h("span", { title: exact ? t("analysis.exact") : "" }, signed(value, exact ? 0 : 1) + (exact ? " =" : ""))))),
-    );
+    const moves = shown?.moves ?? [];
+    const best = Math.max(...moves.map((entry) => entry.value));
+    const kept = new Map([...this.values.children].map((item) => [item.dataset.move, item]));
+    for (const { move } of moves) if (!kept.has(move)) kept.set(move, this.values.appendChild(this.valueOf(move)));
+    const known = new Map(moves.map((entry, place) => [entry.move, { ...entry, place }]));
+    for (const [move, item] of kept) {
+      if (!known.has(move)) item.remove();
+      else showValue(item, known.get(move), best);
+    }
   }
 
+  valueOf(move) {
+    const button = h("button", { onclick: () => this.app.playMove(move) }, h("b", {}, move === "pass" ? t("move.pass") : move), " ", h("span"));
+    return h("li", { "data-move": move }, button);
+  }
+
+  /** The moves of the best line; its buttons stay, and say another move. */
   drawLine(shown) {
-    const node = this.app.table.game.at;
-    this.line.replaceChildren(
-      ...(shown?.line ?? []).map((move, place) =>
-        h("button", {
-          onmouseenter: () => this.previewLine(node, shown, place),
-          onfocus: () => this.previewLine(node, shown, place),
-          onblur: () => this.app.showPreview(null),
-          onclick: () => this.app.playLine(shown.line.slice(0, place + 1)),
-        }, move === "pass" ? t("move.pass") : move)),
-    );
+    const moves = shown?.line ?? [];
+    while (this.line.children.length > moves.length) this.line.lastChild.remove();
+    while (this.line.children.length < moves.length) this.line.append(this.stepOf(this.line.children.length));
+    moves.forEach((move, place) => (this.line.children[place].textContent = move === "pass" ? t("move.pass") : move));
   }
 
-  async previewLine(node, shown, place) {
+  stepOf(place) {
+    return h("button", {
+      onmouseenter: () => this.previewLine(place),
+      onfocus: () => this.previewLine(place),
+      onblur: () => this.app.showPreview(null),
+      onclick: () => this.app.playLine(this.shown.line.slice(0, place + 1)),
+    });
+  }
+
+  async previewLine(place) {
+    const { shown } = this;
+    const node = this.app.table.game.at;
     this.wanted = place;
     shown.views ??= lineViews(this.app.table.game, node, shown.line);
     const views = await shown.views.catch(() => []);
@@ -108,7 +123,7 @@ export class AnalysisPanel {
     const parts = [this.reviewHead(game)];
     if (reviewer.trial) parts.push(this.trialBox(game));
     if (judged.length) parts.push(this.summaries(game), this.mistakes(game));
-    this.reviewBox.replaceChildren(...parts);
+    redraw(this.reviewBox, ...parts);
   }
 
   reviewHead(game) {
@@ -118,7 +133,7 @@ export class AnalysisPanel {
       return h("div", { class: "buttons" },
         h("progress", { value: reviewer.done, max: total, "aria-label": t("review.progress") }),
         h("span", {}, t("review.of", { done: reviewer.done, total })),
-        h("button", { onclick: () => this.app.stopReview() }, t("review.stop")));
+        h("button", { id: "stop-review", onclick: () => this.app.stopReview() }, t("review.stop")));
     }
     const empty = game.line.length < 2;
     return h("div", {},
@@ -135,15 +150,16 @@ export class AnalysisPanel {
     return h("div", { class: `trial ${good ? "good" : ""}`, role: "status" },
       h("p", {}, t(key, { move: tried, loss: loss === null ? "" : signed(-loss, 1), side: t(`side.${game.family}.${node.parent.view.side}`) })),
       h("div", { class: "buttons" },
-        tried !== null && !good ? h("button", { onclick: () => this.app.tryAgain(node) }, t("trial.again")) : null,
-        h("button", { onclick: () => this.app.showAnswer(node) }, t("trial.answer")),
-        h("button", { onclick: () => this.app.leaveTrial() }, t("trial.leave"))));
+        tried !== null && !good ? h("button", { id: "trial-again", onclick: () => this.app.tryAgain(node) }, t("trial.again")) : null,
+        h("button", { id: "trial-answer", onclick: () => this.app.showAnswer(node) }, t("trial.answer")),
+        h("button", { id: "trial-leave", onclick: () => this.app.leaveTrial() }, t("trial.leave"))));
   }
 
   summaries(game) {
     const row = (side) => {
       const { moves, mean, inaccuracy, mistake, blunder } = this.app.reviewer.summary(game, side);
-      const cells = [moves, mean.toFixed(2), inaccuracy, mistake, blunder].map((value) => h("td", {}, String(value)));
+      const lost = mean.toLocaleString(currentLanguage(), { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+      const cells = [moves, lost, inaccuracy, mistake, blunder].map((value) => h("td", {}, String(value)));
       return h("tr", {}, h("th", { scope: "row" }, t(`side.${game.family}.${side}`)), ...cells);
     };
     const heads = ["", "review.moves", "review.mean", ...Object.keys(MARKS).map((name) => `review.count.${name}`)];
@@ -163,7 +179,15 @@ export class AnalysisPanel {
     const { move, mark, loss, best, side } = node.judgement;
     const values = { number: node.ply, side: t(`side.${game.family}.${side}`), move: move + mark, loss: signed(-loss, 1), best };
     return h("li", { class: node === game.at ? "here" : "" },
-      h("button", { class: "plain", onclick: () => this.app.jump(node.id) }, t("review.mistake", values)),
+      h("button", { id: `mistake-${node.id}`, class: "plain", onclick: () => this.app.jump(node.id) }, t("review.mistake", values)),
       h("button", { onclick: () => this.app.tryAgain(node) }, t("review.try")));
   }
+}
+
+function showValue(item, { value, exact, place }, best) {
+  const number = item.querySelector("span");
+  item.style.order = place;
+  item.firstChild.className = value === best ? "best" : "";
+  number.textContent = signed(value, exact ? 0 : 1) + (exact ? " =" : "");
+  number.title = exact ? t("analysis.exact") : "";
 }

@@ -21,6 +21,13 @@ export function translate(root) {
   for (const element of root.querySelectorAll("[data-t-title]")) element.title = t(element.dataset.tTitle);
 }
 
+/** Give an element other children; the focus stays on the one with the same id, or at least in the element. */
+export function redraw(element, ...children) {
+  const focused = element.contains(document.activeElement) ? document.activeElement.id : null;
+  element.replaceChildren(...children);
+  if (focused !== null) (document.getElementById(focused) ?? element.querySelector("button"))?.focus();
+}
+
 /** Offer a text as a file. */
 export function download(name, content, type) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));

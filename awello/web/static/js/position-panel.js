@@ -1,6 +1,6 @@
 /** The panel to bring games in, to set positions up and to take everything out again. */
 import { Editor } from "./editor.js";
-import { download, h } from "./dom.js";
+import { download, h, redraw } from "./dom.js";
 import { formatLink } from "./link.js";
 import { api } from "./server.js";
 import { t } from "./words.js";
@@ -93,9 +93,7 @@ export class PositionPanel {
     const state = editor ? [editor.format(), editor.pen].join() : `closed ${table.game.family}`;
     if (this.state === state + t("editor.title")) return;
     this.state = state + t("editor.title");
-    const focused = document.activeElement?.id;
-    this.edit.replaceChildren(...(editor ? this.openEditor(editor, table.game) : [this.openButton()]));
-    if (focused && this.box.contains(document.getElementById(focused))) document.getElementById(focused).focus();
+    redraw(this.edit, ...(editor ? this.openEditor(editor, table.game) : [this.openButton()]));
   }
 
   openButton() {

@@ -20,6 +20,7 @@ export class Reviewer extends EventTarget {
     this.stop = null;
     this.path = [];
     this.done = 0;
+    this.problem = "";
     this.trial = null; // { node, tried, loss } while a mistake is tried again
   }
 
@@ -35,7 +36,7 @@ export class Reviewer extends EventTarget {
     this.stop = this.live.ask("review", { ...game.question(end), seconds: SECONDS }, (answer) => {
       if (answer.kind === "judgement") {
         this.path[answer.ply].judgement = answer;
-        this.done += 1;
+        this.done = this.path.length - answer.ply; // the last move is judged first
       } else {
         this.stop = null;
         this.problem = answer.kind === "error" ? answer.message : "";

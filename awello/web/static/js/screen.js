@@ -137,8 +137,7 @@ export class Screen {
   drawGraph() {
     const { game } = this.app.table;
     const points = game.line.map((node) => ({
-      ply: node.ply, value: node.worth?.value ?? null, exact: node.worth?.exact ?? false, loss: node.loss,
-      mark: node.judgement?.mark ?? "", side: node.parent?.view?.side ?? 0, name: node.move,
+      ply: node.ply, ...valuesOf(node), side: node.parent?.view?.side ?? 0, name: node.move,
     }));
     byId("graph").config = {
       points, at: game.at.ply, length: game.family === "othello" ? POINTS[game.game] - 4 : 60, most: POINTS[game.game],
@@ -154,6 +153,12 @@ export class Screen {
     byId("engine").ariaPressed = String(settings.engine);
     byId("hints").ariaPressed = String(settings.hints);
   }
+}
+
+/** What the engine says of a node and of the move that led there, unless all values are hidden. */
+export function valuesOf(node) {
+  if (!settings.hints) return { value: null, exact: false, loss: null, mark: "" };
+  return { value: node.worth?.value ?? null, exact: node.worth?.exact ?? false, loss: node.loss, mark: node.judgement?.mark ?? "" };
 }
 
 /** What the move that led to a node did to the board. */
