@@ -2,6 +2,7 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL_CHROMIUM := apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null
 
 .DEFAULT_GOAL := help
 .PHONY: help play test test-slow bench pictures clean
@@ -9,8 +10,8 @@ BIN := .venv/bin
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-play: .venv/installed ## Play a game in the terminal
-	@$(BIN)/awello play othello
+play: .venv/installed ## Open the page to play and analyse on
+	@$(BIN)/awello serve
 
 test: .venv/developer ## Run every check: style, types, rooms, tests
 	$(BIN)/ruff check .
@@ -25,8 +26,9 @@ test-slow: .venv/developer ## Run the proofs that take minutes
 bench: .venv/installed ## Measure, print a table and write benchmarks/results.json
 	$(BIN)/python benchmarks/run.py
 
-pictures: .venv/installed ## Draw the pictures of the docs again
+pictures: .venv/developer ## Draw the pictures of the docs again, and photograph the page
 	$(BIN)/python docs/draw.py
+	$(BIN)/python docs/photograph.py
 
 clean: ## Remove the environment and what tools left behind
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist
@@ -44,5 +46,6 @@ clean: ## Remove the environment and what tools left behind
 .venv/developer: pyproject.toml | .venv/bin/python
 	@echo "Installing into .venv, with the development tools ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e .[dev]
+	@command -v chromium > /dev/null || { $(INSTALL_CHROMIUM); } || echo "No chromium: the page will not be tested in a browser (apt install chromium)"
 	@$(BIN)/awello warmup
 	@touch $@ .venv/installed
