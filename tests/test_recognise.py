@@ -81,6 +81,7 @@ AFTER = parse_transcript("f5").final
         "White to move:\n" + "\n".join(f"{at // 8 + 1}|{'|'.join(BOARD[at : at + 8])}|" for at in range(0, 64, 8)),
         f"% a problem\n{BOARD.lower()} o; D6:+0; F4:-2; % known\n{'X' * 64} X;",
         f"----------------\nthe board is {BOARD} and it is White to play",
+        f"{BOARD} O\nWhat about a1 in this position?",
     ],
 )
 def test_boards_in_any_letters(text: str) -> None:
@@ -134,6 +135,7 @@ def test_the_first_of_several_games_is_taken() -> None:
         ("f5x9", Game.OTHELLO, "after f5 comes 'x9'"),
         ("FfBe", Game.OTHELLO, "there is no game"),
         (BOARD[1:], None, "the board has 63 squares: give 64"),
+        ("\n".join(BOARD[at : at + 8] for at in range(0, 56, 8)), None, "the board has 7 rows of 8 squares"),
         (f"{BOARD} O f5", None, "move 1 of the transcript: f5 is no legal move: White can play"),
         (f"{BOARD} O", Game.OTHELLO6, "the board is of size 8, not 6"),
         (f"{BOARD} O", Game.ABAPA, "this is a board of Othello"),
@@ -186,7 +188,10 @@ def test_any_text_is_understood_or_refused_in_one_line(text: str, game: Game | N
             assert move in position.legal_moves()
 
 
-@pytest.mark.parametrize("piece", ["1", "f5", "Ff", "-", "X ", "1-", "a b ", "\n", "F f\n", "f5d6\n", "X", "South 1 "])
+@pytest.mark.parametrize(
+    "piece",
+    ["1", "f5", "Ff", "-", "X ", "1-", "a b ", "\n", "F f\n", "f5d6\n", "X", "South 1 ", "a1 ", "--------\n", "OX--\n"],
+)
 def test_long_texts_are_read_in_one_go(piece: str) -> None:
     text = piece * (LONGEST // len(piece))
     try:

@@ -20,7 +20,7 @@ from awello.rules.othello import DISCS
 
 LONGEST = 1 << 16  # characters
 HINT = "paste the moves of a game such as f5d6c3 or FfBe, a board or a diagram"
-LEAST_LETTERS = 12  # so many letters of discs side by side were meant as a board
+LEAST_LETTERS, LEAST_ROWS = 12, 3  # so many letters of discs side by side, or rows of them, were meant as a board
 
 WORD = re.compile(r"[^\W_]+|(?<!-)--(?!-)")
 OTHELLO_MOVE = re.compile(r"[a-h][1-8]|--|pass|pa|ps", re.I | re.A)
@@ -111,17 +111,25 @@ def _awale_position(diagram: str, text: str, game: Game | None) -> Position:
 def _find_rows(text: str, game: Game | None) -> Found | None:
     """A board drawn in rows, with or without coordinates; `+` may stand for a legal move."""
     rows: list[str] = []
-    lines = text.splitlines()
-    for at, line in enumerate(lines):
+    lines, end = text.splitlines(), 0
+    for at, line in enumerate([*lines, "the end"]):
         row = "".join(line.translate(NOISE).split()).strip("12345678").replace("+", "-")
-        if len(row) in SIZES and DISCS.keys() >= set(row):
-            rows = [*rows, row] if rows and len(rows[0]) == len(row) else [row]
+        is_row = len(row) in SIZES and DISCS.keys() >= set(row)
+        if is_row and (not rows or len(row) == len(rows[0])):
+            rows.append(row)
+            end = at + 1
         elif not set(line) <= set(" |+-=_"):
-            rows = []
-        if rows and len(rows) == len(rows[0]) and _has_discs("".join(rows)):
-            rest = "\n".join(lines[at + 1 :])
-            return "board", _board("".join(rows), _said_mover(text, rest), game), rest
+            if len(rows) >= LEAST_ROWS and _has_discs("".join(rows)):
+                return _square(rows, text, "\n".join(lines[end:]), game)
+            rows = [row] if is_row else []
     return None
+
+
+def _square(rows: list[str], text: str, rest: str, game: Game | None) -> Found:
+    """The board of some rows, which must be as many as they are long."""
+    if len(rows) != len(rows[0]):
+        raise NotationError(f"the board has {len(rows)} rows of {len(rows[0])} squares: give 8 of 8, 6 of 6 or 4 of 4")
+    return "board", _board("".join(rows), _said_mover(text, rest), game), rest
 
 
 def _find_line(text: str, game: Game | None) -> Found | None:
@@ -249,7 +257,7 @@ def _readings(text: str, starts: list[Position]) -> Iterator[list[str]]:
     # Step 3. The same without the words before the first that is legal, or the longest run of moves side by side; they
     # must be most of the moves, for the others are taken for something else.
     words = list(_words(text, game))
-    legal = [list(dropwhile(partial(_cannot_begin, start), words)) for start in starts]
+    legal = [list(dropwhile(partial(_cannot_begin, _legal_names(start)), words)) for start in starts]
     runs = [list(run) for moves, run in groupby(words, lambda names: names is not None) if moves]
     for part in (*legal, max(runs, key=lambda run: len(_join(run)))):
         if 2 * len(names := _join(part)) > len(every):
@@ -261,9 +269,13 @@ def _readings(text: str, starts: list[Position]) -> Iterator[list[str]]:
         yield first
 
 
-def _cannot_begin(start: Position, names: list[str] | None) -> bool:
-    """Whether a word names no move that is legal at the start."""
-    return not names or follow(names[:1], start)[1] is not None
+def _legal_names(start: Position) -> set[str]:
+    return set(map(start.format_move, start.legal_moves()))
+
+
+def _cannot_begin(legal: set[str], names: list[str] | None) -> bool:
+    """Whether a word does not begin with a legal move; Othello's may be in capitals."""
+    return not names or legal.isdisjoint({names[0], names[0].lower()})
 
 
 def _names(text: str, game: Game) -> tuple[list[str], int]:

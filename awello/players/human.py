@@ -60,6 +60,7 @@ class Human(Player):
     def _hint(self, position: Position) -> str:
         """What the game would end with after each move, for the mover; the best first."""
         from awello.engine.engine import Engine
+        from awello.engine.review import SCALES
 
         self.engine = self.engine or Engine(position.game)
         *_, found = self.engine.analyse(position, HINT, best=len(position.legal_moves()))
@@ -67,7 +68,7 @@ class Human(Player):
             f"{position.format_move(move)} {format_value(position.lead + value, move in found.exact_moves)}"
             for move, value in found.candidates
         ]
-        unit = "discs" if position.game.family == "othello" else "seeds"
+        unit = SCALES[position.game.family].unit
         return f"{', '.join(values)} ({unit} more than the opponent at the end; = is exact)"
 
     def end(self) -> None:
