@@ -5,19 +5,21 @@
 Needs the development tools and Chromium.  The server is started as a person starts it; every figure is printed.
 """
 
+import argparse
 import asyncio
 import json
 import statistics
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import httpx2 as httpx
 from websockets.asyncio.client import connect
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from browser import browsing, cell, serving  # noqa: E402
+from browser import browsing, cell, serving
 
 OPENING = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7"]
 CLICK = """() => new Promise((resolve) => {
@@ -31,9 +33,9 @@ CLICK = """() => new Promise((resolve) => {
 })"""
 
 
-def processes(parent_of: str) -> tuple[int, int]:
-    """The processes below the server that listens on a port, and the threads that are running in them now."""
-    children = [path for path in Path("/proc").glob("[0-9]*") if _is_below(path, parent_of)]
+def processes(server: str) -> tuple[int, int]:
+    """The processes below a server, and the threads that are running in them now."""
+    children = [path for path in Path("/proc").glob("[0-9]*") if _is_below(path, server)]
     running = 0
     for child in children:
         for thread in child.glob("task/*/stat"):
@@ -110,36 +112,41 @@ async def crowd(address: str, games: int, seconds: float) -> None:
     moves = [0] * games
     times: dict[str, list[float]] = {"/": [], "/api/line": [], "/api/players": [], "/static/js/app.js": []}
     port = address.rstrip("/").rsplit(":", 1)[1]
-    most = 0
+    most = (0, 0)
 
     async def count() -> None:
         nonlocal most
         server = server_process(port)
         while time.perf_counter() < until:
-            most = max(most, processes(server)[1])
+            most = max(most, processes(server))
             await asyncio.sleep(0.25)
 
     async with httpx.AsyncClient(base_url=address) as client:
-        asks: dict[str, Callable[[], Awaitable[httpx.Response]]] = {
-            path: (lambda path=path: client.get(path)) for path in times if path != "/api/line"
-        }
-        asks["/api/line"] = lambda: client.post("/api/line", json={"moves": OPENING})
+
+        def ask(path: str) -> Awaitable[httpx.Response]:
+            return client.post(path, json={"moves": OPENING}) if path == "/api/line" else client.get(path)
+
         work = [one_game(address, number, until, moves) for number in range(games)]
-        work += [timed(asks[path], until, found) for path, found in times.items()]
+        work += [timed(partial(ask, path), until, found) for path, found in times.items()]
         await asyncio.gather(count(), *work)
     print(f"{games} games at once for {seconds:g} s: {sum(moves)} moves, the slowest game made {min(moves)}")
-    print(f"threads that search at once: {most} at most")
+    print("processes below the server: {} at most, with {} running threads".format(*most))
     for path, found in times.items():
         quantiles = statistics.quantiles([1000 * value for value in found], n=20)
-        print(f"{path}: {len(found)} calls, median {statistics.median(found) * 1000:.1f} ms, p95 {quantiles[-1]:.1f} ms")
+        print(
+            f"{path}: {len(found)} calls, median {statistics.median(found) * 1000:.1f} ms, p95 {quantiles[-1]:.1f} ms"
+        )
 
 
 def main() -> None:
     """Measure and print."""
-    games, seconds = int(([*sys.argv, "30"][1:])[0]), float(([*sys.argv, "", "30"][2:])[0] or 30)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("games", type=int, nargs="?", default=30)
+    parser.add_argument("seconds", type=float, nargs="?", default=30)
+    options = parser.parse_args()
     with serving("--port", "8499", "--threads", "2") as address:
         look(address)
-        asyncio.run(crowd(address, games, seconds))
+        asyncio.run(crowd(address, options.games, options.seconds))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 from browser import Visitor, browsing, serving  # noqa: E402
 
-GAME = "d3c5f6f5e6e3f4f3e2c3d2f1b4f2c6c2d1c4e1d6g1c7d7g5b5a3b6g4c1b2a4b7g6e8b3f7a8h6g7b1a1a2b8g2d8h8e7c8h4a7f8h5h1h3a5a6g3g8h7h2"
+GAME = "d3c5f6f5e6e3f4f3e2c3d2f1b4f2c6c2d1c4e1d6g1c7d7g5b5a3b6g4c1b2a4b7g6e8b3f7a8h6g7b1a1a2b8g2d8h8e7c8h4a7f8h5h1h3"
 AWALE = "FdBeFcEcDeEfEcDdCcDaEf"
 
 
@@ -34,7 +34,11 @@ def sow(page: Page) -> None:
 SHOTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "page-othello.png": (f"#othello?moves={GAME[:60]}*{GAME[60:]}&second=champion%40level%3D8", study, {}),
     "page-awale.png": (f"#abapa?moves={AWALE}*&first=human&second=travers%40500ms", sow, {"color_scheme": "dark"}),
-    "page-phone.png": (f"#othello?moves={GAME[:60]}*", sow, {"viewport": {"width": 360, "height": 860}, "locale": "fr-FR"}),
+    "page-phone.png": (
+        f"#othello?moves={GAME[:60]}*",
+        sow,
+        {"viewport": {"width": 360, "height": 860}, "locale": "fr-FR"},
+    ),
 }
 
 

@@ -3,7 +3,6 @@
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,14 +18,13 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.websockets import WebSocketDisconnect
 
-import awello.web
 from awello import Game, Position
 from awello.position import format_position
 from awello.rules import awale
 from awello.web.app import create_app
 from awello.web.door import LARGEST_BODY
+from awello.web.files import FOLDER
 
-STATIC = Path(awello.web.__file__).parent / "static"
 HOST = "127.0.0.1:8421"
 
 
@@ -203,11 +201,23 @@ def test_every_answer_is_sealed(client: TestClient) -> None:
 
 
 def test_pages_need_nothing_from_elsewhere_and_nothing_inline() -> None:
-    for file in STATIC.rglob("*"):
+    for file in FOLDER.rglob("*"):
         text = file.read_text("utf-8") if file.is_file() else ""
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), file
         if file.suffix == ".html":
             assert not re.search(r"<script(?![^>]*\bsrc=)|\bstyle=|<style|\son\w+=", text), file
+
+
+def test_all_modules_are_asked_for_at_once() -> None:
+    wanted = set(re.findall(r'modulepreload" href="/static/js/([^"]+)"', (FOLDER / "index.html").read_text("utf-8")))
+    there = {path.relative_to(FOLDER / "js").as_posix() for path in FOLDER.glob("js/**/*.js")}
+    assert wanted == there - {"app.js", "reference.js"}
+
+
+def test_a_file_that_has_not_changed_is_not_sent_again(client: TestClient) -> None:
+    first = client.get("/static/js/app.js")
+    again = client.get("/static/js/app.js", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
 
 
 def test_static_files_stay_in_their_folder(client: TestClient) -> None:

@@ -44,7 +44,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     413: {"model": Problem, "description": "It is too large"},
     422: {"model": Problem, "description": "It has the wrong shape"},
 }
-MISSING: dict[str, Any] = {"model": Problem, "description": "There is no such thing"}
+ABSENT: dict[str, Any] = {"model": Problem, "description": "There is no such thing"}
 BUSY: dict[str, Any] = {"model": Problem, "description": "Something else is running"}
 
 router = APIRouter(prefix="/api")

@@ -4,13 +4,10 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Request, WebSocket
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, Response
-from fastapi.staticfiles import StaticFiles
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from awello import __version__
@@ -19,20 +16,11 @@ from awello.web import api, laboratory
 from awello.web.complaints import complaint
 from awello.web.contests import Busy, Contests, Missing
 from awello.web.door import Door, Refusal
+from awello.web.files import Files
 from awello.web.live import live
 from awello.web.thinkers import Thinkers
 
-STATIC = Path(__file__).parent / "static"
 STATUS = {Missing: 404, Busy: 409}
-
-
-class Files(StaticFiles):
-    """The files of the page; a browser asks each time whether they have changed."""
-
-    async def get_response(self, path: str, scope: Any) -> Response:
-        response = await super().get_response(path, scope)
-        response.headers["cache-control"] = "no-cache"
-        return response
 
 
 def create_app(thinkers: int = 1, host: str = "127.0.0.1") -> FastAPI:
@@ -61,22 +49,27 @@ def create_app(thinkers: int = 1, host: str = "127.0.0.1") -> FastAPI:
     )
     app.add_middleware(Door, host=host)
     app.include_router(api.router)
-    app.include_router(laboratory.router, responses={404: api.MISSING, 409: api.BUSY})
+    app.include_router(laboratory.router, responses={404: api.ABSENT, 409: api.BUSY})
     _answer_problems(app)
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
         await live(socket, app.state.thinkers)
 
+    files = Files()
+
     @app.get("/", include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+    async def page(request: Request) -> Response:
+        return files.answer("index.html", request)
 
     @app.get("/api", include_in_schema=False)
-    async def reference() -> FileResponse:
-        return FileResponse(STATIC / "api.html", headers={"cache-control": "no-cache"})
+    async def reference(request: Request) -> Response:
+        return files.answer("api.html", request)
 
-    app.mount("/static", Files(directory=STATIC))
+    @app.get("/static/{name:path}", include_in_schema=False)
+    async def static(name: str, request: Request) -> Response:
+        return files.answer(name, request)
+
     return app
 
 
