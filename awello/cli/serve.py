@@ -38,7 +38,7 @@ def serve(
     address = url(host, door.getsockname()[1])
     config = uvicorn.Config(
         create_app(threads or os.cpu_count() or 1, host),
-        log_level="warning",
+        log_level="critical",
         access_log=False,
         server_header=False,
         ws_max_size=1 << 16,
