@@ -32,6 +32,7 @@ def serve(
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""
     import uvicorn
 
+    compile_once()
     from awello.web.app import create_app
 
     door = listen(host, port)
@@ -51,6 +52,17 @@ def serve(
         webbrowser.open(address)
     with suppress(KeyboardInterrupt):
         server.run(sockets=[door])
+
+
+def compile_once() -> None:
+    """Compile what has never been compiled here, rather than in each of the processes that think."""
+    from importlib import import_module
+
+    from awello.kernel import CACHED, kernel_modules, notice
+
+    if len(CACHED) < notice.total:
+        for module in kernel_modules():
+            import_module(module)
 
 
 def listen(host: str, port: int | None) -> socket.socket:
