@@ -1,4 +1,4 @@
-"""A real browser before a real server, started as a person starts it."""
+"""A real browser before a real server, started as a person starts it, and what a person does there."""
 
 import os
 import re
@@ -6,15 +6,21 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from conftest import ROOT, listen
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+
+from awello import Record
+from awello.web.messages import Line
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PATIENCE = 12_000  # milliseconds that anything may take on a busy machine
+
+expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
@@ -36,7 +42,7 @@ def serving(*words: str, **environment: str) -> Iterator[str]:
         yield found[0]
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(30) == 0
 
 
 @contextmanager
@@ -64,12 +70,13 @@ class Visitor:
         self.address = address
         self.context: BrowserContext = browser.new_context(**settings)
         self.complaints: list[str] = []
+        self.forgiven = r"$^"
         self.page = self.new_page()
 
     def new_page(self) -> Page:
         """Another tab."""
         page = self.context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         return page
@@ -82,10 +89,26 @@ class Visitor:
         page.wait_for_selector("[role=gridcell]")
         return page
 
+    def forgive(self, pattern: str) -> None:
+        """Expect complaints like this, such as of a server that refuses something."""
+        self.forgiven = pattern
+
     def close(self) -> None:
         """Leave, and complain."""
         self.context.close()
-        assert self.complaints == []
+        assert [text for text in self.complaints if not re.search(self.forgiven, text)] == []
+
+
+REFUSAL = "status of 4"  # what a browser says when the server refuses a question
+AWAY = "ERR_CONNECTION|WebSocket connection|ERR_EMPTY_RESPONSE"  # and when there is none
+
+
+@contextmanager
+def visiting(browser: Browser, address: str, **settings: Any) -> Iterator[Visitor]:
+    """Somebody with other settings of the browser."""
+    someone = Visitor(browser, address, **settings)
+    yield someone
+    someone.close()
 
 
 def cell(page: Page, name: str) -> Locator:
@@ -93,9 +116,119 @@ def cell(page: Page, name: str) -> Locator:
     return page.locator(f"[role=gridcell][data-cell='{name}']")
 
 
+def caption(page: Page) -> Locator:
+    """The line that says whose turn it is."""
+    return page.locator("#caption")
+
+
+def notice(page: Page, text: str) -> None:
+    """Wait for a notice with these words."""
+    expect(page.locator("#notice")).to_contain_text(text)
+    expect(page.locator("#notice")).to_be_visible()
+
+
+def tab(page: Page, name: str) -> Locator:
+    """Choose a tab; its panel."""
+    page.click(f"#tab-{name}")
+    return page.locator(f"#panel-{name}")
+
+
+def query(page: Page, name: str) -> str:
+    """A value in the address of the page."""
+    return str(page.evaluate(f"new URLSearchParams(location.hash.split('?')[1]).get('{name}') ?? ''"))
+
+
 def moves_of(page: Page) -> list[str]:
     """The moves in the address of the page, without variations."""
-    text = str(page.evaluate("new URLSearchParams(location.hash.split('?')[1]).get('moves') ?? ''")).replace("*", "")
+    text = query(page, "moves").replace("*", "")
     while "(" in text:
         text = re.sub(r"\([^()]*\)", "", text)
     return ["pass" if move == "--" else move for move in re.findall(r"[a-h][1-8]|--|[a-fA-F]", text)]
+
+
+def shows(page: Page, moves: str) -> None:
+    """Wait until the address holds these moves, with a star at the one that is shown."""
+    script = "want => (new URLSearchParams(location.hash.split('?')[1]).get('moves') ?? '') === want"
+    try:
+        page.wait_for_function(script, arg=moves)
+    except Exception as error:
+        raise AssertionError(f"{query(page, 'moves')} instead of {moves}") from error
+
+
+def record_of(page: Page) -> Record:
+    """The game in the address, as the rules see it."""
+    game = page.evaluate("location.hash.slice(1).split('?')[0]")
+    return Line(game=game, start=query(page, "start") or None, moves=moves_of(page)).record()
+
+
+READY = """before => location.hash !== before && (!document.querySelector('#banner').hidden
+  || document.querySelector('.board-cell.is-open') !== null)"""
+
+
+def play_on(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page, str], None]) -> Record:
+    """Play until the game is over; what the page says of the result must be what the rules say."""
+    before = ""
+    while page.wait_for_function(READY, arg=before) and not page.locator("#banner").is_visible():
+        before = page.evaluate("location.hash")
+        open_cells = page.eval_on_selector_all(".board-cell.is-open", "cells => cells.map(cell => cell.dataset.cell)")
+        act(page, choose(sorted(open_cells)))
+    record = record_of(page)
+    assert record.final.over
+    expect(page.locator("#banner strong")).to_have_text(result_of(record))
+    return record
+
+
+def result_of(record: Record) -> str:
+    """What the page says at the end of a game."""
+    final = record.final
+    ending = final.ending()
+    why = f" ({ending})" if ending else ""
+    most, least = sorted(final.score(), reverse=True)
+    if record.winner is None:
+        return f"A draw, {most}–{least}{why}"
+    return f"{final.game.sides[record.winner]} wins {most}–{least}{why}"
+
+
+def click(page: Page, name: str) -> None:
+    """Play with the mouse."""
+    cell(page, name).click()
+
+
+WAY = """name => {
+  const middle = (node) => {
+    const box = node.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  const [x, y] = middle(document.activeElement);
+  const [toX, toY] = middle(document.querySelector(`[data-cell='${name}']`));
+  if (Math.abs(toY - y) > 5) return toY > y ? "ArrowDown" : "ArrowUp";
+  if (Math.abs(toX - x) > 5) return toX > x ? "ArrowRight" : "ArrowLeft";
+  return "Enter";
+}"""
+
+
+def walk(page: Page, name: str) -> None:
+    """Play with the keyboard: to the board, by arrows to the cell, Enter."""
+    if page.evaluate("document.activeElement.dataset.cell === undefined"):
+        page.keyboard.press("g")
+    key = ""
+    while key != "Enter":
+        key = page.evaluate(WAY, name)
+        page.keyboard.press(key)
+
+
+def discs(page: Page) -> str:
+    """The discs that are drawn, as text."""
+    return str(
+        page.eval_on_selector_all(
+            ".othello-square",
+            """squares => squares.map(({ classList }) =>
+                 classList.contains("is-black") ? "X" : classList.contains("is-white") ? "O" : "-").join("")""",
+        )
+    )
+
+
+def seeds(page: Page) -> list[int]:
+    """The seeds that are drawn in each pit and in the stores."""
+    return list(page.eval_on_selector_all(".awale-seeds", "pits => pits.map(pit => pit.children.length)"))
+

@@ -4,12 +4,18 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from twins import AwaleTwin, OthelloTwin
 
 from awello import Game
+
+if TYPE_CHECKING:
+    from browser import Visitor
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parent.parent
 Twin = OthelloTwin | AwaleTwin
@@ -48,3 +54,31 @@ def game(request: pytest.FixtureRequest) -> Game:
     """Each game in turn: what holds for one must hold for all."""
     chosen: Game = request.param
     return chosen
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A server of the page for the tests of a file."""
+    from browser import serving
+
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    """A browser for the tests of a file."""
+    from browser import browsing
+
+    with browsing() as found:
+        yield found
+
+
+@pytest.fixture
+def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
+    """Somebody who opens the page, in English and without animations."""
+    from browser import Visitor
+
+    someone = Visitor(browser, address)
+    yield someone
+    someone.close()

@@ -1,7 +1,7 @@
 /** The page: state, what can be done with it, and who is told when it changes. */
 import { Analyst } from "./analyst.js";
 import { AnalysisPanel } from "./analysis-panel.js";
-import { translate } from "./dom.js";
+import { h, translate } from "./dom.js";
 import { FAMILY, Game, PERSON } from "./game.js";
 import { showHelp } from "./help.js";
 import { listenToKeys } from "./keys.js";
@@ -21,6 +21,7 @@ import { signed, t } from "./words.js";
 
 const TABS = { play: PlayPanel, analysis: AnalysisPanel, position: PositionPanel, lab: LabTab, settings: SettingsPanel };
 const LARGEST_FILE = 1 << 16;
+const MOST_SAID = 4;
 const byId = (id) => document.getElementById(id);
 
 class App {
@@ -54,7 +55,7 @@ class App {
   /** The game of the address, else a new one. */
   async begin() {
     if (location.hash && (await this.open(location.hash))) return;
-    await this.newGame(settings.game in FAMILY ? settings.game : "othello");
+    await this.newGame(Object.hasOwn(FAMILY, settings.game) ? settings.game : "othello");
   }
 
   listen() {
@@ -182,7 +183,7 @@ class App {
   }
 
   ended() {
-    this.say(`${byId("spoken").textContent}. ${resultWords(this.table.game)}`);
+    this.say(resultWords(this.table.game));
     playSound("end");
   }
 
@@ -248,7 +249,7 @@ class App {
   // ---- bringing in ------------------------------------------------------------------------------------------------
   async importText(text) {
     const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
-    if (link && link[1] in FAMILY) return this.importLink(link[0]);
+    if (link && Object.hasOwn(FAMILY, link[1])) return this.importLink(link[0]);
     try {
       const found = await api("POST", "/api/read", { text });
       const game = new Game({ game: found.game, start: found.start });
@@ -376,8 +377,11 @@ class App {
     picker.replaceChildren(...Object.keys(FAMILY).map((name) => new Option(t(`game.${name}`), name)));
   }
 
+  /** Say something to those who do not see the page; what is said in haste is heard one after the other. */
   say(text) {
-    byId("spoken").textContent = text;
+    const spoken = byId("spoken");
+    spoken.append(h("p", {}, text));
+    while (spoken.children.length > MOST_SAID) spoken.firstChild.remove();
   }
 
   note(text, bad = true) {
@@ -400,15 +404,19 @@ class App {
 
   noteOffline(offline) {
     clearTimeout(this.offlineTimer);
-    if (!offline) {
-      this.offline = false;
-      this.table.goOn();
-      return this.hideNotice();
-    }
+    if (!offline) return this.online();
     this.offlineTimer = setTimeout(() => {
       this.note(t("problem.offline"));
       this.offline = true;
     }, 1500);
+  }
+
+  /** The server is there, perhaps again. */
+  online() {
+    this.table.goOn();
+    if (!this.offline) return;
+    this.offline = false;
+    this.hideNotice();
   }
 }
 

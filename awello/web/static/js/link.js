@@ -40,7 +40,7 @@ function formatMoves(node, at) {
 /** The game of a link, or null if it is none. */
 export function parseLink(hash) {
   const [head, query = ""] = hash.replace(/^#/, "").split("?", 2);
-  if (!(head in FAMILY) || hash.length > LONGEST) return null;
+  if (!Object.hasOwn(FAMILY, head) || hash.length > LONGEST) return null;
   const values = new URLSearchParams(query);
   const game = new Game({
     game: head,
