@@ -213,7 +213,9 @@ class AwaleBoard extends Board {
   }
 
   refusal(name) {
-    return this.config.refused[name] ?? null;
+    const pit = NAMES.indexOf(name);
+    if (pit < 0) return null;
+    return (pit < 6 ? 0 : 1) === this.config.side ? this.config.refused[name] ?? null : "other";
   }
 }
 

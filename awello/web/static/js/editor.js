@@ -9,19 +9,22 @@ const START = {
   othello4: { size: 4, cells: "-----OX--XO-----" },
 };
 
-/** A position that is being changed; `pen` is what a click puts on a square of Othello. */
+/** What a click can do: put down a black disc, a white one or none; add a seed or take one. */
+export const pensOf = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
+
+/** A position that is being changed; `pen` is what a click does. */
 export class Editor {
   constructor(game, view) {
     this.game = game;
     this.board = structuredClone(view.board);
     this.side = view.side;
-    this.pen = "X";
+    [this.pen] = pensOf(this.board);
   }
 
-  /** Change what lies at a cell: the pen's disc, or a seed more (with the other button one less). */
+  /** Change what lies at a cell by the pen; the other button takes away. */
   change(cell, button) {
     if ("cells" in this.board) this.putDisc(cell, button);
-    else this.putSeed(cell, button === 2 ? -1 : 1);
+    else this.putSeed(cell, button === 2 || this.pen === "take" ? -1 : 1);
   }
 
   putDisc(square, button) {

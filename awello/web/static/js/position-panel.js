@@ -1,11 +1,10 @@
 /** The panel to bring games in, to set positions up and to take everything out again. */
-import { Editor } from "./editor.js";
+import { Editor, pensOf } from "./editor.js";
 import { download, h, redraw } from "./dom.js";
 import { formatLink } from "./link.js";
 import { api } from "./server.js";
 import { t } from "./words.js";
 
-const PENS = ["X", "O", "-"];
 const PNG_SCALE = 2;
 
 export class PositionPanel {
@@ -111,14 +110,14 @@ export class PositionPanel {
     const othello = game.family === "othello";
     return [
       h("p", { class: "soft" }, t(othello ? "editor.othello" : "editor.awale", { seeds: othello ? "" : editor.inHand })),
-      othello ? this.choice("pen", PENS, editor.pen, (pen) => t(`editor.pen.${pen}`), (pen) => (editor.pen = pen)) : null,
+      this.choice("pen", pensOf(editor.board), editor.pen, (pen) => t(`editor.pen.${pen}`), (pen) => (editor.pen = pen)),
       this.choice("side", [0, 1], editor.side, (side) => t("editor.side", { side: t(`side.${game.family}.${side}`) }), (side) => (editor.side = side)),
       h("div", { class: "buttons" },
         h("button", { id: "editor-clear", onclick: act(() => editor.clear()) }, t("editor.clear")),
         h("button", { id: "editor-reset", onclick: act(() => editor.reset()) }, t("editor.reset")),
         h("button", { id: "editor-done", class: "primary", onclick: () => this.app.finishEditing() }, t("editor.done")),
         h("button", { id: "editor-cancel", onclick: () => this.app.setEditor(null) }, t("editor.cancel"))),
-    ].filter(Boolean);
+    ];
   }
 
   choice(name, values, chosen, words, choose) {

@@ -96,7 +96,8 @@ export class Screen {
   drawCaption() {
     const { game } = this.app.table;
     const opening = game.at.path.findLast((node) => node.view?.opening)?.view.opening;
-    const words = [this.turnWords(), opening ? opening[currentLanguage()] : "", this.worthWords()];
+    const more = this.app.editor ? [] : [opening?.[currentLanguage()], this.worthWords()];
+    const words = [this.turnWords(), ...more];
     byId("caption").replaceChildren(...words.filter(Boolean).map((word) => h("span", {}, word)));
   }
 
