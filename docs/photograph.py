@@ -32,7 +32,7 @@ def sow(page: Page) -> None:
 
 # the file: the link, what to do there, and with what kind of screen
 SHOTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
-    "page-othello.png": (f"#othello?moves={GAME[:60]}*{GAME[60:]}&second=champion%40level%3D8", study, {}),
+    "page-othello.png": (f"#othello?moves={GAME[:60]}*{GAME[60:]}&second=champion%40level%3D6", study, {}),
     "page-awale.png": (f"#abapa?moves={AWALE}*&first=human&second=travers%40500ms", sow, {"color_scheme": "dark"}),
     "page-phone.png": (
         f"#othello?moves={GAME[:60]}*",

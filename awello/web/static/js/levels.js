@@ -2,20 +2,20 @@
 
 const OTHELLO = [
   "champion@level=1,slack=24,often=75",
-  "champion@level=2,slack=10,often=50",
-  "champion@level=3,slack=6,often=30",
-  "champion@level=5",
-  "champion@level=8",
-  "champion@level=12",
+  "champion@level=1,slack=12,often=50",
+  "champion@level=2,slack=8,often=40",
+  "champion@level=4,slack=4,often=20",
+  "champion@level=6",
+  "champion@level=10",
   "champion@3s",
 ];
 const AWALE = [
   "champion@level=1,slack=8,often=75",
-  "champion@level=2,slack=4,often=50",
-  "champion@level=3,slack=2,often=30",
-  "champion@level=5",
-  "champion@level=8",
-  "champion@level=14",
+  "champion@level=1,slack=6,often=60",
+  "champion@level=2,slack=3,often=30",
+  "champion@level=4,slack=2,often=20",
+  "champion@level=7",
+  "champion@level=12",
   "champion@3s",
 ];
 
