@@ -1,0 +1,376 @@
+"""The page in a real browser: values, best lines, the graph, reviews, the editor, bringing in and taking out."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from browser import (
+    REFUSAL,
+    Visitor,
+    caption,
+    cell,
+    click,
+    discs,
+    moves_of,
+    notice,
+    query,
+    record_of,
+    seeds,
+    shows,
+    tab,
+)
+from playwright.sync_api import Page, expect
+
+from awello import Position, format_position, parse_transcript
+from awello.rules.game import Game
+
+SEVEN_LEFT = (
+    "c4c5f6c3b5g7e3e6c2f3g3a5h8b3f4f2b4f5f7h3a3d2e2e1a6e7d7c1c6g8f1g4d1b6b1d3g6b7f8a7c7h6a8b2g5g2a1d6h2h5a4d8c8"
+)
+FEW_SEEDS = "0-0-0-1-0-2-1-0-0-0-2-0-22-20-S"
+BAD_GAME = "f5f6e6f4g7h8d3c2d2e2"  # g7 gives a corner away
+
+
+@cache
+def margin(position: Position) -> int:
+    """The discs by which the mover wins under best play, by trying everything."""
+    if position.over:
+        first, second = position.score()
+        return second - first if position.side else first - second
+    return max(-margin(position.after(move)) for move in position.legal_moves())
+
+
+def switch_on(page: Page) -> None:
+    """The engine on; values have come."""
+    page.keyboard.press("l")
+    expect(page.locator(".board-hint:not(.is-hidden)").first).to_be_visible()
+
+
+def paste(page: Page, text: str) -> None:
+    """Paste a text somewhere on the page, as Ctrl-V does."""
+    page.evaluate(
+        """text => {
+          const clipboardData = new DataTransfer();
+          clipboardData.setData("text/plain", text);
+          document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+        }""",
+        text,
+    )
+
+
+# ---- values ---------------------------------------------------------------------------------------------------------
+def test_values_refine(visitor: Visitor) -> None:
+    page = visitor.open("#othello?moves=f5d6c3*")
+    switch_on(page)
+    badge = page.locator(".board-hint.is-best .board-hint-badge").first
+    first = int(badge.text_content() or 0)
+    page.wait_for_function(
+        """before => [...document.querySelectorAll(".board-hint:not(.is-hidden) .board-hint-badge")]
+                     .some(badge => Number(badge.textContent) > before)""",
+        arg=first,
+    )
+    expect(caption(page)).to_contain_text("at depth")
+    expect(page.locator(".is-hinted")).to_have_count(len(record_of(page).final.legal_moves()))
+    expect(cell(page, "d3")).to_have_attribute("aria-label", re.compile(r"d3, empty, legal, flips 1, (plus|minus|even)"))
+    page.keyboard.press("z")
+    expect(page.locator(".board-hint:not(.is-hidden)")).to_have_count(0)
+    expect(caption(page)).not_to_contain_text("depth")
+    expect(page.locator(".graph-curve")).to_have_attribute("d", "")
+    expect(tab(page, "analysis")).to_contain_text("hidden")
+    page.keyboard.press("z")
+    expect(page.locator(".board-hint.is-best")).to_be_visible()
+
+
+def test_exact_values(visitor: Visitor) -> None:
+    """With few empties every value is exact, and what trying everything finds."""
+    page = visitor.open(f"#othello?moves={SEVEN_LEFT}*")
+    switch_on(page)
+    position = record_of(page).final
+    worth = {position.format_move(move): -margin(position.after(move)) for move in position.legal_moves()}
+    values = tab(page, "analysis").locator(".values li")
+    expect(values.filter(has_text="=")).to_have_count(len(worth))
+    shown = {line.split()[0]: int(line.split()[1].replace("−", "-")) for line in values.all_inner_texts()}
+    assert shown == worth
+    expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(len(worth))
+    expect(caption(page)).to_contain_text("exact")
+    best = page.locator(".is-best").count()
+    assert best == list(worth.values()).count(max(worth.values()))
+    caption(page).click()
+    page.keyboard.press(" ")
+    page.wait_for_function("() => !location.hash.includes('c8*')")
+    assert worth[moves_of(page)[-1]] == max(worth.values())
+
+
+def test_exact_seeds(visitor: Visitor) -> None:
+    page = visitor.open(f"#abapa?start={FEW_SEEDS}")
+    switch_on(page)
+    expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(2)
+    expect(tab(page, "analysis")).to_contain_text("exact")
+
+
+def test_line_and_graph(visitor: Visitor) -> None:
+    """Hovering over the best line previews it, clicking plays it; the graph jumps, and shows losses."""
+    page = visitor.open("#othello?moves=f5d6c3d3*")
+    switch_on(page)
+    line = tab(page, "analysis").locator(".pv button")
+    expect(line.nth(2)).to_be_visible()
+    line.nth(2).hover()
+    expect(page.locator(".board-drawing.is-preview")).to_be_visible()
+    expect(page.locator(".othello-number", has_text="3")).to_be_visible()
+    page.mouse.move(5, 5)
+    expect(page.locator(".board-drawing.is-preview")).to_have_count(0)
+    line.nth(2).click()
+    page.wait_for_function("() => document.querySelectorAll('.moves-move').length === 7")
+    for _ in range(3):
+        page.keyboard.press("k")
+    expect(page.locator(".graph-loss-button")).to_be_enabled()
+    page.click(".graph-loss-button")
+    expect(page.locator(".graph-legend")).to_contain_text(re.compile("Black.*White"))
+    page.locator(".graph-plot").click(position={"x": 35, "y": 40})
+    expect(page.locator(".graph-plot")).to_have_attribute("aria-valuenow", "0")
+    expect(page.locator("#to-back")).to_be_disabled()
+
+
+def test_opening(visitor: Visitor) -> None:
+    page = visitor.open("#othello?moves=f5d6c3d3c4*")
+    expect(caption(page)).to_contain_text("Tiger")
+    page.keyboard.press("Home")
+    expect(caption(page)).not_to_contain_text("Tiger")
+    tab(page, "settings").locator("#setting-language").select_option("fr")
+    page.click("#to-last")
+    expect(caption(page)).to_contain_text("Tigre")
+
+
+# ---- review ---------------------------------------------------------------------------------------------------------
+def test_review(visitor: Visitor) -> None:
+    page = visitor.open(f"#othello?moves={BAD_GAME}*")
+    page.keyboard.press("r")
+    mistakes = page.locator(".mistakes li")
+    blunder = mistakes.filter(has_text="g7")
+    expect(blunder).to_contain_text("best was")
+    expect(page.locator("#begin-review")).to_be_visible()
+    expect(page.locator(".summary tbody tr")).to_have_count(2)
+    marks = {"b": "??", "m": "?", "i": "?!"}
+    for key, mark in marks.items():
+        page.keyboard.press("Home")
+        shows(page, BAD_GAME)
+        found = [text for text in mistakes.all_inner_texts() if re.search(rf"[a-h][1-8]{re.escape(mark)} ", text)]
+        page.keyboard.press(key)
+        if found:
+            expect(page.locator(".moves-move[aria-current] .moves-mark")).to_have_text(mark)
+        else:
+            notice(page, "None in this game")
+    blunder.get_by_role("button", name="Try again").click()
+    expect(caption(page)).to_contain_text("Black: find a better move")
+    assert page.evaluate("() => document.activeElement.getAttribute('role')") == "gridcell"
+    click(page, "g7")
+    expect(page.locator(".trial")).to_contain_text("g7 loses too")
+    page.click("#trial-again")
+    best = re.search(r"best was (\w+)", blunder.inner_text())
+    assert best
+    click(page, best[1])
+    expect(page.locator(".trial.good")).to_contain_text(f"{best[1]} is right!")
+    page.click("#trial-leave")
+    expect(page.locator(".trial")).to_have_count(0)
+    blunder.get_by_role("button", name="Try again").click()
+    page.click("#trial-answer")
+    page.wait_for_function("move => decodeURIComponent(location.hash).includes(`(${move}*)`)", arg=best[1])
+
+
+def test_review_of_seeds(visitor: Visitor) -> None:
+    page = visitor.open("#abapa?moves=CcFfAbBdDe*&second=greedy")
+    page.keyboard.press("r")
+    expect(page.locator(".mistakes li").first).to_contain_text("best was")
+    expect(page.locator("#begin-review")).to_be_visible()
+    mistake = page.locator(".mistakes li").first
+    mistake.get_by_role("button", name="Try again").click()
+    expect(caption(page)).to_contain_text("find a better move")
+    mistake.locator(".plain").click()
+    expect(page.locator(".trial")).to_have_count(0)
+
+
+# ---- setting up -----------------------------------------------------------------------------------------------------
+def test_editor(visitor: Visitor) -> None:
+    page = visitor.open("#othello?second=greedy")
+    tab(page, "position")
+    page.click("#edit")
+    page.click("#editor-clear")
+    for square in ["a1", "h8"]:
+        click(page, square)
+    page.get_by_role("radio", name="White", exact=True).check()
+    click(page, "b1")
+    cell(page, "h8").click(button="right")
+    page.get_by_label("Black to move").check()
+    assert discs(page) == "XO" + "-" * 62
+    page.click("#editor-done")
+    expect(page.locator("#editor-done")).to_have_count(0)
+    assert query(page, "start") == "XO" + "-" * 62 + " X"
+    click(page, "c1")
+    expect(page.locator("#banner")).to_contain_text("Black wins 64–0")
+
+
+def test_editor_is_left(visitor: Visitor) -> None:
+    """A position that is set up is left as it was; programs wait meanwhile."""
+    page = visitor.open("#othello?moves=f5d6*&second=greedy")
+    tab(page, "position")
+    page.click("#edit")
+    click(page, "a1")
+    page.keyboard.press("s")  # a program would be to move
+    expect(caption(page)).to_contain_text("Setting up")
+    expect(page.locator(".clock-thinking:not([hidden])")).to_have_count(0)
+    page.click("#editor-cancel")
+    page.wait_for_function("() => document.querySelectorAll('.moves-move').length === 3")
+    assert moves_of(page)[:2] == ["f5", "d6"]
+
+
+def test_editor_of_seeds(visitor: Visitor) -> None:
+    visitor.forgive(REFUSAL)
+    page = visitor.open("#abapa")
+    tab(page, "position")
+    page.click("#edit")
+    cell(page, "A").click(button="right")
+    page.get_by_label("Take a seed").check()
+    click(page, "B")
+    expect(page.locator(".editor")).to_contain_text("Seeds in hand: 2")
+    page.get_by_label("Add a seed").check()
+    click(page, "f")
+    page.get_by_label("North to move").check()
+    page.click("#editor-done")
+    notice(page, "seeds")
+    click(page, "south")
+    page.click("#editor-done")
+    expect(page.locator("#editor-done")).to_have_count(0)
+    assert query(page, "start") == "3-3-4-4-4-4-4-4-4-4-4-5-1-0-N"
+    assert seeds(page)[:2] == [3, 3]
+    click(page, "f")
+    shows(page, "f*")
+
+
+# ---- bringing in ----------------------------------------------------------------------------------------------------
+START = format_position(Position.start())
+BOARD = "\n".join(START[row : row + 8] for row in range(0, 64, 8)) + "\nBlack to move"
+TEXTS = [
+    ("F5 d6 C3\nd3 c4", "othello", "f5d6c3d3c4*", ""),
+    (START.replace(" X", " X; f5:+1;"), "othello", "", START),
+    (BOARD, "othello", "", START),
+    ("3-3-4-4-4-4-4-4-4-4-4-5-1-0-N", "abapa", "", "3-3-4-4-4-4-4-4-4-4-4-5-1-0-N"),
+    ("CcFfAb", "abapa", "CcFfAb*", ""),
+    ("http://elsewhere/#othello?moves=f5d6(f6*)c3", "othello", "f5d6(f6*)c3", ""),
+]
+
+
+@pytest.mark.parametrize("way", ["text", "paste", "file", "drop"])
+def test_import(visitor: Visitor, way: str, tmp_path: Path) -> None:
+    """Each way to bring in takes each form."""
+    page = visitor.open()
+    tab(page, "position")
+    for number, (text, game, moves, start) in enumerate(TEXTS):
+        page.evaluate("() => (location.hash = '#romein')")
+        expect(page.locator("#game-picker")).to_have_value("romein")
+        if way == "text":
+            page.fill("#paste", text)
+            page.click("#import")
+        elif way == "paste":
+            paste(page, text)
+        elif way == "file":
+            (tmp_path / f"{number}.txt").write_text(text)
+            page.set_input_files("#file", tmp_path / f"{number}.txt")
+        else:
+            page.evaluate(
+                """text => {
+                  const dataTransfer = new DataTransfer();
+                  dataTransfer.items.add(new File([text], "game.txt", { type: "text/plain" }));
+                  document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+                }""",
+                text,
+            )
+        expect(page.locator("#game-picker")).to_have_value(game)
+        shows(page, moves)
+        assert query(page, "start") in (start, "" if start == START else start)
+
+
+def test_import_of_nonsense(visitor: Visitor) -> None:
+    visitor.forgive(REFUSAL)
+    page = visitor.open("#othello?moves=f5*")
+    for text, words in [
+        ("hello there", "no game and no position"),
+        ("f5f5", "f5"),
+        ("XO--", "no legal move"),
+        ("#othello?moves=zz", "holds no game"),
+    ]:
+        paste(page, text)
+        notice(page, words)
+    page.set_input_files("#file", {"name": "x.txt", "mimeType": "text/plain", "buffer": b"x" * 70_000})
+    notice(page, "too large")
+    shows(page, "f5*")
+    page.focus("#typed-move")
+    page.locator("#typed-move").fill("f6")
+    page.keyboard.press("Enter")
+    shows(page, "f5f6*")
+
+
+# ---- taking out -----------------------------------------------------------------------------------------------------
+def test_export(visitor: Visitor) -> None:
+    visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visitor.open("#othello?moves=f5d6(f6)c3*")
+    panel = tab(page, "position")
+    said = panel.locator("[role=status]")
+    page.click("#export-transcript")
+    expect(said).to_have_text("f5d6c3")
+    assert page.evaluate("() => navigator.clipboard.readText()") == "f5d6c3"
+    page.click("#export-position")
+    expect(said).to_have_text(format_position(parse_transcript("f5d6c3").final))
+    page.click("#export-link")
+    expect(said).to_have_text(page.url)
+    with page.expect_download() as svg:
+        page.click("#export-svg")
+    assert svg.value.suggested_filename == "awello.svg"
+    assert svg.value.path().read_text().startswith("<svg")
+    with page.expect_download() as png:
+        page.click("#export-png")
+    picture = png.value.path().read_bytes()
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
+    assert min(width, height) >= 400
+
+
+LINKS = """async () => {
+  const { formatLink, parseLink } = await import("/static/js/link.js");
+  const { Game } = await import("/static/js/game.js");
+  const random = (bound) => Math.floor(Math.random() * bound);
+  const names = { othello: () => "abcdefgh"[random(8)] + (1 + random(8)), abapa: () => "ABCDEFabcdef"[random(12)] };
+  const shape = (node, at) => [node.move, node === at, node.result, node.children.map((child) => shape(child, at))];
+  const wrong = [];
+  for (let round = 0; round < 300; round += 1) {
+    const kind = round % 2 ? "othello" : "abapa";
+    const clock = round % 3 ? null : { seconds: random(300) + 1, increment: random(9) };
+    const seats = [["human", "greedy"], ["champion@level=4", "human"], ["uct@1s,c=0.5", "a b+c&d=e#f"]][random(3)];
+    const game = new Game({ game: kind, start: round % 4 ? null : "1-2-3 X", seats, clock });
+    const nodes = [game.root];
+    for (let move = random(40); move > 0; move -= 1) {
+      game.at = nodes[random(nodes.length)];
+      nodes.push(game.play(random(20) ? names[kind]() : "pass"));
+    }
+    game.at = nodes[random(nodes.length)];
+    if (round % 5 === 0) game.at.tip.result = { loser: random(2), reason: random(2) ? "resigned" : "time" };
+    const again = parseLink(formatLink(game));
+    const [here, there] = [game, again].map(({ game, start, seats, clock, root, at }) =>
+      JSON.stringify([game, start, seats, clock, shape(root, at)]));
+    if (here !== there || formatLink(again) !== formatLink(game)) wrong.push(formatLink(game));
+  }
+  return wrong;
+}"""
+
+
+def test_links_hold_everything(visitor: Visitor) -> None:
+    """Any tree of moves with its players, clock and result comes back from its link."""
+    assert visitor.open().evaluate(LINKS) == []
+
+
+def test_position_of_the_other_sizes(visitor: Visitor) -> None:
+    """The picture and the values of small boards."""
+    page = visitor.open("#othello4")
+    switch_on(page)
+    expect(page.locator(".board-hint.is-exact:not(.is-hidden)")).to_have_count(4)
+    assert len(Position.start(Game.OTHELLO4).legal_moves()) == 4
