@@ -3,14 +3,16 @@
 import random
 import re
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import pytest
 import schemathesis
 from browser import serving
 from fastapi.testclient import TestClient
-from hypothesis import settings
+from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -227,7 +229,11 @@ def test_static_files_stay_in_their_folder(client: TestClient) -> None:
 
 # ---- the API by its own description ---------------------------------------------------------------------------------
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-DESCRIPTION = schemathesis.openapi.from_dict(create_app().openapi())
+FOUND: list[Any] = list(schemathesis.openapi.from_dict(create_app().openapi()).get_all_operations())
+OPERATIONS = [found.ok() for found in FOUND]
+WRONG = [operation for operation in OPERATIONS if operation.body]  # without a body there is little to get wrong
+CASES = [*product(OPERATIONS, [GenerationMode.POSITIVE]), *product(WRONG, [GenerationMode.NEGATIVE])]
+THINKS = ("/api/analyse", "/api/choose", "/api/review")
 
 
 @pytest.fixture(scope="module")
@@ -236,11 +242,13 @@ def address() -> Iterator[str]:
         yield found
 
 
-@DESCRIPTION.parametrize()
-@settings(max_examples=20, deadline=None)
-def test_api_keeps_its_word(case: schemathesis.Case[Any], address: str) -> None:
-    body: Any = case.body
-    thinks = case.operation.path in ("/api/analyse", "/api/choose", "/api/review")
-    if thinks and isinstance(body, dict) and isinstance(body.get("seconds", 5), int | float):
-        body["seconds"] = min(body.get("seconds", 5), 0.01)  # let nobody wait
-    case.call_and_validate(base_url=address.rstrip("/"), checks=CHECKS)
+@pytest.mark.parametrize(("operation", "mode"), CASES, ids=[f"{one.label} {mode.value}" for one, mode in CASES])
+def test_api_keeps_its_word(operation: Any, mode: GenerationMode, address: str) -> None:
+    @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(operation.as_strategy(generation_mode=mode))
+    def keeps(case: Any) -> None:
+        if operation.path in THINKS and isinstance(case.body, dict):
+            case.body["seconds"] = 0.01  # let nobody wait
+        case.call_and_validate(base_url=address.rstrip("/"), checks=CHECKS)
+
+    keeps()
