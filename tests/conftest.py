@@ -82,3 +82,9 @@ def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
     someone = Visitor(browser, address)
     yield someone
     someone.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What the tests keep is not kept among the things of whoever runs them."""
+    os.environ["AWELLO_DATA"] = str(tmp_path_factory.mktemp("data"))
