@@ -1,0 +1,289 @@
+"""The page in a real browser: languages, looks, small screens, keys, and what a checker of accessibility finds."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import Visitor, caption, cell, click, notice, shows, tab, visiting
+from playwright.sync_api import Browser, Page, expect
+from test_words import ENGLISH, FRENCH
+
+TABS = ["play", "analysis", "position", "lab", "settings"]
+PHONE = {"width": 360, "height": 740}
+LINKS = {"othello": "#othello?moves=f5f6e6f4g7h8*", "awale": "#abapa?moves=CcFfAb*"}
+
+
+def states(page: Page) -> Iterator[str]:
+    """Everything the page can show, one after the other: each tab, the editor, a review, the help sheet."""
+    yield "first"
+    page.click("#engine")
+    expect(page.locator(".board-hint:not(.is-hidden)").first).to_be_visible()
+    for name in TABS:
+        tab(page, name)
+        if name == "analysis":
+            page.click("#begin-review")
+            expect(page.locator(".mistakes li").first).to_be_visible()
+            expect(page.locator("#begin-review")).to_be_visible()
+        yield name
+        if name == "position":
+            page.click("#edit")
+            yield "editor"
+            page.click("#editor-cancel")
+    page.click("#engine")
+    page.click("#help-button")
+    yield "help"
+    page.keyboard.press("Escape")
+
+
+# ---- accessibility and small screens --------------------------------------------------------------------------------
+@pytest.mark.parametrize("family", ["othello", "awale"])
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_everyone(browser: Browser, address: str, family: str, mode: str) -> None:
+    """On a phone, in either light: no serious complaint of axe, nothing to scroll sideways, targets for fingers."""
+    settings: dict[str, Any] = {"viewport": PHONE, "color_scheme": mode, "has_touch": True, "is_mobile": True}
+    with visiting(browser, address, **settings) as visitor:
+        page = visitor.open(LINKS[family])
+        for state in states(page):
+            assert serious(page) == [], state
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], state
+            assert too_small(page) == [], state
+    with visiting(browser, address, color_scheme=mode, locale="fr-FR") as visitor:
+        page = visitor.open(LINKS[family])
+        assert serious(page) == []
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds that keeps people out."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{one['id']}: {one['nodes'][0]['html'][:200]} {one['nodes'][0].get('failureSummary', '')}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def too_small(page: Page) -> list[str]:
+    """What a finger would miss: below 40 pixels, but for stores (wide) and the button of the graph (with a rim)."""
+    return list(
+        page.evaluate(
+            """() => [...document.querySelectorAll("a, button, select, summary, textarea, input, [role=gridcell]")]
+              .filter((node) => node.checkVisibility() && !node.matches(".graph-loss-button, [aria-colspan], :disabled"))
+              .filter((node) => node.type !== "file")
+              .map((node) => (["checkbox", "radio"].includes(node.type) ? node.labels[0] : node))
+              .filter((node) => Math.min(node.getBoundingClientRect().width, node.getBoundingClientRect().height) < 40)
+              .map((node) => node.outerHTML.slice(0, 120))"""
+        )
+    )
+
+
+# ---- languages and looks --------------------------------------------------------------------------------------------
+def test_french(visitor: Visitor) -> None:
+    """The whole page changes its language at once, and keeps it."""
+    page = visitor.open(LINKS["othello"])
+    tab(page, "settings").locator("#setting-language").select_option("fr")
+    expect(page.locator("#tab-settings")).to_have_text(FRENCH["tab.settings"])
+    assert page.evaluate("() => document.activeElement.id") == "setting-language"
+    page.reload()
+    expect(caption(page)).to_contain_text("Noir")
+    assert page.evaluate("() => document.documentElement.lang") == "fr"
+    for state in states(page):
+        assert english_left(page) == [], state
+    page = visitor.open("#abapa")
+    assert english_left(page) == []
+
+
+def english_left(page: Page) -> list[str]:
+    """English texts that are seen or spoken although there are French ones."""
+    known = set(FRENCH.values())
+    texts = {text for key, text in ENGLISH.items() if text not in known and FRENCH[key] != text and "{" not in text}
+    seen = page.evaluate(
+        """() => [...document.querySelectorAll("body *")].filter((node) => node.checkVisibility()).flatMap((node) =>
+             [node.ariaLabel, node.title, node.placeholder, node.alt,
+              ...[...node.childNodes].filter((child) => child.nodeType === 3).map((child) => child.data.trim())])
+             .filter(Boolean)"""
+    )
+    pieces = {piece.strip() for text in seen for piece in [text, *re.split("[,·]", text)]}
+    return sorted(texts & pieces)
+
+
+def test_looks(browser: Browser, address: str) -> None:
+    """Dark with the system or by choice; boards in other colours and sizes; all kept."""
+    colour = "() => getComputedStyle(document.body).backgroundColor"
+    felt = "() => getComputedStyle(document.querySelector('.othello-felt')).fill"
+    with visiting(browser, address, color_scheme="dark") as visitor:
+        page = visitor.open("#othello")
+        dark = page.evaluate(colour)
+        tab(page, "settings")
+        page.select_option("#setting-mode", "light")
+        light = page.evaluate(colour)
+        assert light != dark
+        page.emulate_media(color_scheme="light")
+        page.select_option("#setting-mode", "system")
+        assert page.evaluate(colour) == light
+        page.select_option("#setting-mode", "dark")
+        assert page.evaluate(colour) == dark
+        looks = set()
+        for board in ["green", "blue", "wood", "grey", "contrast"]:
+            page.select_option("#setting-board", board)
+            looks.add(page.evaluate(felt))
+        assert len(looks) == 5
+        page.locator("#setting-size").fill("320")
+        expect(page.locator("othello-board")).to_have_css("width", "320px")
+        page.reload()
+        expect(page.locator("othello-board")).to_have_css("width", "320px")
+        assert page.evaluate(colour) == dark
+
+
+# ---- keys -----------------------------------------------------------------------------------------------------------
+def test_keys(visitor: Visitor) -> None:
+    """Each key does what the help sheet says."""
+    page = visitor.open("#othello?moves=f5d6c3d3*")
+    press = page.keyboard.press
+    for key, moves in [
+        ("ArrowLeft", "f5d6c3*d3"),
+        ("k", "f5d6*c3d3"),
+        ("ArrowRight", "f5d6c3*d3"),
+        ("j", "f5d6c3d3*"),
+        ("ArrowUp", "f5d6c3d3"),
+        ("ArrowDown", "f5d6c3d3*"),
+        ("Home", "f5d6c3d3"),
+        ("End", "f5d6c3d3*"),
+        ("u", "f5d6c3*d3"),
+        ("y", "f5d6c3d3*"),
+    ]:
+        press(key)
+        page.wait_for_function(
+            "want => (new URLSearchParams(location.hash.split('?')[1]).get('moves').replace(/\\*$/, '*')) === want",
+            arg=moves,
+        )
+    press("f")
+    expect(page.locator("#clock-bottom .clock-name")).to_have_text("White")
+    press("f")
+    for key, button in [("l", "#engine"), ("z", "#hints")]:
+        before = page.get_attribute(button, "aria-pressed")
+        press(key)
+        expect(page.locator(button)).to_have_attribute("aria-pressed", "false" if before == "true" else "true")
+    press("z")
+    expect(page.locator(".board-mark.is-engine")).to_be_visible()
+    press("a")
+    expect(page.locator(".board-mark.is-engine")).to_have_count(0)
+    press(" ")
+    page.wait_for_function("() => document.querySelectorAll('.moves-move').length === 5")
+    press("l")
+    press(" ")
+    expect(page.locator("#engine")).to_have_attribute("aria-pressed", "true")
+    press("l")
+    cell(page, "a1").click(button="right")
+    expect(page.locator(".board-mark.is-user")).to_be_visible()
+    press("x")
+    expect(page.locator(".board-mark")).to_have_count(0)
+    press("g")
+    expect(page.locator("[role=gridcell]:focus")).to_have_count(1)
+    press("t")
+    expect(page.locator("#typed-move")).to_be_focused()
+    press("n")
+    expect(page.locator("#typed-move")).to_have_value("n")
+    caption(page).click()
+    press("p")
+    expect(page.locator("#pause")).to_have_text("Go on")
+    press("p")
+    press("s")
+    press("n")
+    shows(page, "")
+    for key in "bmi":
+        press(key)
+        notice(page, "None in this game")
+    press("r")
+    expect(page.locator("#panel-analysis")).to_be_visible()
+    press("?")
+    rows = page.locator("#help tr")
+    shown = page.evaluate("() => import('/static/js/keys.js').then(({ KEYS }) => KEYS.length)")
+    assert rows.count() == shown
+    press("Escape")
+    expect(page.locator("#help")).to_be_hidden()
+
+
+def test_fields_keep_their_keys(visitor: Visitor) -> None:
+    """Typing into fields, arrows in lists, tabs and choices are no commands."""
+    page = visitor.open("#othello?moves=f5d6*")
+    page.focus("#seat-1")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Home")
+    tab(page, "position")
+    page.fill("#paste", "")
+    page.focus("#paste")
+    page.keyboard.type("lznfu ?")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#paste")).to_have_value("lznfu ?")
+    page.focus("#tab-position")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#panel-lab")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    page.click("#edit")
+    page.focus("#editor-pen-X")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#editor-pen-O")).to_be_checked()
+    expect(page.locator("#editor-pen-O")).to_be_focused()
+    page.keyboard.press("g")
+    page.keyboard.press("Enter")
+    expect(page.locator("[role=gridcell]:focus")).to_have_count(1)
+    page.click("#editor-cancel")
+    shows(page, "f5d6*")
+
+
+def test_focus_stays(visitor: Visitor) -> None:
+    """What has the focus keeps it while values and judgements arrive."""
+    page = visitor.open("#othello?moves=f5d6c3d3c4f4*")
+    tab(page, "analysis")
+    page.click("#engine")
+    button = page.locator(".values button").first
+    button.focus()
+    move = button.locator("b").inner_text()
+    badge = page.locator(".status").inner_text()
+    page.wait_for_function("before => document.querySelector('.status').textContent !== before", arg=badge)
+    assert page.evaluate("() => document.activeElement.querySelector('b')?.textContent") == move
+    page.locator(".pv button").nth(1).focus()
+    badge = page.locator(".status").inner_text()
+    page.wait_for_function("before => document.querySelector('.status').textContent !== before", arg=badge)
+    assert page.evaluate("() => document.activeElement.parentElement.className") == "pv"
+    page.click("#engine")
+    page.focus("#begin-review")
+    page.keyboard.press("Enter")
+    expect(page.locator(".summary")).to_be_visible()
+    expect(page.locator("#begin-review")).to_be_visible()
+    assert page.evaluate("() => document.querySelector('#review').contains(document.activeElement)")
+
+
+def test_order_of_tab(visitor: Visitor) -> None:
+    """Tab goes from the top to the board, its buttons, the graph and the panels, and each thing once."""
+    page = visitor.open("#othello?moves=f5d6*")
+    page.wait_for_selector("#seat-0 option[value=greedy]", state="attached")
+    order = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        here = page.evaluate("() => document.activeElement.id || document.activeElement.className || document.activeElement.innerText")
+        if here in order or not here:
+            break
+        order.append(here)
+    assert order[:4] == ["brand", "game-picker", "new-game", "help-button"]
+    assert order[4].startswith("board-cell")
+    places = [order.index(name) for name in ("to-first", "undo", "flip", "graph-plot", "tab-play", "seat-0", "typed-move")]
+    assert places == sorted(places)
+    assert order.count("moves-move") == 1
+
+
+def test_refusals(visitor: Visitor) -> None:
+    """A move that cannot be played is explained, to the eye and to the ear."""
+    page = visitor.open("#othello")
+    click(page, "a1")
+    notice(page, "a1 would flip nothing")
+    page = visitor.open("#abapa?start=0-0-0-0-1-5-0-0-0-0-0-0-21-21-S")
+    click(page, "E")
+    notice(page, "you must feed them")
+    click(page, "A")
+    notice(page, "A is empty")
+    click(page, "b")
+    notice(page, "b is not your pit")
+    expect(page.locator("#spoken")).to_contain_text("not your pit")
