@@ -231,4 +231,3 @@ def discs(page: Page) -> str:
 def seeds(page: Page) -> list[int]:
     """The seeds that are drawn in each pit and in the stores."""
     return list(page.eval_on_selector_all(".awale-seeds", "pits => pits.map(pit => pit.children.length)"))
-

@@ -73,8 +73,9 @@ def test_each_kind_of_question(client: Client) -> None:
     *analyses, done = client.hear_all()
     assert done["id"] == "two" and {answer["kind"] for answer in analyses} == {"analysis"}
     client.say(id=3, do="review", game="romein", moves=["F", "a"], seconds=0.05)
-    *judgements, done = client.hear_all()
+    *judgements, summary, done = client.hear_all()
     assert [(item["ply"], item["move"]) for item in judgements] == [(2, "a"), (1, "F")] and done["kind"] == "done"
+    assert [side["moves"] for side in summary["sides"]] == [1, 1]
 
 
 def test_several_questions_at_once(client: Client) -> None:

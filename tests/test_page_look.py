@@ -263,13 +263,17 @@ def test_order_of_tab(visitor: Visitor) -> None:
     order = []
     for _ in range(60):
         page.keyboard.press("Tab")
-        here = page.evaluate("() => document.activeElement.id || document.activeElement.className || document.activeElement.innerText")
+        here = page.evaluate(
+            "() => document.activeElement.id || document.activeElement.className || document.activeElement.innerText"
+        )
         if here in order or not here:
             break
         order.append(here)
     assert order[:4] == ["brand", "game-picker", "new-game", "help-button"]
     assert order[4].startswith("board-cell")
-    places = [order.index(name) for name in ("to-first", "undo", "flip", "graph-plot", "tab-play", "seat-0", "typed-move")]
+    places = [
+        order.index(name) for name in ("to-first", "undo", "flip", "graph-plot", "tab-play", "seat-0", "typed-move")
+    ]
     assert places == sorted(places)
     assert order.count("moves-move") == 1
 

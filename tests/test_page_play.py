@@ -211,7 +211,9 @@ def test_undo_against_a_program(visitor: Visitor) -> None:
     shows(page, f"f5{reply}*")
     page.click("#undo")
     click(page, "c4")
-    page.wait_for_function(f"() => /^f5\\(c4..\\*\\){reply}$/.test(new URLSearchParams(location.hash.slice(9)).get('moves'))")
+    page.wait_for_function(
+        f"() => /^f5\\(c4..\\*\\){reply}$/.test(new URLSearchParams(location.hash.slice(9)).get('moves'))"
+    )
 
 
 # ---- players --------------------------------------------------------------------------------------------------------
@@ -361,7 +363,9 @@ def test_new_games_in_haste(visitor: Visitor) -> None:
     page.select_option("#game-picker", "othello6")
     expect(page.locator(".othello-square")).to_have_count(36)
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
-    page.wait_for_function("() => location.hash.startsWith('#othello6') && document.querySelectorAll('.moves-move').length >= 2")
+    page.wait_for_function(
+        "() => location.hash.startsWith('#othello6') && document.querySelectorAll('.moves-move').length >= 2"
+    )
     assert record_of(page).start == Position.start(Game.OTHELLO6)
 
 

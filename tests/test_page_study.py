@@ -72,7 +72,9 @@ def test_values_refine(visitor: Visitor) -> None:
     )
     expect(caption(page)).to_contain_text("at depth")
     expect(page.locator(".is-hinted")).to_have_count(len(record_of(page).final.legal_moves()))
-    expect(cell(page, "d3")).to_have_attribute("aria-label", re.compile(r"d3, empty, legal, flips 1, (plus|minus|even)"))
+    expect(cell(page, "d3")).to_have_attribute(
+        "aria-label", re.compile(r"d3, empty, legal, flips 1, (plus|minus|even)")
+    )
     page.keyboard.press("z")
     expect(page.locator(".board-hint:not(.is-hidden)")).to_have_count(0)
     expect(caption(page)).not_to_contain_text("depth")

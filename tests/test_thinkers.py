@@ -17,7 +17,7 @@ from twins import OthelloTwin
 
 from awello import PASS, Game, Position, Record, parse_position
 from awello.engine.engine import Engine
-from awello.engine.review import review
+from awello.engine.review import review, summarise
 from awello.engine.tablebase import need
 from awello.limits import Limit
 from awello.web import thinkers as pool
@@ -205,13 +205,16 @@ def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, mon
         finally:
             await disturbing
 
-    *judgements, done = room.run(both())
+    *judgements, summary, done = room.run(both())
     with Engine(Game.OTHELLO4) as engine:
         expected = list(review(record, engine, Limit(seconds=10)))
     assert done["kind"] == "done"
     assert [judgement["ply"] for judgement in judgements] == list(range(len(record.moves), 0, -1))
     found = [(item["value"], item["best_value"], item["loss"], item["mark"], item["exact"]) for item in judgements]
     assert found == [(item.value, item.best_value, item.loss, item.mark, item.exact) for item in expected]
+    for side, told in enumerate(summary["sides"]):
+        assert told["blunders"] == summarise(expected, side).blunders
+        assert told["accuracy"] == round(summarise(expected, side).accuracy, 2)
 
 
 def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +243,7 @@ def test_a_stopped_analysis_goes_on_where_it_was() -> None:
 
 def test_a_review_of_awale(room: Room) -> None:
     record = play(Game.ABAPA, 7)
-    *judgements, done = room.ask(ReviewTask(record, 0.05))
+    *judgements, _, done = room.ask(ReviewTask(record, 0.05))
     assert done["kind"] == "done" and [item["ply"] for item in judgements] == [7, 6, 5, 4, 3, 2, 1]
     for item, position, move in zip(judgements[::-1], record.positions(), record.moves, strict=False):
         assert (item["side"], item["move"]) == (position.side, position.format_move(move))

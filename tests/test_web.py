@@ -94,7 +94,8 @@ def test_thinking(client: TestClient) -> None:
     found = client.post("/api/analyse", json={**line, "seconds": 5}).json()
     assert found["exact"] and found["value"] == -10 and len(found["moves"]) == 4
     judged = client.post("/api/review", json={**line, "moves": ["b1", "a1", "a2"], "seconds": 0.2}).json()
-    assert [judgement["ply"] for judgement in judged] == [1, 2, 3]
+    assert [judgement["ply"] for judgement in judged["moves"]] == [1, 2, 3]
+    assert [side["moves"] for side in judged["sides"]] == [2, 1]
     over = client.post("/api/choose", json={"game": "othello4", "start": "XXXXXXXXXXXXXXXX X", "player": "greedy"})
     assert over.status_code == 400 and "over" in over.json()["message"]
 
@@ -156,6 +157,7 @@ FOREIGN = [
     {"origin": "http://evil.example"},
     {"origin": f"http://{HOST}.evil.example"},
     {"origin": "null"},
+    {"origin": "http://["},
     {"origin": "http://127.0.0.1:1"},
     {"sec-fetch-site": "cross-site"},
     {"sec-fetch-site": "same-site"},

@@ -13,6 +13,7 @@ from awello.cli.app import app
 from awello.errors import ConfigError
 
 PORT, TRIES = 8421, 20
+USUAL_THREADS = 4
 
 
 @app.command()
@@ -25,7 +26,7 @@ def serve(
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=64, help="How many searches may run at once; all cores unless said", metavar="N"),
+        typer.Option(min=1, max=64, help="Processes that think, one search each; up to 4 unless said", metavar="N"),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser, if there is one")] = True,
 ) -> None:
@@ -34,15 +35,16 @@ def serve(
 
     compile_once()
     from awello.web.app import create_app
+    from awello.web.live import LARGEST
 
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
     config = uvicorn.Config(
-        create_app(threads or os.cpu_count() or 1, host),
+        create_app(threads or min(USUAL_THREADS, os.cpu_count() or 1), host),
         log_level="critical",
         access_log=False,
         server_header=False,
-        ws_max_size=1 << 16,
+        ws_max_size=2 * LARGEST,  # a message that is a little too large is answered, not cut off
         ws_max_queue=16,
         timeout_graceful_shutdown=2,
     )

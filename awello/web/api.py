@@ -1,5 +1,6 @@
 """The API: questions about positions, players and games, each with one answer."""
 
+from contextlib import aclosing
 from dataclasses import MISSING, fields
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from awello.players.player import registry
 from awello.position import Position, format_position
 from awello.record import Record
 from awello.rules.game import Game
+from awello.web.door import Refusal
 from awello.web.messages import KEPT_BACK, Analyse, Choose, Line, Review, Text, Views, guest_player
 from awello.web.tasks import AnalyseTask, ChooseTask, ReviewTask, Task
 from awello.web.thinkers import Thinkers
@@ -43,7 +45,9 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     403: {"model": Problem, "description": "It came from another site"},
     413: {"model": Problem, "description": "It is too large"},
     422: {"model": Problem, "description": "It has the wrong shape"},
+    503: {"model": Problem, "description": "There is too much to think about, or thinking failed"},
 }
+OVERLOADED = ("busy", "closed", "crash")
 ABSENT: dict[str, Any] = {"model": Problem, "description": "There is no such thing"}
 BUSY: dict[str, Any] = {"model": Problem, "description": "Something else is running"}
 
@@ -108,24 +112,25 @@ def line(request: Views) -> Json:
 
 
 @router.post("/choose", summary="A player's move")
-async def choose(request: Choose, thinkers: Thinking) -> Json:
+async def choose(request: Choose, thinkers: Thinking, client: Request) -> Json:
     """The move that a player chooses in the last position, and the seconds it took."""
     record = _going_on(request)
     guest_player(request.player)
-    return await _last(thinkers, ChooseTask(record, request.player, request.clock, request.seed))
+    task = ChooseTask(record, request.player, request.clock, request.seed)
+    return (await _answers(thinkers, task, client))[-1]
 
 
 @router.post("/analyse", summary="What a position is worth")
-async def analyse(request: Analyse, thinkers: Thinking) -> Json:
+async def analyse(request: Analyse, thinkers: Thinking, client: Request) -> Json:
     """The value of each legal move of the last position, and the best line."""
-    return await _last(thinkers, AnalyseTask(_going_on(request), request.seconds))
+    return (await _answers(thinkers, AnalyseTask(_going_on(request), request.seconds), client))[-1]
 
 
 @router.post("/review", summary="A game judged move by move")
-async def review(request: Review, thinkers: Thinking) -> list[Json]:
-    """What each move was worth, what it lost, and what would have been best, in the order of the game."""
-    answers = [answer async for answer in thinkers.think(ReviewTask(request.record(), request.seconds))]
-    return [_checked(answer) for answer in answers if answer["kind"] != "done"][::-1]
+async def review(request: Review, thinkers: Thinking, client: Request) -> Json:
+    """What each move was worth, what it lost, and what would have been best; and how well either side played."""
+    *moves, summary = await _answers(thinkers, ReviewTask(request.record(), request.seconds), client)
+    return {"moves": moves[::-1], **summary}
 
 
 @router.post("/read", summary="Recognise a text")
@@ -164,17 +169,15 @@ def _going_on(request: Line) -> Record:
     return record
 
 
-async def _last(thinkers: Thinkers, task: Task) -> Json:
-    """The last of the answers, which is the best."""
-    last: Json = {}
-    async for answer in thinkers.think(task):
-        if answer["kind"] != "done":
-            last = _checked(answer)
-    return last
-
-
-def _checked(answer: Json) -> Json:
-    """An answer that is no complaint, without its kind."""
-    if answer["kind"] == "error":
-        raise AwelloError(answer["message"])
-    return {key: value for key, value in answer.items() if key != "kind"}
+async def _answers(thinkers: Thinkers, task: Task, client: Request) -> list[Json]:
+    """All answers to a task but the last word, without their kinds; nothing is thought about for nobody."""
+    found: list[Json] = []
+    async with aclosing(thinkers.think(task)) as answers:
+        async for answer in answers:
+            if answer["kind"] == "error":
+                raise Refusal(503 if answer["code"] in OVERLOADED else 400, answer["code"], answer["message"])
+            if await client.is_disconnected():
+                raise Refusal(503, "closed", "nobody waits for this any more")
+            if answer["kind"] != "done":
+                found.append({key: value for key, value in answer.items() if key != "kind"})
+    return found

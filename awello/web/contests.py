@@ -127,13 +127,13 @@ class Contest:
     def start(self) -> None:
         """Play what is missing, in a thread of its own."""
         tournament = self.kept.plan.tournament()
+        self.kept.message = ""
+        self.save()
         try:
             Journal(self.folder, "tournament", tournament.configuration(), ROUNDS)
         except ConfigError:
             advice = "it was begun with another version of Awello or its players, or is damaged"
             raise AwelloError(f"this contest cannot go on: {advice}; start a new one") from None
-        self.kept.message = ""
-        self.save()
         self._thread = threading.Thread(target=self._run, args=(tournament,), name="contest", daemon=True)
         self._thread.start()
 
@@ -152,7 +152,7 @@ class Contest:
         except AwelloError as error:
             self._fail(str(error))
         except Exception as error:
-            self._fail(f"{type(error).__name__}: {error}")
+            self._fail(str(error) if isinstance(error, AwelloError) else type(error).__name__)
             raise
 
     def _fail(self, message: str) -> None:

@@ -71,9 +71,8 @@ class Door:
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
             return
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            raise Refusal(403, "origin", "another site asked for this: use the page of this server")
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        own = origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
+        if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise Refusal(403, "origin", "another site asked for this: use the page of this server")
         length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > LARGEST_BODY:

@@ -12,7 +12,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from awello.analysis import Analysis
 from awello.engine.engine import Engine
-from awello.engine.review import Judgement, review
+from awello.engine.review import Judgement, Summary, review, summarise
 from awello.errors import AwelloError, ConfigError, IllegalMoveError, SpecError
 from awello.kernel import kernel_modules
 from awello.limits import Clock, Limit
@@ -169,7 +169,6 @@ def _describe_analysis(position: Position, found: Analysis) -> Answer:
             for move, value in best_first
         ],
         "line": _names(position, found.line),
-        "book": False,
     }
 
 
@@ -188,6 +187,10 @@ def _describe_judgement(judgement: Judgement) -> Answer:
         "line": judgement.line_names(),
         "mark": judgement.mark,
     }
+
+
+def _describe_side(summary: Summary) -> Answer:
+    return {**asdict(summary), "mean_loss": _rounded(summary.mean_loss), "accuracy": _rounded(summary.accuracy)}
 
 
 # --- thinking ---------------------------------------------------------------------------------------------------------
@@ -275,11 +278,13 @@ class Mind:
             yield _describe_analysis(position, found)
 
     def _review(self, task: ReviewTask, progress: Progress) -> Iterator[Answer]:
-        judgements = review(task.record, Analyst(self, progress), Limit(seconds=task.seconds))
-        for number, judgement in enumerate(judgements, 1):
-            if number > progress.told:
-                progress.told = number
+        judged: list[Judgement] = []
+        for judgement in review(task.record, Analyst(self, progress), Limit(seconds=task.seconds)):
+            judged.append(judgement)
+            if len(judged) > progress.told:
+                progress.told = len(judged)
                 yield _describe_judgement(judgement)
+        yield {"kind": "summary", "sides": [_describe_side(summarise(judged, side)) for side in (0, 1)]}
 
 
 @dataclass
