@@ -195,25 +195,23 @@ def click(page: Page, name: str) -> None:
 
 
 WAY = """name => {
-  const middle = (node) => {
-    const box = node.getBoundingClientRect();
-    return [box.x + box.width / 2, box.y + box.height / 2];
-  };
-  const [x, y] = middle(document.activeElement);
-  const [toX, toY] = middle(document.querySelector(`[data-cell='${name}']`));
-  if (Math.abs(toY - y) > 5) return toY > y ? "ArrowDown" : "ArrowUp";
-  if (Math.abs(toX - x) > 5) return toX > x ? "ArrowRight" : "ArrowLeft";
-  return "Enter";
+  const rows = [...document.querySelectorAll("[role=row]")];
+  const place = (node) => [rows.indexOf(node.parentElement), [...node.parentElement.children].indexOf(node)];
+  const [row, column] = place(document.activeElement);
+  const [toRow, toColumn] = place(document.querySelector(`[data-cell='${name}']`));
+  const keys = (key, count) => Array(Math.max(0, count)).fill(key);
+  return [
+    ...keys("ArrowDown", toRow - row), ...keys("ArrowUp", row - toRow),
+    ...keys("ArrowRight", toColumn - column), ...keys("ArrowLeft", column - toColumn), "Enter",
+  ];
 }"""
 
 
 def walk(page: Page, name: str) -> None:
     """Play with the keyboard: to the board, by arrows to the cell, Enter."""
-    if page.evaluate("document.activeElement.dataset.cell === undefined"):
+    if page.evaluate("() => document.activeElement.dataset.cell === undefined"):
         page.keyboard.press("g")
-    key = ""
-    while key != "Enter":
-        key = page.evaluate(WAY, name)
+    for key in page.evaluate(WAY, name):
         page.keyboard.press(key)
 
 
