@@ -23,7 +23,7 @@ export class AnalysisPanel {
       ...SECONDS.map((value) => h("option", { value }, t("analysis.seconds", { value }))));
     this.status = h("p", { class: "status" });
     this.values = h("ol", { class: "values" });
-    this.line = h("p", { class: "pv", onmouseleave: () => app.showPreview(null) });
+    this.line = h("p", { class: "pv", onmouseleave: () => this.leaveLine() });
     this.more = h("button", { onclick: () => app.analyst.more(app.table.game) }, t("analysis.more"));
     this.reviewBox = h("div", { class: "review", id: "review" });
     this.shown = this.state = null;
@@ -59,7 +59,7 @@ export class AnalysisPanel {
     if (!settings.engine) return t("analysis.off");
     if (at.over) return t("analysis.over");
     if (!mayShowHints(this.app.reviewer)) return t("analysis.hidden");
-    if (!shown) return t("analysis.begins");
+    if (!shown) return this.app.analyst.problem || t("analysis.begins");
     const words = [shown.exact ? t("analysis.exact") : t("analysis.depth", { depth: shown.depth })];
     if (!shown.exact && shown.certainty < 100) words.push(t("analysis.certainty", { certainty: shown.certainty }));
     if (shown.seconds > 0.05) words.push(t("analysis.speed", { speed: compact(shown.nodes / shown.seconds) }));
@@ -96,9 +96,14 @@ export class AnalysisPanel {
     return h("button", {
       onmouseenter: () => this.previewLine(place),
       onfocus: () => this.previewLine(place),
-      onblur: () => this.app.showPreview(null),
+      onblur: () => this.leaveLine(),
       onclick: () => this.app.playLine(this.shown.line.slice(0, place + 1)),
     });
+  }
+
+  leaveLine() {
+    this.wanted = null;
+    this.app.showPreview(null);
   }
 
   async previewLine(place) {
@@ -115,14 +120,14 @@ export class AnalysisPanel {
   drawReview() {
     const { reviewer, table } = this.app;
     const { game } = table;
-    const judged = game.line.filter((node) => node.judgement);
-    const state = [reviewer.running, reviewer.done, judged.length, game.at.id, reviewer.trial?.node.id, reviewer.trial?.tried,
+const state = [reviewer.running, reviewer.done, Boolean(reviewer.sides), game.at.id, reviewer.trial?.node.id, reviewer.trial?.tried,
       reviewer.trial?.loss, reviewer.problem, t("app.name"), t("review.title")].join();
     if (state === this.state) return;
     this.state = state;
     const parts = [this.reviewHead(game)];
     if (reviewer.trial) parts.push(this.trialBox(game));
-    if (judged.length) parts.push(this.summaries(game), this.mistakes(game));
+    if (reviewer.sides) parts.push(this.summaries(game));
+    if (reviewer.done) parts.push(this.mistakes(game));
     redraw(this.reviewBox, ...parts);
   }
 
@@ -157,21 +162,20 @@ export class AnalysisPanel {
 
   summaries(game) {
     const row = (side) => {
-      const { moves, mean, inaccuracy, mistake, blunder } = this.app.reviewer.summary(game, side);
-      const lost = mean.toLocaleString(currentLanguage(), { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-      const cells = [moves, lost, inaccuracy, mistake, blunder].map((value) => h("td", {}, String(value)));
-      return h("tr", {}, h("th", { scope: "row" }, t(`side.${game.family}.${side}`)), ...cells);
+      const { moves, accuracy, mean_loss: mean, inaccuracies, mistakes, blunders } = this.app.reviewer.sides[side];
+      const cells = [moves, `${Math.round(accuracy)} %`, mean.toFixed(2), inaccuracies, mistakes, blunders];
+      return h("tr", {}, h("th", { scope: "row" }, t(`side.${game.family}.${side}`)), ...cells.map((value) => h("td", {}, String(value))));
     };
-    const heads = ["", "review.moves", "review.mean", ...Object.keys(MARKS).map((name) => `review.count.${name}`)];
+    const heads = ["review.moves", "review.accuracy", "review.mean"].map((key) => t(key));
     return h("table", { class: "summary" },
       h("caption", { class: "unseen" }, t("review.title")),
-      h("thead", {}, h("tr", {}, ...heads.map((key) => (key ? h("th", { scope: "col" }, t(key)) : h("td", {}))))),
+      h("thead", {}, h("tr", {}, h("td", {}), ...[...heads, ...Object.values(MARKS)].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, row(0), row(1)));
   }
 
   mistakes(game) {
-    const found = this.app.reviewer.mistakes(game);
-    if (!found.length) return h("p", {}, t("review.none"));
+    const found = this.app.reviewer.mistakes;
+    if (!found.length) return h("p", {}, this.app.reviewer.sides ? t("review.none") : "");
     return h("ol", { class: "mistakes" }, ...found.map((node) => this.mistake(game, node)));
   }
 
@@ -180,7 +184,7 @@ export class AnalysisPanel {
     const values = { number: node.ply, side: t(`side.${game.family}.${side}`), move: move + mark, loss: signed(-loss, 1), best };
     return h("li", { class: node === game.at ? "here" : "" },
       h("button", { id: `mistake-${node.id}`, class: "plain", onclick: () => this.app.jump(node.id) }, t("review.mistake", values)),
-      h("button", { onclick: () => this.app.tryAgain(node) }, t("review.try")));
+      h("button", { "aria-label": t("review.try.move", values), onclick: () => this.app.tryAgain(node) }, t("review.try")));
   }
 }
 

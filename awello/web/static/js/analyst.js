@@ -11,6 +11,7 @@ export class Analyst extends EventTarget {
     this.node = null;
     this.stop = () => {};
     this.running = false;
+    this.problem = ""; // what the server says if it cannot think
   }
 
   /** Look at a position, as long as the engine is on; what is known already is not asked for again. */
@@ -24,8 +25,10 @@ export class Analyst extends EventTarget {
 
   ask(game, node, seconds) {
     this.running = true;
+    this.problem = "";
     this.stop = this.live.ask("analyse", { ...game.question(node), seconds }, (answer) => {
       if (answer.kind === "analysis") keep(node, answer);
+      if (answer.kind === "error") this.problem = answer.message;
       if (answer.kind === "done" || answer.kind === "error") this.finish(node, answer.kind === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });
@@ -33,7 +36,7 @@ export class Analyst extends EventTarget {
 
   finish(node, spent) {
     this.running = false;
-    if (node.analysis) node.analysis = { ...node.analysis, spent, solved: node.analysis.moves.every((move) => move.exact) };
+    if (node.analysis) node.analysis = { ...node.analysis, spent: Math.max(spent, node.analysis.spent), solved: node.analysis.moves.every((move) => move.exact) };
   }
 
   /** Go on with the position on the board, for longer. */
@@ -64,10 +67,11 @@ export class Analyst extends EventTarget {
   }
 }
 
-/** An exact answer is not given up for an estimate. */
+/** Keep an answer, unless a better one is known: exact, or from a deeper search. */
 function keep(node, answer) {
-  if (node.analysis?.solved) return;
-  node.analysis = { ...answer, spent: node.analysis?.spent ?? 0 };
+  const known = node.analysis;
+  const better = known && (known.exact - answer.exact || known.depth - answer.depth || known.certainty - answer.certainty) > 0;
+  if (!better) node.analysis = { ...answer, spent: known?.spent ?? 0 };
 }
 
 /** What the board needs to show the values of an analysis. */

@@ -1,16 +1,18 @@
 /** The page: state, what can be done with it, and who is told when it changes. */
+import { actionsOf, listenToButtons } from "./actions.js";
 import { Analyst } from "./analyst.js";
 import { AnalysisPanel } from "./analysis-panel.js";
-import { h, translate } from "./dom.js";
+import { listenForGames } from "./bring-in.js";
+import { translate } from "./dom.js";
 import { FAMILY, Game, PERSON } from "./game.js";
-import { showHelp } from "./help.js";
 import { listenToKeys } from "./keys.js";
 import { LabTab } from "./lab-tab.js";
 import { friendly } from "./levels.js";
-import { formatLink, parseClock, parseLink } from "./link.js";
+import { formatLink, parseLink } from "./link.js";
+import { complain, hideNotice, note, noteOffline, say } from "./notices.js";
 import { PlayPanel } from "./play-panel.js";
 import { PositionPanel } from "./position-panel.js";
-import { MARKS, Reviewer } from "./reviewer.js";
+import { Reviewer } from "./reviewer.js";
 import { playerName, resultWords, Screen } from "./screen.js";
 import { api, Live } from "./server.js";
 import { rememberGame, set, settings } from "./settings.js";
@@ -20,8 +22,6 @@ import { loadGame, Table } from "./table.js";
 import { signed, t } from "./words.js";
 
 const TABS = { play: PlayPanel, analysis: AnalysisPanel, position: PositionPanel, lab: LabTab, settings: SettingsPanel };
-const LARGEST_FILE = 1 << 16;
-const MOST_SAID = 4;
 const byId = (id) => document.getElementById(id);
 
 class App {
@@ -62,17 +62,18 @@ class App {
     this.table.addEventListener("change", () => this.draw());
     this.table.addEventListener("move", (event) => this.moved(event.detail));
     this.table.addEventListener("end", () => this.ended());
-    this.table.addEventListener("problem", (event) => this.complain(event.detail.error));
+    this.table.addEventListener("problem", (event) => complain(event.detail.error));
     this.analyst.addEventListener("change", () => this.draw());
     this.reviewer.addEventListener("change", () => this.draw());
-    this.live.addEventListener("offline", () => this.noteOffline(true));
-    this.live.addEventListener("online", () => this.noteOffline(false));
+    this.live.addEventListener("offline", () => noteOffline(true));
+    this.live.addEventListener("online", () => {
+      this.table.goOn();
+      noteOffline(false);
+    });
     listenToKeys(this.actions);
     listenToButtons(this);
     window.addEventListener("hashchange", () => this.followAddress());
-    document.addEventListener("paste", (event) => this.pasted(event));
-    document.addEventListener("dragover", (event) => event.preventDefault());
-    document.addEventListener("drop", (event) => this.dropped(event));
+    listenForGames(this);
   }
 
   /** Hear what a board tells. */
@@ -90,9 +91,9 @@ class App {
   /** Begin a game against a friendly program, or with the players who sit there. */
   async newGame(name, choices = {}) {
     const before = this.table.game;
-    const same = before && FAMILY[before.game] === FAMILY[name];
+    const same = before?.chosen && FAMILY[before.game] === FAMILY[name];
     const seats = same ? before.seats : [PERSON, friendly(FAMILY[name])];
-    if (await this.use(new Game({ game: name, seats, clock: before?.clock ?? null, ...choices }))) set("game", name);
+    if (await this.use(new Game({ game: name, seats, chosen: true, clock: before?.clock ?? null, ...choices }))) set("game", name);
   }
 
   /** Put a game on the table in place of the one before; false if the server does not understand it, or another is wanted. */
@@ -101,7 +102,7 @@ class App {
     try {
       await loadGame(game);
     } catch (error) {
-      this.complain(error);
+      complain(error);
       return false;
     }
     if (this.coming !== game) return false;
@@ -120,7 +121,7 @@ class App {
     const kept = history.state?.link === hash ? history.state : null;
     const game = parseLink(hash);
     if (!game) {
-      this.complain({ message: t("problem.link") });
+      complain({ code: "link" });
       return false;
     }
     if (kept) restoreTimes(game, kept.times);
@@ -141,16 +142,16 @@ class App {
 
   async playMove(move) {
     this.screen.preview = null;
-    if (!this.playable) return this.complain({ message: t("problem.wait") });
+    if (!this.playable) return complain({ code: "wait" });
     if (this.reviewer.trial) return this.tryMove(move);
-    this.hideNotice();
+    hideNotice();
     this.table.waiting = false;
     await this.table.play(move);
   }
 
   async playLine(moves) {
     const { game } = this.table;
-    if (!this.playable) return this.complain({ message: t("problem.wait") });
+    if (!this.playable) return complain({ code: "wait" });
     for (const move of moves) if (this.table.game === game) await this.table.play(move);
   }
 
@@ -162,14 +163,14 @@ class App {
       this.playMove(found);
       return true;
     }
-    this.complain({ message: t(found ? "problem.wait" : "problem.move", { move: text, moves: Object.keys(moves).join(" ") || "–" }) });
+    complain({ message: t(found ? "problem.wait" : "problem.move", { move: text, moves: Object.keys(moves).join(" ") || "–" }) });
     return false;
   }
 
   refuse({ move, reason }) {
     playSound("wrong");
-    this.say(t(`refused.${reason}`, { move }));
-    this.note(t(`refused.${reason}`, { move }));
+    say(t(`refused.${reason}`, { move }));
+    note(t(`refused.${reason}`, { move }));
   }
 
   moved({ node }) {
@@ -178,12 +179,12 @@ class App {
     const side = t(`side.${game.family}.${node.parent.view.side}`);
     const gain = effect.flips?.length ?? effect.captured.reduce((sum, [, seeds]) => sum + seeds, 0);
     const kind = node.move === "pass" ? "pass" : game.family;
-    this.say(t(`spoken.${kind}`, { side, move: node.move, gain }));
+    say(t(`spoken.${kind}`, { side, move: node.move, gain }));
     playSound(game.family === "othello" ? "disc" : gain ? "capture" : "seed");
   }
 
   ended() {
-    this.say(resultWords(this.table.game));
+    say(resultWords(this.table.game));
     playSound("end");
   }
 
@@ -227,7 +228,7 @@ class App {
     if (this.table.game.at !== trial.node.parent || !(move in trial.node.parent.view.moves)) return;
     const judged = this.reviewer.judge(this.table.game, move);
     await this.table.play(move);
-    await judged.catch((error) => this.complain(error));
+    await judged.catch((error) => complain(error));
   }
 
   async showAnswer(node) {
@@ -244,54 +245,6 @@ class App {
     this.reviewer.stop?.();
     this.reviewer.stop = null;
     this.draw();
-  }
-
-  // ---- bringing in ------------------------------------------------------------------------------------------------
-  async importText(text) {
-    const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
-    if (link && Object.hasOwn(FAMILY, link[1])) return this.importLink(link[0]);
-    try {
-      const found = await api("POST", "/api/read", { text });
-      const game = new Game({ game: found.game, start: found.start });
-      for (const move of found.moves) game.play(move);
-      if (await this.use(game)) this.note(t(`import.${found.kind}`, { moves: found.moves.length }), false);
-    } catch (error) {
-      this.complain(error);
-    }
-  }
-
-  async importLink(link) {
-    const game = parseLink(link);
-    if (game) await this.use(game);
-    else this.complain({ message: t("problem.link") });
-  }
-
-  async importFile(file) {
-    if (file.size > LARGEST_FILE) return this.complain({ message: t("problem.large") });
-    return this.importText(await file.text());
-  }
-
-  pasted(event) {
-    if (event.target.closest?.("input, textarea")) return;
-    const text = event.clipboardData.getData("text/plain");
-    if (text.trim()) this.importText(text);
-  }
-
-  dropped(event) {
-    event.preventDefault();
-    const [file] = event.dataTransfer.files;
-    const text = event.dataTransfer.getData("text/plain");
-    if (file) this.importFile(file);
-    else if (text) this.importText(text);
-  }
-
-  async replay({ game: name, moves }) {
-    const found = await api("POST", "/api/read", { text: moves, game: name }).catch((error) => this.complain(error));
-    if (!found) return;
-    const game = new Game({ game: name });
-    for (const move of found.moves) game.play(move);
-    game.at = game.root;
-    await this.use(game);
   }
 
   setEditor(editor) {
@@ -376,48 +329,6 @@ class App {
     const picker = byId("game-picker");
     picker.replaceChildren(...Object.keys(FAMILY).map((name) => new Option(t(`game.${name}`), name)));
   }
-
-  /** Say something to those who do not see the page; what is said in haste is heard one after the other. */
-  say(text) {
-    const spoken = byId("spoken");
-    spoken.append(h("p", {}, text));
-    while (spoken.children.length > MOST_SAID) spoken.firstChild.remove();
-  }
-
-  note(text, bad = true) {
-    const notice = byId("notice");
-    notice.textContent = text;
-    notice.classList.toggle("bad", bad);
-    notice.hidden = false;
-    clearTimeout(this.noticeTimer);
-    this.noticeTimer = setTimeout(() => this.hideNotice(), bad ? 8000 : 4000);
-  }
-
-  hideNotice() {
-    if (!this.offline) byId("notice").hidden = true;
-  }
-
-  complain(error) {
-    const known = error.code === "offline" ? t("problem.offline") : null;
-    this.note(known ?? error.message);
-  }
-
-  noteOffline(offline) {
-    clearTimeout(this.offlineTimer);
-    if (!offline) return this.online();
-    this.offlineTimer = setTimeout(() => {
-      this.note(t("problem.offline"));
-      this.offline = true;
-    }, 1500);
-  }
-
-  /** The server is there, perhaps again. */
-  online() {
-    this.table.goOn();
-    if (!this.offline) return;
-    this.offline = false;
-    this.hideNotice();
-  }
 }
 
 /** The times of each move of the main line, for a reload. */
@@ -430,134 +341,6 @@ function restoreTimes(game, times = []) {
     if (!node) return;
     Object.assign(node, { seconds, left });
   }
-}
-
-/** Everything that a key or a button does. */
-function actionsOf(app) {
-  const { table, reviewer, screen } = app;
-  const toggle = (name) => {
-    set(name, !settings[name]);
-    app.draw();
-  };
-  const nextMark = (mark) => {
-    const found = reviewer.next(table.game, mark, table.game.at.ply);
-    if (found) app.step(found);
-    else app.note(t("review.nomore"), false);
-  };
-  const actions = {
-    back: () => table.game.at.parent && app.step(table.game.at.parent),
-    forward: () => table.game.at.children.length && app.step(table.game.at.children[0]),
-    first: () => app.step(table.game.root),
-    last: () => app.step(table.game.at.tip),
-    undo: () => app.step(table.game.beforeLastTurn()),
-    redo: () => app.step(afterTurn(table.game)),
-    newGame: () => app.newGame(table.game.game),
-    rematch: () => app.newGame(table.game.game, { seats: [...table.game.seats].reverse() }),
-    changeSides: () => changeSides(app),
-    pause: () => table.pause(!table.paused),
-    resign: () => resign(app),
-    flip: () => {
-      screen.turned = !screen.turned;
-      app.draw();
-    },
-    engine: () => toggle("engine"),
-    hints: () => toggle("hints"),
-    arrows: () => toggle("arrows"),
-    best: () => playBest(app),
-    review: () => {
-      app.showTab("analysis");
-      reviewer.begin(table.game);
-    },
-    blunder: () => nextMark(MARKS.blunder),
-    mistake: () => nextMark(MARKS.mistake),
-    inaccuracy: () => nextMark(MARKS.inaccuracy),
-    focusBoard: () => screen.board.querySelector("[tabindex='0']")?.focus(),
-    typeMove: () => {
-      app.showTab("play");
-      byId("typed-move").focus();
-    },
-    clearMarks: () => {
-      screen.marks = [];
-      app.draw();
-    },
-    help: () => showHelp(table.game.family),
-    setSeat: (side, spec) => setSeat(app, side, spec),
-    setClock: (text) => app.newGame(table.game.game, { clock: parseClock(text) }),
-  };
-  const whenReady = ([name, action]) => [name, (...values) => table.game && action(...values)];
-  return Object.fromEntries(Object.entries(actions).map(whenReady));
-}
-
-function setSeat(app, side, spec) {
-  const { table } = app;
-  table.game.seats = table.game.seats.map((seat, place) => (place === side ? spec : seat));
-  table.paused = false;
-  app.hideNotice();
-  app.step(table.game.at);
-}
-
-function changeSides(app) {
-  const { table, screen } = app;
-  table.game.seats = [...table.game.seats].reverse();
-  const [first, second] = table.game.seats;
-  screen.turned = first !== PERSON && second === PERSON;
-  app.step(table.game.at);
-}
-
-function resign(app) {
-  const { game } = app.table;
-  const people = game.seats.map((seat) => seat === PERSON);
-  const side = people[0] && people[1] ? game.side : people.indexOf(true);
-  if (side >= 0 && !game.at.over && !game.at.children.length) app.table.lose(side, "resigned");
-}
-
-/** The next position at which a person has a choice, or the end. */
-function afterTurn(game) {
-  let node = game.at;
-  while (node.children.length) {
-    [node] = node.children;
-    const mine = game.seats[node.view?.side ?? 0] === PERSON || !game.seats.includes(PERSON);
-    if (mine && node.view && !("pass" in node.view.moves)) break;
-  }
-  return node;
-}
-
-function playBest(app) {
-  const best = app.table.game.at.analysis?.line[0];
-  if (best && settings.engine && app.playable && !app.reviewer.trial) app.playMove(best);
-  else if (!settings.engine) app.actions.engine();
-}
-
-function listenToButtons(app) {
-  const { actions } = app;
-  const buttons = {
-    "to-first": "first", "to-back": "back", "to-forward": "forward", "to-last": "last", undo: "undo", redo: "redo",
-    flip: "flip", engine: "engine", hints: "hints", "new-game": "newGame", "help-button": "help",
-  };
-  for (const [id, action] of Object.entries(buttons)) byId(id).addEventListener("click", () => actions[action]());
-  byId("game-picker").addEventListener("change", (event) => app.newGame(event.target.value));
-  byId("graph").addEventListener("jump", (event) => {
-    const node = app.table.game.line[event.detail.ply];
-    if (node) app.step(node);
-  });
-  for (const id of ["clock-top", "clock-bottom"]) {
-    byId(id).addEventListener("flag", (event) => app.table.lose(event.detail.side, "time"));
-  }
-  listenToTabs(app);
-}
-
-function listenToTabs(app) {
-  const names = Object.keys(TABS);
-  for (const name of names) byId(`tab-${name}`).addEventListener("click", () => app.showTab(name));
-  document.querySelector("[role=tablist]").addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
-    const here = names.findIndex((name) => byId(`tab-${name}`).ariaSelected === "true");
-    const next = names[(here + step + names.length) % names.length];
-    app.showTab(next);
-    byId(`tab-${next}`).focus();
-    event.preventDefault();
-  });
 }
 
 export const app = new App();

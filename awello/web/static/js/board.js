@@ -49,7 +49,7 @@ export function drawHint(nodes, hint) {
   mark(nodes.group, "class", hint ? hintClass(hint) : "board-hint is-hidden");
   if (!hint) return;
   write(nodes.value, signed(hint.value, hint.exact ? 0 : 1));
-  write(nodes.badge, hint.badge === "book" ? t("board.book") : hint.badge ?? "");
+  write(nodes.badge, hint.badge ?? "");
 }
 
 function hintClass(hint) {
@@ -65,7 +65,7 @@ export function sayHint(hint) {
   const words = [t(sign, { value: text.replace(/^[+−]/, "") })];
   if (hint.exact) words.push(t("board.exact"));
   if (hint.best) words.push(t("board.best"));
-  if (hint.badge) words.push(hint.badge === "book" ? t("board.book") : t("board.depth", { value: hint.badge }));
+  if (hint.badge) words.push(t("board.depth", { value: hint.badge }));
   return words;
 }
 
@@ -294,7 +294,6 @@ export class Board extends HTMLElement {
     this.#placeStop();
     this.focused = this.#clicked ? null : name;
     this.paint();
-    this.emit("focus-cell", { cell: name });
   }
 
   #leave(event) {

@@ -7,7 +7,7 @@ export function h(tag, properties = {}, ...children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name in element && !name.includes("-") && name !== "list") element[name === "class" ? "className" : name] = value;
+    else if (name in element && name !== "list") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
@@ -28,7 +28,7 @@ export function redraw(element, ...children) {
   if (focused !== null) (document.getElementById(focused) ?? element.querySelector("button"))?.focus();
 }
 
-/** Offer a text as a file. */
+/** Offer a text or a Blob as a file. */
 export function download(name, content, type) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = h("a", { href: address, download: name });

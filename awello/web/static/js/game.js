@@ -1,4 +1,4 @@
-/** A game as the page keeps it: a tree of moves that only ever grows, and the place where we are in it. */
+/** A game as the page keeps it: a tree of moves, and the place where we are in it. */
 
 export const FAMILY = {
   othello: "othello", othello6: "othello", othello4: "othello", abapa: "awale", tournament: "awale", romein: "awale",
@@ -53,7 +53,7 @@ export class Node {
     if (!this.view) return null;
     if (this.view.over) return { value: this.view.score[0] - this.view.score[1], exact: true };
     const known = this.analysis ?? null;
-    if (known) return { value: this.view.side ? -known.value : known.value, exact: known.exact };
+    if (known && (known.exact || !this.judgement?.exact)) return { value: this.view.side ? -known.value : known.value, exact: known.exact };
     const judged = this.judgement;
     if (judged) return { value: judged.side ? -judged.value : judged.value, exact: judged.exact };
     return null;
@@ -70,10 +70,11 @@ export class Node {
 
 /** A whole game: rules, start, players, clock, and the tree. */
 export class Game {
-  constructor({ game = "othello", start = null, seats = [PERSON, PERSON], clock = null } = {}) {
+  constructor({ game = "othello", start = null, seats = [PERSON, PERSON], chosen = false, clock = null } = {}) {
     this.game = game;
     this.start = start; // text of a position, null for the usual one
     this.seats = seats; // player specs, PERSON for people
+    this.chosen = chosen; // whether somebody chose these players, and the next game is to have them too
     this.clock = clock; // { seconds, increment } or null
     this.seed = Math.floor(Math.random() * 2 ** 31);
     this.root = new Node(null, null);

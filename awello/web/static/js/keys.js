@@ -1,3 +1,5 @@
+import { settings } from "./settings.js";
+
 /** Every key and what it does; the help sheet shows the same list. */
 export const KEYS = [
   { keys: ["ArrowLeft", "k"], shown: "← k", does: "back" },
@@ -27,7 +29,7 @@ export const KEYS = [
 /** Listen to the keys of the page; typing into a field and browser shortcuts are left alone. */
 export function listenToKeys(actions) {
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!settings.keys || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector("dialog[open]") || isTyping(event.target, event.key)) return;
     const found = KEYS.find(({ keys }) => keys.includes(event.key));
     if (!found) return;
@@ -39,5 +41,5 @@ export function listenToKeys(actions) {
 function isTyping(target, key) {
   if (target.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [role=slider]")) return true;
   if (target.closest?.("[role=tablist], [type=radio]") && key.startsWith("Arrow")) return true;
-  return key === " " && Boolean(target.closest?.("button, a, summary, input, [role=gridcell]"));
+  return key === " " && Boolean(target.closest?.("button, a, summary, input"));
 }

@@ -2,8 +2,8 @@
  * <lab-panel>: contests of programs.  A form begins one, its standings are shown while it runs, its games can be
  * replayed, and earlier contests are kept.
  *
- * `config` is { game, players: specs to offer, api: async (method, path, body), contest: an id to show, or null };
- * events are `replay` { game, moves, first, second, score } and `contest` { id }, when one is opened.
+ * `config` is { game, players: specs to offer, api: async (method, path, body) };
+ * the event is `replay` { game, moves }.
  */
 import { h } from "./dom.js";
 import { ContestForm } from "./lab-form.js";
@@ -31,11 +31,11 @@ class LabPanel extends HTMLElement {
     const before = this.#config;
     this.#config = config;
     this.#keep(before?.game === config.game ? {} : { game: config.game });
-    if (this.isConnected) this.#begin(config.contest);
+    if (this.isConnected) this.#begin();
   }
 
   connectedCallback() {
-    if (this.#config) this.#begin(this.#config.contest);
+    if (this.#config) this.#begin();
   }
 
   disconnectedCallback() {
@@ -55,11 +55,10 @@ class LabPanel extends HTMLElement {
     this.#form = new ContestForm(this.#config, (plan) => this.#start(plan), { ...values, ...changes });
   }
 
-  #begin(id) {
+  #begin() {
     this.#show();
     this.#list();
-    const wanted = id ?? this.#contest?.id;
-    if (wanted) this.#open(wanted);
+    if (this.#contest) this.#open(this.#contest.id);
   }
 
   #show() {
@@ -90,7 +89,6 @@ class LabPanel extends HTMLElement {
     if (this.#contest?.id !== id) {
       this.#contest = null;
       this.#showContest();
-      this.dispatchEvent(new CustomEvent("contest", { detail: { id }, bubbles: true }));
     }
     await this.#watch(id);
   }
@@ -188,6 +186,7 @@ class LabPanel extends HTMLElement {
       await this.#config.api("DELETE", `/api/contests/${id}`);
     } catch (error) {
       this.#form.complain(error.message);
+      return;
     }
     if (this.#contest?.id === id) this.#close();
     await this.#list();

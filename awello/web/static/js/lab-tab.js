@@ -1,8 +1,9 @@
 /** The panel of the laboratory: contests of programs, and the tree of a search. */
 import "./lab-panel.js";
 import "./tree-panel.js";
+import { replay } from "./bring-in.js";
 import { h } from "./dom.js";
-import { levelsOf, PROGRAMS } from "./levels.js";
+import { levelsOf, programsFor } from "./levels.js";
 import { api } from "./server.js";
 import { t } from "./words.js";
 
@@ -16,7 +17,7 @@ export class LabTab {
   build() {
     this.contest = document.createElement("lab-panel");
     this.tree = document.createElement("tree-panel");
-    this.contest.addEventListener("replay", (event) => this.app.replay(event.detail));
+    this.contest.addEventListener("replay", (event) => replay(this.app, event.detail));
     this.game = null;
     this.at = null;
     this.box.replaceChildren(
@@ -30,8 +31,8 @@ export class LabTab {
     if (this.box.hidden) return;
     if (this.game !== game.game) {
       this.game = game.game;
-      const players = [...Object.values(PROGRAMS), ...levelsOf(game.family).slice(3)];
-      this.contest.config = { game: game.game, players, api, contest: null };
+      const players = [...programsFor(game.game, this.app.players), ...levelsOf(game.family)];
+      this.contest.config = { game: game.game, players, api };
     }
     if (this.at !== game.at) {
       this.at = game.at;

@@ -123,7 +123,7 @@ export class ContestView {
     const lost = game.forfeits.find(Boolean);
     const result = h("span", { class: "lab-score" }, `${score[0]}–${score[1]}`);
     const flag = lost && h("span", { class: "lab-flag", title: lost[1] }, `⚑ ${t(`lab.forfeit.${lost[0]}`)}`);
-    const show = () => this.replay({ game: this.contest.game, moves: game.moves, first, second, score });
+    const show = () => this.replay({ game: this.contest.game, moves: game.moves });
     const button = h("button", { class: "lab-game", "aria-label": label, onclick: show },
       h("span", { class: "lab-soft" }, String(number)), side(first, 0), result, side(second, 1), flag);
     return h("li", { value: number }, button);

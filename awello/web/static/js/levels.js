@@ -26,7 +26,7 @@ export const levelsOf = (family) => (family === "othello" ? OTHELLO : AWALE);
 export const friendly = (family) => levelsOf(family)[1];
 
 /** The specs of other programs, with a limit that does not keep anybody waiting. */
-export const PROGRAMS = {
+const PROGRAMS = {
   random: "random",
   greedy: "greedy",
   minimax: "minimax@3",
@@ -40,3 +40,10 @@ export const PROGRAMS = {
   puct: "puct@1s",
   champion: "champion@1s",
 };
+const ONLY = { travers: ["abapa", "tournament", "romein"], puct: ["othello", "abapa", "tournament", "romein"] };
+
+/** The specs of all programs that know a game, from the names that the server gave. */
+export function programsFor(game, names) {
+  const able = [...names].filter((name) => !(name in ONLY) || ONLY[name].includes(game));
+  return able.map((name) => PROGRAMS[name] ?? name);
+}

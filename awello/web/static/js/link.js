@@ -7,6 +7,8 @@
 import { FAMILY, Game, Node, PERSON } from "./game.js";
 
 const LONGEST = 20000; // letters of a link that is read
+const LONGEST_CLOCK = 86400; // seconds, as the server has it
+const LONGEST_INCREMENT = 3600;
 const MOST_PLIES = 600;
 
 /** The link of a game, from the # on. */
@@ -46,6 +48,7 @@ export function parseLink(hash) {
     game: head,
     start: values.get("start"),
     seats: [values.get("first") ?? PERSON, values.get("second") ?? PERSON],
+    chosen: values.has("first") || values.has("second"),
     clock: parseClock(values.get("clock") ?? ""),
   });
   if (!parseMoves(game, values.get("moves") ?? "")) return null;
@@ -57,7 +60,8 @@ export function parseLink(hash) {
 /** The clock of a text such as 300+5, in seconds. */
 export function parseClock(text) {
   const match = /^(\d{1,5}(?:\.\d+)?)(?:\+(\d{1,4}(?:\.\d+)?))?$/.exec(text);
-  return match && Number(match[1]) > 0 ? { seconds: Number(match[1]), increment: Number(match[2] ?? 0) } : null;
+  const clock = match && { seconds: Number(match[1]), increment: Number(match[2] ?? 0) };
+  return clock && clock.seconds > 0 && clock.seconds <= LONGEST_CLOCK && clock.increment <= LONGEST_INCREMENT ? clock : null;
 }
 
 function parseMoves(game, text) {

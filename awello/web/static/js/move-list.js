@@ -5,7 +5,7 @@
  */
 import { currentLanguage, signed, t } from "./words.js";
 
-const EMPTY = { tree: { id: "", children: [] }, at: "", family: "othello", numbering: true };
+const EMPTY = { tree: { id: "", children: [] }, at: "", family: "othello" };
 const MARKS = { "?!": "moves-inaccuracy", "?": "moves-mistake", "??": "moves-blunder" };
 
 function make(tag, className, ...children) {
@@ -75,12 +75,11 @@ class MoveList extends HTMLElement {
   refresh() {
     if (!this.#parts) return;
     const { box, list, empty, promote, remove } = this.#parts;
-    const { tree, numbering } = this.#config;
+    const { tree } = this.#config;
     const focused = box.contains(document.activeElement) ? document.activeElement : null;
     this.#used.clear();
     arrange(list, tree.children.length ? this.#line(tree.children[0], tree.children.slice(1), 1, false) : []);
     for (const key of this.#kept.keys()) if (!this.#used.has(key)) this.#kept.delete(key);
-    box.classList.toggle("moves-numbered", numbering);
     list.setAttribute("aria-label", t("moves.label"));
     empty.hidden = tree.children.length > 0;
     write(empty, t("moves.empty"));

@@ -2,7 +2,7 @@
 import "./move-list.js";
 import { PERSON } from "./game.js";
 import { h } from "./dom.js";
-import { levelsOf, PROGRAMS } from "./levels.js";
+import { levelsOf, programsFor } from "./levels.js";
 import { valuesOf } from "./screen.js";
 import { recentGames } from "./settings.js";
 import { currentLanguage, t } from "./words.js";
@@ -66,21 +66,19 @@ export class PlayPanel {
 
   update() {
     const { game, paused } = this.app.table;
-    if (this.filled !== game.family + currentLanguage()) this.fill(game.family);
+    if (this.filled !== game.game + currentLanguage()) this.fill(game);
     this.seats.forEach(({ picker, spec }, side) => showSeat(picker, spec, game.seats[side]));
-    this.clock.value = game.clock ? `${game.clock.seconds}+${game.clock.increment}` : "";
+    this.showClock(game.clock ? `${game.clock.seconds}+${game.clock.increment}` : "");
     this.pauseButton.hidden = game.seats.includes(PERSON) && !paused;
     this.pauseButton.textContent = t(paused ? "control.resume" : "control.pause");
     document.getElementById("resign").disabled = game.at.over || game.at.children.length > 0 || !game.seats.includes(PERSON);
-    this.list.config = { tree: treeOf(game.root), at: game.at.id, family: game.family, numbering: true };
+    this.list.config = { tree: treeOf(game.root), at: game.at.id, family: game.family };
   }
 
-  fill(family) {
-    this.filled = family + currentLanguage();
+  fill({ game, family }) {
+    this.filled = game + currentLanguage();
     const levels = levelsOf(family).map((spec, place) => h("option", { value: spec }, t(`level.${place + 1}`)));
-    const names = Object.keys(PROGRAMS).filter((name) => this.app.players.has(name));
-    const own = [...this.app.players].filter((name) => !(name in PROGRAMS));
-    const programs = [...names.map((name) => PROGRAMS[name]), ...own].map((spec) => h("option", { value: spec }, spec));
+    const programs = programsFor(game, this.app.players).map((spec) => h("option", { value: spec }, spec));
     this.seats.forEach(({ picker, spec, label }, side) => {
       label.textContent = t(`side.${family}.${side}`);
       spec.ariaLabel = t("play.spec", { side: t(`side.${family}.${side}`) });
@@ -92,6 +90,11 @@ export class PlayPanel {
       );
     });
     this.clock.replaceChildren(...CLOCKS.map((text) => h("option", { value: text }, clockWords(text))));
+  }
+
+  showClock(text) {
+    if (!CLOCKS.includes(text)) this.clock.append(h("option", { value: text }, clockWords(text)));
+    this.clock.value = text;
   }
 
   fillRecent() {

@@ -1,7 +1,9 @@
 /** The panel to bring games in, to set positions up and to take everything out again. */
+import { bringIn, bringInFile } from "./bring-in.js";
 import { Editor, pensOf } from "./editor.js";
 import { download, h, redraw } from "./dom.js";
 import { formatLink } from "./link.js";
+import { complain, say } from "./notices.js";
 import { api } from "./server.js";
 import { t } from "./words.js";
 
@@ -29,7 +31,7 @@ export class PositionPanel {
       h("h2", {}, t("import.title")),
       h("label", { htmlFor: "paste" }, t("import.about")), this.text,
       h("div", { class: "buttons" },
-        h("button", { id: "import", class: "primary", onclick: () => this.app.importText(this.text.value) }, t("import.go")),
+        h("button", { id: "import", class: "primary", onclick: () => bringIn(this.app, this.text.value) }, t("import.go")),
         h("label", { class: "button", htmlFor: "file" }, t("import.file")), this.file),
       h("h2", {}, t("editor.title")), this.edit,
       h("h2", {}, t("export.title")), this.out, this.said,
@@ -41,14 +43,14 @@ export class PositionPanel {
       try {
         await action();
       } catch (error) {
-        this.app.complain(error);
+        complain(error);
       }
     } }, t(key));
   }
 
   async readFile(file) {
     if (!file) return;
-    await this.app.importFile(file);
+    await bringInFile(this.app, file);
     this.file.value = "";
   }
 
@@ -61,9 +63,9 @@ export class PositionPanel {
     this.said.textContent = text;
     try {
       await navigator.clipboard.writeText(text);
-      this.app.say(t("export.copied"));
+      say(t("export.copied"));
     } catch {
-      this.app.say(t("export.shown"));
+      say(t("export.shown"));
     }
   }
 

@@ -1,7 +1,7 @@
 /** A played game seen again: what each move lost, a list of the mistakes, and another try at each. */
 import { settings } from "./settings.js";
 
-export const SECONDS = 0.5; // for each move
+const SECONDS = 0.5; // for each move
 const SURE = 2; // seconds to judge another try
 export const MARKS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 
@@ -20,6 +20,7 @@ export class Reviewer extends EventTarget {
     this.stop = null;
     this.path = [];
     this.done = 0;
+    this.sides = null; // how well either side played, once all moves are judged
     this.problem = "";
     this.trial = null; // { node, tried, loss } while a mistake is tried again
   }
@@ -37,6 +38,8 @@ export class Reviewer extends EventTarget {
       if (answer.kind === "judgement") {
         this.path[answer.ply].judgement = answer;
         this.done = this.path.length - answer.ply; // the last move is judged first
+      } else if (answer.kind === "summary") {
+        this.sides = answer.sides;
       } else {
         this.stop = null;
         this.problem = answer.kind === "error" ? answer.message : "";
@@ -46,24 +49,15 @@ export class Reviewer extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** The judged moves of the line that lost something worth a mark. */
-  mistakes(game) {
-    return game.line.filter((node) => node.judgement?.mark);
+  /** The moves that lost something worth a mark. */
+  get mistakes() {
+    return this.path.filter((node) => node.judgement?.mark);
   }
 
   /** The next move with a mark of this kind after a ply, round the end. */
-  next(game, mark, ply) {
-    const found = this.mistakes(game).filter((node) => node.judgement.mark === mark);
+  next(mark, ply) {
+    const found = this.mistakes.filter((node) => node.judgement.mark === mark);
     return found.find((node) => node.ply > ply) ?? found[0] ?? null;
-  }
-
-  /** How well a side played: its judged moves, their mean loss and the number of each mark. */
-  summary(game, side) {
-    const judged = game.line.filter((node) => node.judgement?.side === side && Object.keys(node.parent.view.moves).length > 1);
-    const total = judged.reduce((sum, node) => sum + node.judgement.loss, 0);
-    const count = (mark) => judged.filter((node) => node.judgement.mark === mark).length;
-    const mean = judged.length ? total / judged.length : 0;
-    return { moves: judged.length, mean, ...Object.fromEntries(Object.entries(MARKS).map(([name, mark]) => [name, count(mark)])) };
   }
 
   /** Let the person try the move of a mistake again. */
@@ -79,7 +73,8 @@ export class Reviewer extends EventTarget {
     trial.tried = move;
     trial.loss = null;
     this.dispatchEvent(new Event("change"));
-    const analysis = before.analysis ?? (await this.analyst.once(game, before, SURE));
+    const known = before.analysis;
+    const analysis = known?.solved || known?.spent >= SURE ? known : await this.analyst.once(game, before, SURE);
     const found = analysis.moves.find((entry) => entry.move === move);
     if (this.trial === trial) trial.loss = found ? Math.max(0, analysis.value - found.value) : null;
     this.dispatchEvent(new Event("change"));

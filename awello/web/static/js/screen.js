@@ -88,7 +88,7 @@ export class Screen {
         side, family: game.family, name: t(`side.${game.family}.${side}`), player: playerName(game.seats[side], game.family),
         seconds: at.left ? at.left[side] : null, running, since: table.since, used: timeUsed(at, side),
         holding: at.view.holdings[side], unit: game.family === "othello" ? "discs" : "seeds",
-        thinking: moving && table.thinking, moving, winner: winnerOf(at) === side,
+        thinking: moving && table.thinking, winner: winnerOf(at) === side,
       };
     }
   }
@@ -176,7 +176,7 @@ function timeUsed(node, side) {
 }
 
 /** The side that has won at a node, or null. */
-export function winnerOf(node) {
+function winnerOf(node) {
   if (node.result) return 1 - node.result.loser;
   return node.view?.over ? node.view.winner : null;
 }

@@ -1,7 +1,7 @@
 /** The server: questions with one answer, and a live channel for answers that grow. */
 
 /** An answer that says what went wrong. */
-export class ServerError extends Error {
+class ServerError extends Error {
   constructor(code, message) {
     super(message);
     this.code = code;

@@ -34,7 +34,7 @@ export class SettingsPanel {
       this.select("board", BOARDS, (name) => t(`settings.board.${name}`)),
       this.row("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.change("size", Number(event.target.value)) })),
       this.select("speed", SPEEDS, (value) => t(`settings.speed.${value}`), Number),
-      this.check("sounds"), this.check("arrows"),
+      this.check("sounds"), this.check("arrows"), this.check("keys"),
       h("p", { class: "soft" }, h("a", { href: "/api" }, t("settings.api"))),
     );
   }

@@ -13,6 +13,7 @@ const USUAL = {
   sounds: false,
   hints: true, // values on the squares while the engine is on
   arrows: true,
+  keys: true, // single letters do something
   engine: false,
   seconds: 10, // that an analysis takes
 };
@@ -46,6 +47,6 @@ export const recentGames = () => read(RECENT, []);
 
 /** Remember a game under its key, in place of what was remembered of it before. */
 export function rememberGame(key, link, label) {
-  const others = recentGames().filter((entry) => entry.key !== key);
+  const others = recentGames().filter((entry) => entry.key !== key && entry.link !== link);
   write(RECENT, [{ key, link, label, when: Date.now() }, ...others].slice(0, MOST_RECENT));
 }

@@ -17,6 +17,7 @@ export class Table extends EventTarget {
     this.paused = false;
     this.waiting = false; // a position is set up or a move tried again: nobody is asked, no clock runs
     this.thinking = false;
+    this.answered = false; // a program's move is known and waits until the last one has been shown
     this.since = 0; // the moment at which the present position came on the board
     this.cancel = () => {};
   }
@@ -116,9 +117,12 @@ export class Table extends EventTarget {
     const clock = at.left ? { seconds: Math.max(0, at.left[side]), increment: game.clock.increment } : {};
     const question = { ...game.question(), player: game.seats[side], seed: (game.seed + at.ply) % 2 ** 32, ...clock };
     this.thinking = true;
+    this.since = ready; // its clock does not pay for what is being shown
     const stop = this.live.ask("choose", question, (answer) => {
       if (answer.kind === "error") return this.failed(answer);
       if (answer.kind !== "choice") return;
+      this.answered = true;
+      this.emit("change");
       this.later(Math.max(0, ready - performance.now()), () => this.make(answer.move, answer.seconds));
     });
     this.cancel = stop;
@@ -146,6 +150,7 @@ export class Table extends EventTarget {
     this.cancel();
     this.cancel = () => {};
     this.thinking = false;
+    this.answered = false;
   }
 
   /** Let the programs wait, or go on. */
@@ -154,9 +159,10 @@ export class Table extends EventTarget {
     this.arrive(false);
   }
 
-  /** The one whose turn it is, or a person, gives the game up. */
+  /** A side gives the game up, or has no time left. */
   lose(side, reason) {
     this.rest();
+    if (reason === "time") this.game.at.left = this.game.at.left.with(side, 0);
     this.game.at.result = { loser: side, reason };
     this.emit("change");
     this.emit("end");
@@ -164,7 +170,7 @@ export class Table extends EventTarget {
 
   /** Whether the clock of the present mover is running. */
   clockRuns(node = this.game.at) {
-    return Boolean(this.game.clock && node.ply > 0 && !node.over && !node.children.length && !this.paused && !this.waiting);
+    return Boolean(this.game.clock && node.ply > 0 && !node.over && !node.children.length && !this.paused && !this.waiting && !this.answered);
   }
 
   emit(type, detail) {

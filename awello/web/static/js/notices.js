@@ -1,0 +1,51 @@
+/** What the page tells people: a line at its foot, and words for those who do not see it. */
+import { h } from "./dom.js";
+import { LANGUAGES, t } from "./words.js";
+
+const MOST_SAID = 4;
+const OFFLINE_AFTER = 1500; // milliseconds without a server before it is worth a word
+let timer = null;
+let offlineTimer = null;
+let offline = false;
+
+/** Say something to those who do not see the page; what is said in haste is heard one after the other. */
+export function say(text) {
+  const spoken = document.getElementById("spoken");
+  spoken.append(h("p", {}, text));
+  while (spoken.children.length > MOST_SAID) spoken.firstChild.remove();
+}
+
+/** Show a line for a while. */
+export function note(text, bad = true) {
+  const notice = document.getElementById("notice");
+  notice.textContent = text;
+  notice.classList.toggle("bad", bad);
+  notice.hidden = false;
+  clearTimeout(timer);
+  timer = setTimeout(hideNotice, bad ? 8000 : 4000);
+}
+
+/** Take the line away, unless the server is. */
+export function hideNotice() {
+  if (!offline) document.getElementById("notice").hidden = true;
+}
+
+/** Say what went wrong: in the person's language where the kind of problem is known, else as the server said it. */
+export function complain({ code, message }) {
+  const key = `problem.${code}`;
+  note(key in LANGUAGES.en ? t(key, { message }) : message);
+}
+
+/** The server went away, or is there again. */
+export function noteOffline(away) {
+  clearTimeout(offlineTimer);
+  if (away) {
+    offlineTimer = setTimeout(() => {
+      complain({ code: "offline" });
+      offline = true;
+    }, OFFLINE_AFTER);
+  } else if (offline) {
+    offline = false;
+    hideNotice();
+  }
+}
