@@ -18,7 +18,7 @@ from awello import Record
 from awello.web.messages import Line
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE = 12_000  # milliseconds that anything may take on a busy machine
+PATIENCE = 45_000  # milliseconds that anything may take on a busy machine
 
 expect.set_options(timeout=PATIENCE)
 
@@ -187,6 +187,15 @@ def result_of(record: Record) -> str:
     if record.winner is None:
         return f"A draw, {most}–{least}{why}"
     return f"{final.game.sides[record.winner]} wins {most}–{least}{why}"
+
+
+def answered(page: Page, moves: int) -> None:
+    """Wait until so many moves have been played and it is a person's turn."""
+    page.wait_for_function(
+        """want => document.querySelectorAll('.moves-main > .moves-cell').length === want
+                && document.querySelector('.board-cell.is-open') !== null""",
+        arg=moves,
+    )
 
 
 def click(page: Page, name: str) -> None:

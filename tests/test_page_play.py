@@ -1,15 +1,13 @@
-"""The page in a real browser: whole games by mouse and keyboard, clocks, variations, tabs, broken links and servers."""
+"""The page in a real browser: whole games by mouse and keyboard, clocks, variations, tabs, contests."""
 
 import random
 import re
-import socket
 from collections.abc import Callable
 
 import pytest
 from browser import (
-    AWAY,
-    REFUSAL,
     Visitor,
+    answered,
     caption,
     cell,
     click,
@@ -20,7 +18,6 @@ from browser import (
     query,
     record_of,
     seeds,
-    serving,
     shows,
     tab,
     visiting,
@@ -28,20 +25,11 @@ from browser import (
 )
 from playwright.sync_api import Browser, Page, expect
 
-from awello import Game, Position, format_position
+from awello import format_position
 from awello.rules.game import PASS
 
 BLACK_PASSES = "e6f6c4e7e8d8g7f8"
 WHITE_PASSES = "d3c5d6e7f5g5g6g7h5e3h7c2g8"
-
-
-def answered(page: Page, moves: int) -> None:
-    """Wait until so many moves have been played and it is a person's turn."""
-    page.wait_for_function(
-        """want => document.querySelectorAll('.moves-main > .moves-cell').length === want
-                && document.querySelector('.board-cell.is-open') !== null""",
-        arg=moves,
-    )
 
 
 # ---- whole games ----------------------------------------------------------------------------------------------------
@@ -121,32 +109,6 @@ def test_motion(browser: Browser, address: str) -> None:
 
 
 # ---- a game that is kept --------------------------------------------------------------------------------------------
-def test_reload_and_restart(browser: Browser) -> None:
-    """A server that goes away is noticed, one that comes back goes on; a reload keeps players, clocks and times."""
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        port = str(door.getsockname()[1])
-    with serving("--port", port) as address:
-        visitor = Visitor(browser, address)
-        visitor.forgive(AWAY)
-        page = visitor.open("#othello?second=alphabeta%401&clock=300%2B5")
-        click(page, "f5")
-        answered(page, 2)
-    click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
-    notice(page, "The server does not answer")
-    with serving("--port", port):
-        answered(page, 4)
-        expect(page.locator("#notice")).to_be_hidden()
-        known = "({ times: history.state.times, seats: window.seats })"
-        before = page.evaluate(known), page.url, page.locator(".moves-time").all_inner_texts()
-        page.reload()
-        answered(page, 4)
-        assert (page.evaluate(known), page.url, page.locator(".moves-time").all_inner_texts()) == before
-        left = [moment["left"] for moment in page.evaluate("history.state.times")]
-        assert left[-1] != left[0] == [300, 300]
-        visitor.close()
-
-
 def test_two_tabs(visitor: Visitor) -> None:
     page, other = visitor.open("#othello?second=greedy"), visitor.new_page()
     visitor.open("#abapa?second=greedy", other)
@@ -306,117 +268,18 @@ def test_clock(visitor: Visitor) -> None:
     assert page.evaluate("history.state.times.at(-1).left") == left
 
 
-# ---- links ----------------------------------------------------------------------------------------------------------
-def test_back_and_forth(visitor: Visitor) -> None:
-    page = visitor.open("#othello?moves=f5d6*")
-    page.select_option("#game-picker", "abapa")
-    expect(page.locator("awale-board")).to_be_visible()
-    page.select_option("#seat-1", "human")
-    click(page, "C")
-    shows(page, "C*")
-    page.go_back()
-    expect(page.locator("othello-board")).to_be_visible()
-    shows(page, "f5d6*")
-    page.go_forward()
-    expect(page.locator("awale-board")).to_be_visible()
-    shows(page, "C*")
-
-
-BROKEN = [
-    ("#othello?moves=zz", "holds no game"),
-    ("#othello?moves=f5)", "holds no game"),
-    ("#othello?moves=" + "f5d6" * 6000, "holds no game"),
-    ("#othello?moves=(((", "holds no game"),
-    ("#abapa?moves=C(" + "Aa" * 1000 + ")", "holds no game"),
-    ("#chess", "holds no game"),
-    ("#__proto__?moves=f5", "holds no game"),
-    ("#othello?moves=f5f5", "move 2: f5 is no legal move"),
-    ("#othello?start=XO", "the board must"),
-    ("#abapa?moves=f5", "move"),
-    ("#abapa?start=1-2-3", "seeds"),
-]
-
-
-def test_broken_links(visitor: Visitor) -> None:
-    """A link that cannot be opened is said to be wrong, and the board can be played on."""
-    visitor.forgive(REFUSAL)
-    for link, words in BROKEN[:1] + BROKEN[-1:]:
-        page = visitor.open(link)
-        notice(page, words)
-        expect(page.locator(".board-cell.is-open").first).to_be_visible()
-    page = visitor.open("#othello?moves=f5d6*")
-    for link, words in BROKEN:
-        page.evaluate("link => (location.hash = link)", link)
-        notice(page, words)
-        shows(page, "f5d6*")
-    click(page, "c3")
-    shows(page, "f5d6c3*")
-
-
-# ---- whatever else people do ----------------------------------------------------------------------------------------
-def test_new_games_in_haste(visitor: Visitor) -> None:
-    """Games begun while a program thinks or a position is loaded: the last one stands, and no answer goes astray."""
-    page = visitor.open("#othello?first=alphabeta%405&second=alphabeta%405")
-    page.evaluate(
-        """() => {
-          for (const key of ["n", "n", "s", "l", "n", "u", "y", "p", "p", "z", "z", "l", "f", "n"])
-            document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-        }"""
-    )
-    page.select_option("#game-picker", "abapa")
-    page.select_option("#game-picker", "othello6")
-    expect(page.locator(".othello-square")).to_have_count(36)
-    click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
-    page.wait_for_function(
-        "() => location.hash.startsWith('#othello6') && document.querySelectorAll('.moves-move').length >= 2"
-    )
-    assert record_of(page).start == Position.start(Game.OTHELLO6)
-
-
-def test_fast_fingers(browser: Browser, address: str) -> None:
-    """Clicks and keys in the middle of animations and thinking never make an impossible game."""
-    with visiting(browser, address, reduced_motion="no-preference") as visitor:
-        page = visitor.open("#othello?second=greedy")
-        page.evaluate(
-            """async () => {
-              const cells = () => [...document.querySelectorAll("[role=gridcell]")];
-              const keys = ["ArrowLeft", "ArrowRight", "u", "y", "Home", "End", "f", "s", "l", " "];
-              for (let round = 0; round < 150; round += 1) {
-                const open = cells().filter((cell) => cell.classList.contains("is-open"));
-                const choice = open.length && round % 3 ? open : cells();
-                choice[(round * 7) % choice.length].click();
-                if (round % 5 === 0) {
-                  const key = keys[(round / 5) % keys.length];
-                  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-                }
-                await new Promise((resolve) => setTimeout(resolve, round % 4 ? 0 : 12));
-              }
-            }"""
-        )
-        page.keyboard.press("End")
-        page.wait_for_function("() => !document.querySelector('.clock-thinking:not([hidden])')")
-        record_of(page)
-        page.reload()
-        expect(page.locator("[role=gridcell]").first).to_be_visible()
-        expect(page.locator("#notice")).to_be_hidden()
-
-
-def test_jump_while_thinking(visitor: Visitor) -> None:
-    page = visitor.open("#othello?moves=f5d6c3*&second=champion%4030s")
-    expect(caption(page)).to_contain_text("White is thinking")
-    page.keyboard.press("Home")
-    shows(page, "f5d6c3")
-    expect(caption(page)).to_contain_text("Black to move")
-    page.keyboard.press("End")
-    expect(caption(page)).to_contain_text("White is thinking")
-    page.evaluate(
-        """() => {
-          const clipboardData = new DataTransfer();
-          clipboardData.setData("text/plain", "CcFf");
-          document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
-        }"""
-    )
-    expect(page.locator("awale-board")).to_be_visible()
-    shows(page, "CcFf*")
-    click(page, "A")
-    shows(page, "CcFfA*")
+# ---- the laboratory -------------------------------------------------------------------------------------------------
+def test_contest(visitor: Visitor) -> None:
+    """A contest of two programs is played, and one of its games is shown on the board; a search is drawn."""
+    page = visitor.open("#othello4")
+    panel = tab(page, "lab")
+    panel.get_by_label("Rounds of each pair").fill("1")
+    panel.get_by_role("button", name="Start").click()
+    expect(panel.locator(".lab-state")).to_have_text("finished")
+    expect(panel.locator(".lab-games li")).to_have_count(2)
+    panel.locator(".lab-games button").first.click()
+    page.wait_for_function("() => document.querySelectorAll('.moves-move').length > 4")
+    assert record_of(page).final.over
+    expect(page.locator("#to-back")).to_be_disabled()
+    panel.get_by_role("button", name="Draw the tree").click()
+    expect(panel.locator(".lab-picture")).to_be_visible()
