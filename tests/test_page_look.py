@@ -51,8 +51,10 @@ def test_everyone(browser: Browser, address: str, family: str, mode: str) -> Non
             page.emulate_media(color_scheme="light" if mode == "light" else "dark")
             assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], state
             assert too_small(page) == [], state
-    with visiting(browser, address, color_scheme=mode, locale="fr-FR") as visitor:
-        assert serious(visitor.open(LINKS[family])) == []
+    with visiting(browser, address, color_scheme=mode, locale="fr-FR", viewport=PHONE) as visitor:
+        page = visitor.open(LINKS[family])
+        assert serious(page) == []
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 PLACES = {name: f"#panel-{name}" for name in TABS}
