@@ -328,7 +328,7 @@ export default {
   "lab.forfeit.threads": "trop de fils d’exécution",
   "lab.forfeit.learning": "jamais prêt",
   "lab.forfeit.resigned": "abandon",
-  "lab.games": "Parties : {games} ; choisissez-en une pour la revoir",
+  "lab.games": "Parties : {games} ; choisissez-en une pour la revoir",
   "lab.replay": "Revoir la partie {number}, manche {round} : {first} {one}, {second} {other}",
   "lab.more": "Montrer d’autres parties",
   "lab.earlier": "Toutes les rencontres",
