@@ -1,5 +1,7 @@
 """Matches: repeatable, fair, timed, and honest about who won."""
 
+import os
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from awello import (
 )
 from awello.arena.game import _last_turn, play_game
 from awello.arena.match import load_openings, tally
+from awello.arena.workers import deaf
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.limits import Clock
 from awello.players.player import Resignation, TakeBack, make_player
@@ -130,6 +133,19 @@ def test_a_match_is_for_programs() -> None:
         play_match(Match(Game.OTHELLO, "human", "random"))
     with pytest.raises(ConfigError, match="at least one"):
         play_match(Match(Game.OTHELLO, "random", "random"), jobs=0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows")
+def test_ctrl_c_while_a_process_starts_is_heard_afterwards() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    try:
+        with deaf():
+            os.kill(os.getpid(), signal.SIGINT)
+            assert not heard
+        assert heard == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_workers_that_cannot_start_are_an_error_not_a_riddle() -> None:

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -60,12 +59,12 @@ def crew(workers: int, prepare: Callable[..., None] | None = None, *given: Any) 
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C: it is for the parent, who ends them."""
-    if threading.current_thread() is not threading.main_thread():
+    """Start processes that do not hear Ctrl-C: it is for the parent, who hears it a moment later and ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
