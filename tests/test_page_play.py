@@ -60,17 +60,19 @@ def test_whole_game(visitor: Visitor, link: str, act: Callable[[Page, str], None
     assert tuple(map(int, holdings)) == record.final.holdings()
 
 
-@pytest.mark.parametrize(("moves", "side"), [(BLACK_PASSES, "Black"), (WHITE_PASSES, "White")])
-def test_passes(visitor: Visitor, moves: str, side: str) -> None:
+@pytest.mark.parametrize(
+    ("moves", "side", "seat"), [(BLACK_PASSES, "Black", "first"), (WHITE_PASSES, "White", "second")]
+)
+def test_passes(visitor: Visitor, moves: str, side: str, seat: str) -> None:
     """A pass is seen, said and recorded, whoever passes: a person or a program."""
     page = visitor.open(f"#othello?moves={moves[:-2]}*")
     click(page, moves[-2:])
     expect(caption(page)).to_contain_text(f"{side} has no move and passes")
     expect(page.locator("#spoken")).to_contain_text(f"{side} passes")
     shows(page, f"{moves}--*")
-    page = visitor.open(f"#othello?moves={moves}*&first=greedy&second=greedy")
+    page = visitor.open(f"#othello?moves={moves}*&{seat}=greedy")
     expect(page.locator("#spoken")).to_contain_text(f"{side} passes")
-    page.wait_for_function("() => location.hash.includes('--')")
+    shows(page, f"{moves}--*")
     assert record_of(page).moves[len(moves) // 2] == PASS
 
 

@@ -107,9 +107,12 @@ def test_new_games_in_haste(visitor: Visitor) -> None:
     page.select_option("#game-picker", "abapa")
     page.select_option("#game-picker", "othello6")
     expect(page.locator(".othello-square")).to_have_count(36)
+    page.select_option("#seat-0", "human")
+    page.select_option("#seat-1", "greedy")
+    before = page.url
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
     page.wait_for_function(
-        "() => location.hash.startsWith('#othello6') && document.querySelectorAll('.moves-move').length >= 2"
+        "before => location.href !== before && document.querySelector('.board-cell.is-open') !== null", arg=before
     )
     assert record_of(page).start == Position.start(Game.OTHELLO6)
 
