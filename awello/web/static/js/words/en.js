@@ -116,7 +116,7 @@ export default {
   "review.mean": "Mean loss",
   "review.none": "No mistakes: well played.",
   "review.mistake": "{number}. {side} {move} ({loss}): best was {best}",
-  "review.try.move": "Try {number}, {side}, again",
+  "review.try.move": "Try again: move {number}, {side}",
   "review.try": "Try again",
   "review.nomore": "None in this game.",
   "trial.ask": "{side} to move: what would have been better?",

@@ -116,7 +116,7 @@ export default {
   "review.mean": "Perte moyenne",
   "review.none": "Aucune faute : bien joué.",
   "review.mistake": "{number}. {side} {move} ({loss}) : le mieux était {best}",
-  "review.try.move": "Réessayer {number}, {side}",
+  "review.try.move": "Réessayer : coup {number}, {side}",
   "review.try": "Réessayer",
   "review.nomore": "Aucune dans cette partie.",
   "trial.ask": "Au tour de {side} : qu’est-ce qui aurait été mieux ?",
