@@ -142,7 +142,6 @@ def test_ctrl_c_while_a_process_starts_is_heard_afterwards() -> None:
     try:
         with deaf():
             os.kill(os.getpid(), signal.SIGINT)
-            assert not heard
         assert heard == [signal.SIGINT]
     finally:
         signal.signal(signal.SIGINT, before)
