@@ -81,7 +81,7 @@ def test_values_refine(visitor: Visitor) -> None:
     expect(page.locator(".graph-curve")).to_have_attribute("d", "")
     expect(tab(page, "analysis")).to_contain_text("hidden")
     page.keyboard.press("z")
-    expect(page.locator(".board-hint.is-best")).to_be_visible()
+    expect(page.locator(".board-hint.is-best").first).to_be_visible()
 
 
 def test_exact_values(visitor: Visitor) -> None:
