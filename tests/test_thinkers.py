@@ -359,7 +359,7 @@ def refuse(*given: Any, **named: Any) -> None:
     raise OSError("no more processes")
 
 
-@pytest.mark.parametrize(("name", "what"), [("serve", str), ("SpawnProcess", refuse)])
+@pytest.mark.parametrize(("name", "what"), [("think", str), ("SpawnProcess", refuse)])
 def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str, what: Any) -> None:
     monkeypatch.setattr(pool, name, what)
     before = multiprocessing.active_children()

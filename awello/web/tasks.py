@@ -7,14 +7,12 @@ found, the table of the engine what it needs to be soon as far again.
 
 import os
 import pickle
-import signal
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
-from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter
 from typing import Any, BinaryIO
@@ -34,8 +32,6 @@ from awello.web.complaints import one_line
 from awello.web.messages import guest_player
 
 ENGINES, HASH = 2, 64  # how many engines a process keeps, and the MiB of each one's table
-MEMORY = 4 << 30  # bytes that a process may ask for
-NICE = 10  # how far thinking stands back for the rest of the machine
 SIZE = 4  # bytes that say how long a message between processes is
 
 Answer = dict[str, Any]
@@ -318,7 +314,6 @@ def pack(message: Any) -> bytes:
 
 def serve(channel: socket.socket) -> None:
     """The life of a thinking process: say `ready`, then answer tasks until nobody is there to ask."""
-    _settle_in()
     mind, tasks = Mind(), SimpleQueue[tuple[Task, Progress]]()
     threading.Thread(target=_listen, args=(channel.makefile("rb"), mind, tasks), daemon=True).start()
     for module in kernel_modules():
@@ -329,20 +324,6 @@ def serve(channel: socket.socket) -> None:
     while True:
         for message in _work(mind, *tasks.get()):
             channel.sendall(pack(message))
-
-
-def _settle_in() -> None:
-    """Be modest: deaf to Ctrl-C, which is for the server, silent, nice, and the first to go if memory runs out."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.dup2(2, 1)  # what a player prints is nobody's answer
-    if hasattr(os, "nice"):
-        os.nice(NICE)
-    with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("500", "ascii")
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
 def _listen(file: BinaryIO, mind: Mind, tasks: "SimpleQueue[tuple[Task, Progress]]") -> None:

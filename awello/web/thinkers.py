@@ -22,6 +22,7 @@ from typing import Any
 
 from awello.arena.workers import deaf
 from awello.web.messages import MOST_SECONDS
+from awello.web.process import think
 from awello.web.tasks import (
     SIZE,
     Answer,
@@ -32,7 +33,6 @@ from awello.web.tasks import (
     answer_at_once,
     failure,
     pack,
-    serve,
 )
 
 MOST_WAITING = 200  # tasks; whoever comes then is asked to come again
@@ -107,7 +107,7 @@ class Thinker:
         ours, theirs = socket.socketpair()
         with theirs:
             self._reader, self._writer = await asyncio.open_connection(sock=ours)
-            process = SpawnProcess(target=serve, args=(theirs,), daemon=True)
+            process = SpawnProcess(target=think, args=(theirs,), daemon=True)
             with deaf():
                 process.start()
             self._process = process
