@@ -13,12 +13,10 @@ help: ## List the commands
 play: .venv/installed ## Open the page to play and analyse on
 	@$(BIN)/awello serve
 
-test: .venv/developer ## Run every check: style, types, rooms, tests
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 -q
+test: .venv/developer ## Run every check: style, types, rooms (while kernels are compiled), tests
+	$(BIN)/awello warmup & \
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && wait $$!
+	$(BIN)/pytest -n 2 --dist loadgroup -q
 
 test-slow: .venv/developer ## Run the proofs that take minutes
 	$(BIN)/pytest -q -m slow
@@ -47,5 +45,4 @@ clean: ## Remove the environment and what tools left behind
 	@echo "Installing into .venv, with the development tools ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e .[dev]
 	@command -v chromium > /dev/null || { $(INSTALL_CHROMIUM); } || echo "No chromium: the page will not be tested in a browser (apt install chromium)"
-	@$(BIN)/awello warmup
-	@touch $@ .venv/installed
+	@touch $@

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 Twin = OthelloTwin | AwaleTwin
+SERVERS = {"address", "client", "room", "server"}  # fixtures that start one
 
 
 def twin_of(game: Game) -> Twin:
@@ -47,6 +48,13 @@ def run(*words: str, stdin: str = "", **environment: str) -> subprocess.Complete
 def awello(*words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     """Run an awello command in a fresh process, without a terminal."""
     return run("-m", "awello", *words, stdin=stdin, **environment)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a file that share a server stay together: it is started once, not by every worker."""
+    for item in items:
+        if SERVERS & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(params=list(Game), ids=lambda game: game.name.lower())
