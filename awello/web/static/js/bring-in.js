@@ -6,17 +6,20 @@ import { api } from "./server.js";
 import { t } from "./words.js";
 
 const LARGEST_FILE = 1 << 16;
+let latest = 0; // what was pasted last counts, whatever the server answers first
 
 /** Read whatever was pasted, and put it on the table. */
 export async function bringIn(app, text) {
+  const turn = ++latest;
   const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
   if (link && Object.hasOwn(FAMILY, link[1])) return bringInLink(app, link[0]);
   try {
     const found = await api("POST", "/api/read", { text });
+    if (turn !== latest) return;
     const game = gameOf(found.game, found.start, found.moves);
     if (await app.use(game)) note(t(`import.${found.kind}`, { moves: found.moves.length }), false);
   } catch (error) {
-    complain(error);
+    if (turn === latest) complain(error);
   }
 }
 
