@@ -298,6 +298,8 @@ def test_the_champion_gives_away_as_often_as_it_is_told() -> None:
 def test_the_champion_says_what_it_cannot_do() -> None:
     with pytest.raises(SpecError, match="no level 99"):
         make_player("champion@level=99").begin(Game.OTHELLO, 0)
+    with pytest.raises(SpecError, match="champion@0 needs a depth"):
+        make_player("champion@0").begin(Game.OTHELLO, 0)
     with pytest.raises(SpecError, match="threads"):
         make_player("champion,threads=0")
     for wrong in ("slack=-1", "slack=nan", "often=101", "often=-1"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from awello.analysis import Analysis
+from awello.errors import SpecError
 from awello.evaluate.settings import Heuristic
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
@@ -54,6 +55,8 @@ class Champion(Player):
         from awello.engine.experience import Experience
         from awello.engine.levels import level_of
 
+        if self.limit is not None and self.limit.depth == 0:
+            raise SpecError(f"player {self} needs a depth of at least 1, such as champion@8")
         if self.limit is not None and self.limit.level is not None:
             level_of(self.limit.level)
         self.end()
