@@ -5,7 +5,8 @@
  * beginning, so that cutting it short is painting the position.
  */
 import { heap, pictures, pile } from "./awale-sowing.js";
-import { Board, buildHint, draw, drawHint, mark, motion, sayHint, write } from "./board.js";
+import { Board, buildHint, drawHint, motion, sayHint } from "./board.js";
+import { draw, mark, write } from "./dom.js";
 import { currentLanguage, t } from "./words.js";
 
 const NAMES = [..."ABCDEFabcdef"];

@@ -4,34 +4,16 @@
  * The drawing is an SVG that nobody touches. Over it lie plain cells with labels, which take the pointer, the
  * keyboard and the screen reader. A board says where its cells lie and draws them; it knows no rules.
  */
+import { draw, mark, still, write } from "./dom.js";
 import { signed, t } from "./words.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const FAIR = 1; // a move that loses this much is no longer good
 const BAD = 4; // and from here on it is bad
 
-/** A new SVG node with its attributes, put into a parent. */
-export function draw(parent, tag, attributes = {}) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  parent.append(node);
-  return node;
-}
-
-/** Give a node a text, if it is new. */
-export function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
-/** Give a node an attribute, if it is new. */
-export function mark(node, name, value) {
-  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
-}
-
 /** Whether people want things to move, and somebody is looking. */
 export function motion() {
-  return !document.hidden && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+  return !document.hidden && !still();
 }
 
 /** The nodes of a hint around (0, 0): a plate, the value, a double line below an exact one, the badge. */

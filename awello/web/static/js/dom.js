@@ -1,6 +1,8 @@
 /** Elements by a short word. */
 import { t } from "./words.js";
 
+const SVG = "http://www.w3.org/2000/svg";
+
 /** An element with properties and children: h("button", { onclick, class: "..." }, "text"). */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -12,6 +14,24 @@ export function h(tag, properties = {}, ...children) {
   }
   element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
+}
+
+/** A new SVG node with its attributes, put into a parent. */
+export function draw(parent, tag, attributes = {}) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  parent.append(node);
+  return node;
+}
+
+/** Give a node a text, if it is new. */
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** Give a node an attribute, if it is new. */
+export function mark(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
 /** Fill in the words of everything below an element that asks for them by data-t, data-t-label or data-t-title. */

@@ -3,6 +3,7 @@
  * Configuration in, `flag` {side} out, once, when the time is up. While it runs it ticks by itself, waking only when
  * the digits change.
  */
+import { draw, h } from "./dom.js";
 import { currentLanguage, t } from "./words.js";
 
 const EMPTY = {
@@ -15,21 +16,10 @@ const SYMBOLS = {
   awale: "M18.6 5.4C22 8.8 20.7 14.6 17.2 18S8.8 22 5.4 18.6S3.3 10.3 6.8 6.8S15.2 2 18.6 5.4Z",
 };
 
-function make(tag, className, ...children) {
-  const node = document.createElement(tag);
-  node.className = className;
-  node.append(...children);
-  return node;
-}
-
 /** The sign of a side: a disc or a seed in its colour. */
-function makeSymbol() {
-  const space = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("class", "clock-symbol");
-  svg.setAttribute("aria-hidden", "true");
-  svg.append(document.createElementNS(space, "path"));
+function makeSymbol(parent) {
+  const svg = draw(parent, "svg", { viewBox: "0 0 24 24", class: "clock-symbol", "aria-hidden": "true" });
+  draw(svg, "path");
   return svg;
 }
 
@@ -91,19 +81,19 @@ class GameClock extends HTMLElement {
   }
 
   #build() {
-    const symbol = makeSymbol();
-    const label = make("span", "clock-name");
-    const sign = make("span", "clock-winner", make("span", "clock-star", "★"), make("span", "clock-winner-word"));
+    const symbol = makeSymbol(this);
+    const label = h("span", { class: "clock-name" });
+    const sign = h("span", { class: "clock-winner" }, h("span", { class: "clock-star" }, "★"), h("span", { class: "clock-winner-word" }));
     sign.firstChild.setAttribute("aria-hidden", "true");
-    const think = make("span", "clock-thinking", ...[1, 2, 3].map(() => make("i", "clock-dot")));
+    const think = h("span", { class: "clock-thinking" }, ...[1, 2, 3].map(() => h("i", { class: "clock-dot" })));
     think.setAttribute("role", "img");
-    const who = make("span", "clock-player");
-    const people = make("div", "clock-people", make("div", "clock-first-line", label, sign, think), who);
-    const held = make("span", "clock-held");
-    const kind = make("span", "clock-kind");
-    const time = make("span", "clock-time");
+    const who = h("span", { class: "clock-player" });
+    const people = h("div", { class: "clock-people" }, h("div", { class: "clock-first-line" }, label, sign, think), who);
+    const held = h("span", { class: "clock-held" });
+    const kind = h("span", { class: "clock-kind" });
+    const time = h("span", { class: "clock-time" });
     time.setAttribute("role", "timer");
-    this.replaceChildren(symbol, people, make("span", "clock-holding", held, " ", kind), time);
+    this.replaceChildren(symbol, people, h("span", { class: "clock-holding" }, held, " ", kind), time);
     return { symbol, label, who, sign, held, kind, think, time };
   }
 

@@ -3,21 +3,15 @@
  * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are kept by the id of their node, and only what
  * changed is touched, so that values may arrive several times a second.
  */
+import { h, write } from "./dom.js";
 import { currentLanguage, signed, t } from "./words.js";
 
 const EMPTY = { tree: { id: "", children: [] }, at: "", family: "othello" };
 const MARKS = { "?!": "moves-inaccuracy", "?": "moves-mistake", "??": "moves-blunder" };
 
-function make(tag, className, ...children) {
-  const node = document.createElement(tag);
-  node.className = className;
-  node.append(...children);
-  return node;
-}
-
 /** A list that says so even without bullets. */
 function makeList(className) {
-  const list = make("ol", `moves-line ${className}`);
+  const list = h("ol", { class: `moves-line ${className}` });
   list.setAttribute("role", "list");
   return list;
 }
@@ -29,11 +23,6 @@ function arrange(parent, children) {
   children.forEach((child, index) => {
     if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
   });
-}
-
-/** Write a text only where it differs. */
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
 }
 
 /** Time used for a move: 0.4, 12 or 1:05. */
@@ -90,13 +79,13 @@ class MoveList extends HTMLElement {
 
   #build() {
     const list = makeList("moves-main");
-    const empty = make("p", "moves-empty");
-    const box = make("div", "moves-box", list, empty);
+    const empty = h("p", { class: "moves-empty" });
+    const box = h("div", { class: "moves-box" }, list, empty);
     const promote = this.#menuItem("promote");
     const remove = this.#menuItem("delete");
-    const menu = make("div", "moves-menu", promote, remove);
+    const menu = h("div", { class: "moves-menu" }, promote, remove);
     menu.popover = "auto";
-    const more = make("button", "moves-more", "⋯");
+    const more = h("button", { class: "moves-more" }, "⋯");
     more.type = "button";
     more.popoverTargetElement = menu;
     menu.addEventListener("toggle", (event) => event.newState === "open" && this.#placeMenu());
@@ -107,7 +96,7 @@ class MoveList extends HTMLElement {
   }
 
   #menuItem(type) {
-    const item = make("button", "moves-menu-item");
+    const item = h("button", { class: "moves-menu-item" });
     item.type = "button";
     item.addEventListener("click", () => {
       this.#parts.menu.hidePopover();
@@ -137,7 +126,7 @@ class MoveList extends HTMLElement {
 
   /** The list item that holds the variations on the move `id`. */
   #aside(id, others, ply) {
-    const item = this.#keep(`on ${id}`, () => make("li", "moves-aside"));
+    const item = this.#keep(`on ${id}`, () => h("li", { class: "moves-aside" }));
     arrange(item, others.map((other) => {
       const list = this.#keep(`from ${other.id}`, () => makeList("moves-variation"));
       arrange(list, this.#line(other, [], ply, true));
@@ -163,12 +152,12 @@ class MoveList extends HTMLElement {
   }
 
   #makeCell(id) {
-    const parts = ["number", "name", "mark", "loss", "time"].map((name) => make("span", `moves-${name}`));
-    const button = make("button", "moves-move", ...parts);
+    const parts = ["number", "name", "mark", "loss", "time"].map((name) => h("span", { class: `moves-${name}` }));
+    const button = h("button", { class: "moves-move" }, ...parts);
     button.type = "button";
     button.tabIndex = -1;
     button.dataset.id = id;
-    return { item: make("li", "moves-cell", button), button, parts };
+    return { item: h("li", { class: "moves-cell" }, button), button, parts };
   }
 
   #fill({ item, button, parts }, node, ply) {

@@ -4,7 +4,8 @@
  * Each square is one group of nodes that are always there; its class says which of them show, so that the looks
  * live in the style sheet and a new configuration only changes classes and texts.
  */
-import { Board, buildHint, draw, drawHint, mark, motion, sayHint, write } from "./board.js";
+import { Board, buildHint, drawHint, motion, sayHint } from "./board.js";
+import { draw, mark, write } from "./dom.js";
 import { t } from "./words.js";
 
 const CELL = 100;
