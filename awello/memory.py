@@ -14,7 +14,7 @@ from llvmlite.ir import IRBuilder as Builder
 
 from awello.kernel import U, instruction
 
-I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+I8, I16, I32, I64 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 NOTHING = ir.Constant(I8.as_pointer(), None)
 
 
@@ -33,6 +33,10 @@ def _emit_load(b: Builder, address: Any, index: Any) -> Any:
 
 def _emit_load32(b: Builder, address: Any, index: Any) -> Any:
     return b.sext(b.load(_place(b, I32, address, index)), I64)
+
+
+def _emit_load16(b: Builder, address: Any, index: Any) -> Any:
+    return b.sext(b.load(_place(b, I16, address, index)), I64)
 
 
 def _emit_store(b: Builder, address: Any, index: Any, value: Any) -> Any:
@@ -89,6 +93,12 @@ def load_word(address: int, index: int) -> U:
 def load32(address: int, index: int) -> int:
     """The 32-bit number at a place of a table."""
     return ctypes.c_int32.from_address(int(address) + 4 * int(index)).value
+
+
+@instruction("int64(int64, int64)", _emit_load16)
+def load16(address: int, index: int) -> int:
+    """The 16-bit number at a place of a table."""
+    return ctypes.c_int16.from_address(int(address) + 2 * int(index)).value
 
 
 @instruction("none(int64, int64, int64)", _emit_store)

@@ -3,19 +3,32 @@
 import gzip
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import ROOT, awello
 
+from awello.bits import moves_of
 from awello.engine.bench import GAMES
+from awello.engine.engine import Engine
 from awello.engine.probcut import TERMS
 from awello.errors import ConfigError
-from awello.evaluate.patterns import WEIGHTS
+from awello.evaluate import patterns
+from awello.evaluate.weights import STAGES, load_patterns, pattern_weights, shipped, stage_of, ties
 from awello.formats.transcript import parse_transcript
+from awello.kernel import U
 from awello.lab import probcut
-from awello.learn import patterns
+from awello.learn import positions
+from awello.learn.labels import Judge
+from awello.learn.patterns import Plan, Training, find_places
+from awello.learn.ridge import Ridge
+from awello.limits import Limit
+from awello.memory import address_of
+from awello.position import Position
+from awello.rules.game import PASS, Game
+from awello.rules.othello import mirror
 
 
 def test_the_signature_is_that_of_the_readme() -> None:
@@ -63,33 +76,116 @@ def archive(tmp_path: Path) -> Path:
 
 
 def test_both_formats_give_the_same_examples(archive: Path) -> None:
-    games = patterns.read_games(archive)
+    games = positions.read_games(archive)
     half = len(GAMES)
     assert games.shape == (2 * half, 60) and (games[:half] == games[half:]).all()
-    examples = patterns.collect(games[:half])
+    examples = positions.collect(games[:half])
     for number, text in enumerate(GAMES):
-        positions = [position for position in parse_transcript(text).positions() if position.legal_moves() != ()]
+        played = [position for position in parse_transcript(text).positions() if position.legal_moves() != ()]
         final = parse_transcript(text).final.score()
         mine = examples.game == number
-        seen = {(p.own, p.opp): final[p.side] - final[1 - p.side] for p in positions}
+        seen = {(p.own, p.opp): final[p.side] - final[1 - p.side] for p in played}
         for own, opp, score in zip(examples.own[mine], examples.opp[mine], examples.scores[mine], strict=True):
             assert seen[int(own), int(opp)] == score
-        assert mine.sum() >= 60 - patterns.LEAST
+        assert mine.sum() == sum(position.legal_moves() != (PASS,) for position in played)
+
+
+def test_a_game_with_an_illegal_move_teaches_nothing() -> None:
+    games = np.full((2, 60), positions.NO_MOVE, np.uint8)
+    squares = [8 * (int(row) - 1) + ord(column) - ord("a") for column, row in re.findall("([a-h])([1-8])", GAMES[0])]
+    games[:, : len(squares)] = squares
+    games[1, 1] = 0
+    assert set(positions.collect(games).game) == {0}
+
+
+def test_positions_beside_the_games_are_legal_and_different(archive: Path) -> None:
+    examples = positions.collect(positions.read_games(archive))
+    own, opp, game = positions.draw(examples, 30, 20, np.random.default_rng(1))
+    boards = list(zip(own.tolist(), opp.tolist(), strict=True))
+    assert len(set(boards)) == len(boards) > len(GAMES) and set(game) <= set(range(2 * len(GAMES)))
+    played = set(zip(examples.own.tolist(), examples.opp.tolist(), strict=True))
+    assert any(board in played for board in boards) and any(board not in played for board in boards)
+    for mine, theirs in boards:
+        assert mine & theirs == 0 and (mine | theirs).bit_count() == 34 and moves_of.twin(U(mine), U(theirs))  # type: ignore[attr-defined]
+
+
+def test_ridge_regression_against_its_closed_form() -> None:
+    chance = np.random.default_rng(3)
+    places = chance.integers(0, 20, (500, 4)).astype(np.int32)
+    targets, start = chance.normal(size=500).astype(np.float32), chance.normal(size=20).astype(np.float32)
+    named = np.stack([np.bincount(row, minlength=20) for row in places])
+    with ThreadPoolExecutor(2) as pool:
+        found = Ridge(places, targets, 20, pool).fit(start, 7.0, 40)
+    wanted = start + np.linalg.solve(named.T @ named + 7 * np.eye(20), named.T @ (targets - named @ start))
+    assert found == pytest.approx(wanted, abs=1e-4)
+
+
+def test_mirrored_boards_name_the_same_weights() -> None:
+    position = parse_transcript(GAMES[0][:60]).final
+    own, opp = (np.array([word, mirror(U(word))], np.uint64) for word in (position.own, position.opp))
+    places = np.empty((2, patterns.INDICES + 2), np.int32)
+    find_places(own, opp, ties(), places)
+    assert sorted(places[0]) == sorted(places[1])
+    assert len(np.unique(ties())) == ties().max() + 1 < patterns.NUMBERS
+
+
+def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
+    examples = positions.collect(positions.read_games(archive))
+    chosen = slice(30, 40)
+    places = np.empty((10, patterns.INDICES + 2), np.int32)
+    find_places(examples.own[chosen], examples.opp[chosen], ties(), places)
+    for own, opp, named in zip(examples.own[chosen], examples.opp[chosen], places, strict=True):
+        row, learnt = np.zeros(64, np.int16), load_patterns(shipped("patterns"))
+        stage = stage_of(64 - int(own | opp).bit_count())
+        patterns.fill_row(int(own), int(opp), row)
+        table = learnt.table()[stage]
+        value = patterns.worth.twin(address_of(row), address_of(table))  # type: ignore[attr-defined]
+        assert learnt.weights[stage][named].sum() == value + patterns.mobility(own, opp, address_of(table))
 
 
 def test_weights_are_learnt(archive: Path) -> None:
     out = archive / "weights.npz"
     done = awello("train", "patterns", "--data", str(archive), "--out", str(out), "--json")
     assert done.returncode == 0, done.stderr
-    weights = np.load(out)["weights"]
-    assert weights.shape == (patterns.STAGES, WEIGHTS) and weights.dtype == np.int16
-    rows = json.loads(done.stdout)["stages"]
-    assert len(rows) == patterns.STAGES and all(row["examples"] > 0 for row in rows)
-    assert (weights != 0).any(axis=1).all(), "every stage has learnt something"
+    learnt = load_patterns(out)
+    steps = json.loads(done.stdout)["steps"]
+    assert learnt.card["steps"] == steps and len(steps) == STAGES and all(step["examples"] > 0 for step in steps)
+    assert (learnt.weights != 0).any(axis=1).all(), "every stage has learnt something"
+    again = awello("train", "patterns", "--data", str(archive), "--out", str(out), "--seed", "2")
+    assert again.returncode == 2 and "other games or settings" in again.stderr
+
+
+def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) -> None:
+    examples = positions.collect(positions.read_games(archive))
+    plan = Plan(2 * len(GAMES), 1, 1, 100)
+    whole = Training(archive / "whole.npz", plan, examples, 2)
+    steps = list(whole.run(lambda found: None))
+    assert [step.labels for step in steps] == ["results"] * STAGES + ["searches"] * STAGES
+    part = Training(archive / "part.npz", plan, examples, 1)
+    for _ in zip(range(STAGES + 3), part.run(lambda found: None), strict=False):
+        pass
+    rest = Training(archive / "part.npz", plan, examples, 1)
+    assert len(rest.done) in (STAGES + 3, STAGES + 4)
+    list(rest.run(lambda found: None))
+    assert (rest.weights == whole.weights).all() and rest.done == whole.done
+
+
+def test_labels_are_what_the_engine_finds(archive: Path) -> None:
+    examples = positions.collect(positions.read_games(archive))
+    with Engine(hash=1) as engine:
+        judge = Judge(pattern_weights(), 2)
+        for empties, depth in ((10, 3), (30, 3)):
+            own, opp, _ = positions.draw(examples, empties, 10, np.random.default_rng(1))
+            values = judge.values(own, opp, depth, lambda found: None)
+            for mine, theirs, value in zip(own.tolist(), opp.tolist(), values, strict=True):
+                position = Position(Game.OTHELLO, mine, theirs, 0)
+                engine.clear()
+                stream = engine.solve(position) if empties == 10 else engine.analyse(position, Limit(depth=depth))
+                assert list(stream)[-1].value == value
 
 
 def test_nothing_to_learn_from(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no games"):
-        patterns.read_games(tmp_path)
+        positions.read_games(tmp_path)
     wrong = awello("train", "foo", "--data", str(tmp_path))
     assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1 and "No such command 'foo'" in wrong.stderr

@@ -1,14 +1,16 @@
 """`awello train`: players that learn, each by its own command."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from awello.cli.app import Json, Size, Variant, app, print_json, progress
 
 if TYPE_CHECKING:
+    from awello.learn.patterns import Step
     from awello.learn.perceptron import Report
 
 train = typer.Typer(help="Learn what players need to know.", no_args_is_help=True)
@@ -27,31 +29,71 @@ def parse_budget(text: str) -> float:
 
 @train.command()
 def patterns(
-    data: Annotated[Path, typer.Option(help="Folder with wthor/*.wtb and games/*.gz", metavar="DIR")],
-    out: Annotated[Path, typer.Option(help="The file to write", metavar="FILE")] = Path("patterns.npz"),
-    seed: Annotated[int, typer.Option(help="The same seed gives the same weights", metavar="S")] = 1,
+    data: Annotated[
+        list[Path],
+        typer.Option(help="Games: a folder with wthor/*.wtb and games/*.gz, or a file; again for more", metavar="PATH"),
+    ],
+    out: Annotated[Path, typer.Option(help="The file to write, or to go on from", metavar="FILE")] = Path(
+        "patterns.npz"
+    ),
+    depth: Annotated[
+        int, typer.Option(min=0, max=12, help="Learn again from searches of so many plies", metavar="N")
+    ] = 0,
+    positions: Annotated[
+        int, typer.Option(min=100, help="Positions to search for each number of empty squares", metavar="N")
+    ] = 200_000,
+    jobs: Annotated[int, typer.Option(min=1, help="Threads", metavar="N")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same weights", metavar="S")] = 1,
+    plot: Annotated[Path | None, typer.Option(help="Draw the errors to this .svg or .png", metavar="FILE")] = None,
     json: Json = False,
 ) -> None:
-    """Learn what Othello's patterns are worth from the finished games of a folder; takes some minutes."""
+    """Learn what Othello's patterns are worth from the finished games of archives and of 'awello selfplay'.
+
+    Safe to interrupt: the same command goes on with the next stage. Takes some minutes, with --depth hours; what
+    searches found is kept in a folder beside the file.
+    """
+    from dataclasses import asdict
+
     import numpy as np
 
-    from awello.evaluate.patterns import FIRST, WIDTH
-    from awello.learn.patterns import PASSES, PASSES_FIRST, STAGES, collect, fit, read_games
+    from awello.lab.report import check_plot, write_plot
+    from awello.learn.patterns import Plan, Training
+    from awello.learn.positions import collect, read_games
 
-    examples = collect(read_games(data))
-    rows, weights = [], []
-    with progress("train patterns", PASSES_FIRST + PASSES * (STAGES - 1)) as step:
-        for fitted in fit(examples, step, seed):
-            weights.append(fitted.weights)
-            empties = FIRST + WIDTH * fitted.stage
-            rows.append({"empties": empties, "examples": fitted.examples, "error": fitted.error})
+    if plot:
+        check_plot(plot)
+    games = np.concatenate([read_games(place) for place in data])
+    plan = Plan(len(games), seed, depth, positions if depth else 0)
+    training = Training(out, plan, collect(games), jobs)
+    with progress("train patterns", len(plan.steps())) as show:
+        show(len(training.done))
+        for step in training.run(lambda found: show(0, description=f"{found:,d} positions searched")):
+            show()
             if not json:
-                print(f"{empties:3d} empty squares: {fitted.examples:9,d} examples, error {fitted.error:.2f} discs")
-    np.savez_compressed(out, weights=np.array(weights[::-1]))
+                print(
+                    f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples, error "
+                    f"{step.error:5.2f} discs ({step.before:5.2f} before), {step.results:5.2f} against results",
+                    flush=True,
+                )
+    if plot:
+        write_plot(plot, lambda axes: draw_errors(axes, training.done))
     if json:
-        print_json({"stages": rows, "file": str(out)})
+        print_json({"plan": asdict(plan), "steps": [asdict(step) for step in training.done], "file": str(out)})
     else:
         print(f"written to {out}")
+
+
+def draw_errors(axes: Any, steps: "Sequence[Step]") -> None:
+    """The error by stage: on what was learnt from, and against results."""
+    for labels in dict.fromkeys(step.labels for step in steps):
+        chosen = sorted((step for step in steps if step.labels == labels), key=lambda step: step.empties)
+        empties = [step.empties for step in chosen]
+        axes.plot(empties, [step.results for step in chosen], "o-", label=f"learnt from {labels}, against results")
+        if labels != "results":
+            axes.plot(empties, [step.error for step in chosen], "s-", label=f"learnt from {labels}, against {labels}")
+    axes.invert_xaxis()
+    axes.set_xlabel("empty squares")
+    axes.set_ylabel("root mean square error on held-out games, discs")
 
 
 @train.command()

@@ -1,5 +1,7 @@
 """Awalé's threads: what each needs to search, and how a question is asked of the kernels."""
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 
@@ -101,10 +103,10 @@ class AwaleWorker(Worker):
         self.words[awale.HISTORY :] = 0
 
 
-def awale_team(game: Game, threads: int, size: int, heuristic: Heuristic | None) -> Team:
+def awale_team(game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None) -> Team:
     """The threads of an engine with a table of so many MiB; a heuristic can only be DiffScore."""
     if heuristic is not None and heuristic.name != "diffscore":
         raise ConfigError(f"the champion of Awalé does not use {heuristic.name}: leave it out, or choose diffscore")
     table, base = Table(size), need(game)
-    weights = awale_weights() if heuristic is None else None
-    return Team([AwaleWorker(number, base, table, weights) for number in range(threads)], table)
+    learnt = awale_weights() if heuristic is None else None
+    return Team([AwaleWorker(number, base, table, learnt) for number in range(threads)], table)

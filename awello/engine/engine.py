@@ -12,6 +12,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
@@ -42,7 +43,12 @@ class Engine:
     """Searches positions of one game, and keeps what it found in its table from one to the next."""
 
     def __init__(
-        self, game: Game = Game.OTHELLO, threads: int = 1, hash: int = HASH, heuristic: Heuristic | None = None
+        self,
+        game: Game = Game.OTHELLO,
+        threads: int = 1,
+        hash: int = HASH,
+        heuristic: Heuristic | None = None,
+        weights: Path | None = None,
     ) -> None:
         if not 1 <= threads <= MOST_THREADS:
             raise ConfigError(f"{threads} threads: choose 1 to {MOST_THREADS}")
@@ -51,7 +57,8 @@ class Engine:
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
             heuristic = SMALL_BOARDS
         self.game = game
-        self.team = (othello_team if game.family == "othello" else awale_team)(game, threads, hash, heuristic)
+        make = othello_team if game.family == "othello" else awale_team
+        self.team = make(game, threads, hash, heuristic, weights)
         self._threads: tuple[threading.Thread, ...] = ()
 
     def __enter__(self) -> Self:

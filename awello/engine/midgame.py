@@ -57,7 +57,7 @@ from awello.engine.table import (
     upper_of,
 )
 from awello.evaluate.heuristics import estimate
-from awello.evaluate.patterns import UNIT, swap_row, turn_row, worth
+from awello.evaluate.patterns import UNIT, mobility, swap_row, turn_row, worth
 from awello.kernel import U, kernel
 from awello.memory import clear_bits, load, load_word, set_bits, store
 from awello.rules.othello import score
@@ -81,7 +81,7 @@ def value_of(own: U, opp: U, empties: int, block: int) -> int:
     """The mover's value of a position whose row of patterns is filled, in UNITs of a disc."""
     weights = load(block, WEIGHTS + empties)
     if weights != 0:
-        return worth(pattern_row(empties, block), weights)
+        return worth(pattern_row(empties, block), weights) + mobility(own, opp, weights)
     points = estimate(load(block, GAME), load(block, HEURISTIC), own, opp, load(block, SETTINGS))
     return points * load(block, SCALE)
 

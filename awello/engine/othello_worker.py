@@ -1,6 +1,7 @@
 """Othello's threads: what each needs to search, and how a question is asked of the kernels."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from awello.engine.threads import Found, Question, Team, Worker
 from awello.evaluate import patterns
 from awello.evaluate.settings import Block as Settings
 from awello.evaluate.settings import Heuristic
-from awello.evaluate.weights import pattern_weights, stage_of
+from awello.evaluate.weights import Weights, pattern_weights, stage_of
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -44,7 +45,7 @@ def empties_of(position: Position) -> int:
 class OthelloWorker(Worker):
     """The memory of one thread that searches Othello."""
 
-    def __init__(self, game: Game, table: Table, heuristic: Heuristic | None, busy: npt.NDArray[np.int64]) -> None:
+    def __init__(self, game: Game, table: Table, evaluator: Heuristic | Weights, busy: npt.NDArray[np.int64]) -> None:
         super().__init__(slots.WORDS)
         self.near = np.zeros(2 << NEAR_BITS, np.int64)
         self.table, self.busy = table, busy  # kept as long as their addresses are used
@@ -54,17 +55,18 @@ class OthelloWorker(Worker):
         self.words.view(np.uint64)[slots.SQUARES] = squares_of(int(game))
         words = probcut_words()
         self.words[slots.PROBCUT : slots.PROBCUT + len(words)] = words
-        self._evaluate_by(game, heuristic)
+        self._evaluate_by(game, evaluator)
 
-    def _evaluate_by(self, game: Game, heuristic: Heuristic | None) -> None:
-        """Use the learnt patterns, or a heuristic where one is given."""
-        if heuristic is None:
-            for empties in range(61):
-                self.words[slots.WEIGHTS + empties] = address_of(pattern_weights()[stage_of(empties)])
+    def _evaluate_by(self, game: Game, evaluator: Heuristic | Weights) -> None:
+        """Use learnt patterns, or a heuristic."""
+        self.evaluator = evaluator  # kept, as above
+        if isinstance(evaluator, Heuristic):
+            self.settings = Settings(game, evaluator)
+            self.words[slots.GAME], self.words[slots.HEURISTIC] = int(game), self.settings.heuristic
+            self.words[slots.SETTINGS], self.words[slots.SCALE] = self.settings.address, SCALES[evaluator.name]
             return
-        self.settings = Settings(game, heuristic)
-        self.words[slots.GAME], self.words[slots.HEURISTIC] = int(game), self.settings.heuristic
-        self.words[slots.SETTINGS], self.words[slots.SCALE] = self.settings.address, SCALES[heuristic.name]
+        for empties in range(61):
+            self.words[slots.WEIGHTS + empties] = address_of(evaluator[stage_of(empties)])
 
     def prepare(self, question: Question, threads: int, age: int) -> None:
         own, opp, empties = question.position.own, question.position.opp, empties_of(question.position)
@@ -99,10 +101,11 @@ class OthelloWorker(Worker):
         self.near[:] = 0
 
 
-def othello_team(game: Game, threads: int, size: int, heuristic: Heuristic | None) -> Team:
-    """The threads of an engine with a table of so many MiB."""
+def othello_team(game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None) -> Team:
+    """The threads of an engine with a table of so many MiB; without a heuristic they judge by learnt patterns."""
     table, busy = Table(size), np.zeros(BUSY_PLACES, np.int64)
-    workers = [OthelloWorker(game, table, heuristic, busy) for _ in range(threads)]
+    evaluator = heuristic or pattern_weights(weights)
+    workers = [OthelloWorker(game, table, evaluator, busy) for _ in range(threads)]
     for worker in workers:
         worker.words[slots.OTHERS : slots.OTHERS + threads] = [other.address for other in workers]
     return Team(workers, table)

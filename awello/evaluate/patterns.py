@@ -4,7 +4,8 @@ Twelve shapes (corner, edge with X squares, two 2x5 blocks, edge with its middle
 from the four sides of the board, make 48 *lanes*.  A lane's index is a number in balanced ternary: an own disc counts
 +1, an enemy disc -1, times a power of three for its square.  So a turned disc adds twice a fixed vector of 48
 numbers, and the change of sides is a change of sign.  A *row* holds the 48 indices of one board as 16-bit
-numbers; the value of the board is the sum of 48 learnt weights, in `UNIT`s of a disc.
+numbers; the value of the board is the sum of 48 learnt weights, in `UNIT`s of a disc, and of two more, for the number
+of moves that each side has.
 
 Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997) for
 patterns by stage of the game; indices that change sign with the side are ours.
@@ -19,9 +20,9 @@ import numpy.typing as npt
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
-from awello.bits import I1, I64, constant_table
-from awello.kernel import U, instruction
-from awello.memory import NOTHING
+from awello.bits import I1, I64, constant_table, moves_of, popcount
+from awello.kernel import U, instruction, kernel
+from awello.memory import I16, NOTHING, load16
 
 UNIT = 128
 FIRST, WIDTH = 10, 2  # stage k serves FIRST + WIDTH * k empty squares and the next; the first, fewer too
@@ -69,9 +70,10 @@ for _lane, _squares in enumerate(LANES):
 SIZES = [3 ** len(squares) for squares in LANES[::VIEWS]]
 CENTRES = [sum(SIZES[:shape]) + SIZES[shape] // 2 for shape in range(len(SIZES))]  # where index 0 of a shape lies
 WEIGHTS = sum(SIZES)
+MOVES = 32  # numbers of moves that are told apart; their weights follow those of the patterns, the mover's first
+NUMBERS = WEIGHTS + 2 * MOVES  # of a stage
 
 # ---- machine code: three vectors of sixteen lanes -------------------------------------------------------------------
-I16 = ir.IntType(16)
 VECTOR = ir.VectorType(I16, 16)
 VECTORS = INDICES // 16
 
@@ -157,9 +159,16 @@ def swap_row(row: int) -> None:
 
 @instruction("int64(int64, int64)", _emit_worth)
 def worth(row: int, weights: int) -> int:
-    """The value of a row for the mover, in `UNIT`s of a disc."""
+    """The value of a row's patterns for the mover, in `UNIT`s of a disc."""
     indices = _numbers(row, INDICES).astype(np.int64)
     return int(_numbers(weights, WEIGHTS)[indices + np.repeat(CENTRES, VIEWS)].sum())
+
+
+@kernel("int64(uint64, uint64, int64)", inline=True)
+def mobility(own: U, opp: U, weights: int) -> int:
+    """What the numbers of moves are worth to the mover, in `UNIT`s of a disc."""
+    mine, theirs = min(popcount(moves_of(own, opp)), MOVES - 1), min(popcount(moves_of(opp, own)), MOVES - 1)
+    return load16(weights, WEIGHTS + mine) + load16(weights, WEIGHTS + MOVES + theirs)
 
 
 def fill_row(own: int, opp: int, row: npt.NDArray[np.int16]) -> None:

@@ -1,28 +1,96 @@
-"""The weights that Awello ships for its champion: a table for each stage of the game."""
+"""Files of learnt weights: those that Awello ships for its champion, and those that somebody trains.
 
+Mirrored shapes are worth the same.  Such *tied* weights are learnt together, and a file holds each of them once.
+"""
+
+import json
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from awello.evaluate.patterns import FIRST, WIDTH
+from awello.errors import ConfigError
+from awello.evaluate.network import DAMAGED
+from awello.evaluate.patterns import FIRST, LANES, NUMBERS, SIZES, VIEWS, WIDTH
+
+VERSION = 1
+STAGES = 25
+
+Weights = npt.NDArray[np.int16]
 
 
 @cache
-def pattern_weights() -> npt.NDArray[np.int16]:
-    """The weights by stage and place, as `evaluate.patterns` orders them."""
-    with np.load(files("awello").joinpath("data/patterns.npz")) as content:  # type: ignore[arg-type]
-        return np.ascontiguousarray(content["weights"])
+def ties() -> npt.NDArray[np.int32]:
+    """For each place of a stage the number of its weight in a file: places of mirrored patterns have the same."""
+    same = np.arange(NUMBERS)
+    starts = np.cumsum([0, *SIZES])
+    for shape, squares in enumerate(LANES[::VIEWS]):
+        mirrored = [square ^ 7 for square in squares]
+        lane = next(lane for lane, other in enumerate(LANES) if set(other) == set(mirrored))
+        powers = 3 ** np.arange(len(squares))
+        digits = np.arange(SIZES[shape])[:, None] // powers % 3
+        image = starts[lane // VIEWS] + digits @ powers[[LANES[lane].index(square) for square in mirrored]]
+        place = starts[shape] + np.arange(SIZES[shape])
+        same[place] = np.minimum(same[place], image)
+    return np.unique(same, return_inverse=True)[1].astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The weights of Othello's patterns, and how they came about."""
+
+    weights: Weights
+    """By stage and number in the file."""
+    card: dict[str, Any]
+
+    def table(self) -> Weights:
+        """The weights by stage and place, as `evaluate.patterns` orders them."""
+        return np.ascontiguousarray(self.weights[:, ties()])
+
+
+def load_patterns(file: Path) -> Patterns:
+    """The weights of a file that `save_patterns` wrote."""
+    try:
+        with np.load(file) as content:
+            version, weights, card = int(content["version"]), content["weights"], json.loads(str(content["card"]))
+    except FileNotFoundError:
+        raise ConfigError(f"there is no file {str(file)!r}: 'awello train patterns' makes one") from None
+    except (*DAMAGED, json.JSONDecodeError):
+        raise ConfigError(f"{str(file)!r} holds no weights of patterns: 'awello train patterns' makes them") from None
+    if version != VERSION or weights.shape != (STAGES, ties().max() + 1) or weights.dtype != np.int16:
+        raise ConfigError(f"{str(file)!r} is of another version: train the patterns again with this one")
+    return Patterns(weights, card)
+
+
+def save_patterns(file: Path, patterns: Patterns) -> None:
+    """Write weights and their card; the file is whole or as it was before."""
+    draft = file.with_name(f".{file.name}.npz")
+    np.savez_compressed(draft, version=VERSION, weights=patterns.weights, card=json.dumps(patterns.card))
+    draft.replace(file)
+
+
+def shipped(name: str) -> Path:
+    """A file of weights that Awello ships."""
+    return Path(str(files("awello").joinpath(f"data/{name}.npz")))
+
+
+@cache
+def pattern_weights(file: Path | None = None) -> Weights:
+    """The weights by stage and place, the shipped ones unless a file is given."""
+    return load_patterns(file or shipped("patterns")).table()
 
 
 def stage_of(empties: int) -> int:
     """The stage of a position with so many empty squares."""
-    return min(max(0, (empties - FIRST) // WIDTH), len(pattern_weights()) - 1)
+    return min(max(0, (empties - FIRST) // WIDTH), STAGES - 1)
 
 
 @cache
 def awale_weights() -> npt.NDArray[np.int32]:
     """What seeds in each pit are worth to the mover, by stage, pit and number of seeds, as `engine.awale` reads it."""
-    with np.load(files("awello").joinpath("data/pits.npz")) as content:  # type: ignore[arg-type]
+    with np.load(shipped("pits")) as content:
         return np.ascontiguousarray(content["weights"], np.int32)

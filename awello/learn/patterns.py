@@ -1,190 +1,204 @@
-"""Learn what patterns are worth from played games, by stochastic gradient descent.
+"""Learn what Othello's patterns are worth.
 
-Every position of a finished game is an example: its patterns should sum up to the final score for the mover.  Stages
-are learnt from the first to the last, each beginning with the weights of the one before it, and each looks a square
-beyond its own bounds, so that neighbours agree.  Half of the examples are shown mirrored.
+First from results: each position of a finished game should come out at its final score.  Stages are learnt from the
+beginning of the game to its end, each starting with the weights of the one before it.  Results of games are full of
+chance, so if a depth is given, positions are then searched and the weights learnt again from what is found, now from
+the end of the game to its beginning: a search of some plies judges by stages that have been learnt already.
+
+Some games are held out: their positions only measure the error.
 """
 
-import gzip
-import struct
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import bit, flips_of, index_of, moves_of, popcount, rest_of
+from awello.bits import index_of, moves_of, popcount, rest_of
 from awello.errors import ConfigError
-from awello.evaluate.patterns import CENTRES, FIRST, INDICES, STEPS, UNIT, VIEWS, WEIGHTS, WIDTH
+from awello.evaluate.patterns import CENTRES, FIRST, INDICES, MOVES, STEPS, UNIT, VIEWS, WEIGHTS, WIDTH
+from awello.evaluate.weights import STAGES, Patterns, Weights, load_patterns, save_patterns, ties
 from awello.kernel import U, kernel
-from awello.rules.othello import BLACK_START, SQUARES8, WHITE_START, mirror, score
+from awello.learn.labels import Judge
+from awello.learn.positions import Positions, Words, draw
+from awello.learn.ridge import Places, Reals, Ridge
 
-STAGES = 25
-LEAST = FIRST - 1  # the fewest empty squares of an example
-MOVES = 60
-NO_MOVE = 64
-PASSES_FIRST, PASSES = 14, 9  # times that the examples of a stage are shown
-RATE, LAST_RATE = 0.004, 0.0002
-HELD_OUT = 0.02  # share of the games kept aside to measure the error
+LEAST, MOST = FIRST, 60  # empty squares of the positions that are learnt from
+ROUNDS = 14
+HELD_OUT = 0.02  # share of the games
+SPREAD = 2.5  # discs: how far a weight is expected to be from where it begins, given nothing else
 LARGEST = 32_000
 ZERO_AT = np.repeat(np.array(CENTRES, np.int64), VIEWS)
-BLACK, WHITE = U(BLACK_START), U(WHITE_START)
-
-Words = npt.NDArray[np.uint64]
-Games = npt.NDArray[np.uint8]
 
 
-# ---- games: 60 squares each, 64 where there is none, passes left out ------------------------------------------------
-def read_games(folder: Path) -> Games:
-    """All games of a folder: WTHOR files below `wthor`, texts of transcripts below `games`."""
-    wthor = [_read_wthor(file) for file in sorted(folder.glob("wthor/*.wtb"))]
-    texts = [_read_texts(file) for file in sorted(folder.glob("games/*.gz")) if "csv" not in file.name]
-    if not wthor and not texts:
-        raise ConfigError(f"no games in {folder}: it needs wthor/*.wtb or games/*.gz")
-    return np.concatenate([*wthor, *texts])
+@kernel("void(uint64[::1], uint64[::1], int32[::1], int32[:, ::1])")
+def find_places(owns: Words, opps: Words, ties: npt.NDArray[np.int32], places: Places) -> None:
+    """The places of each position's weights in a file: those of its 48 patterns and of both sides' moves."""
+    row = np.empty(INDICES, np.int64)
+    for position in range(owns.size):
+        own, opp = owns[position], opps[position]
+        row[:] = ZERO_AT
+        discs = own
+        while discs != U(0):
+            row += STEPS[index_of(discs)]
+            discs = rest_of(discs)
+        discs = opp
+        while discs != U(0):
+            row -= STEPS[index_of(discs)]
+            discs = rest_of(discs)
+        for lane in range(INDICES):
+            places[position, lane] = ties[row[lane]]
+        places[position, INDICES] = ties[WEIGHTS + min(popcount(moves_of(own, opp)), MOVES - 1)]
+        places[position, INDICES + 1] = ties[WEIGHTS + MOVES + min(popcount(moves_of(opp, own)), MOVES - 1)]
 
 
-def _read_wthor(file: Path) -> Games:
-    content = file.read_bytes()
-    count = struct.unpack_from("<I", content, 4)[0]
-    squares = np.frombuffer(content, np.uint8, 68 * count, 16).reshape(count, 68)[:, 8:].astype(np.int64)
-    return np.where(squares > 0, squares // 10 * 8 + squares % 10 - 9, NO_MOVE).astype(np.uint8)
-
-
-def _read_texts(file: Path) -> Games:
-    rows = []
-    with gzip.open(file, "rt") as lines:
-        for line in lines:
-            moves = line.replace(":", " ").split(" ")[0].replace("+", "").replace("-", "").strip()
-            letters = np.frombuffer(moves.encode(), np.uint8).astype(np.int64)
-            row = np.full(MOVES, NO_MOVE, np.uint8)
-            row[: len(letters) // 2] = letters[::2] - ord("a") + 8 * (letters[1::2] - ord("1"))
-            rows.append(row)
-    return np.array(rows)
-
-
-# ---- examples -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Examples:
-    """Positions with the final score for the mover, and the number of their game."""
+    """Positions of one number of empty squares, what they are worth to the mover, and which measure the error."""
 
     own: Words
     opp: Words
-    scores: npt.NDArray[np.int8]
-    game: npt.NDArray[np.int32]
-    empties: npt.NDArray[np.int8]
-
-
-@kernel("int64(uint8[:, ::1], uint64[::1], uint64[::1], int8[::1], int32[::1])")
-def replay(games: Games, owns: Words, opps: Words, scores: npt.NDArray[np.int8], numbers: npt.NDArray[np.int32]) -> int:
-    """Write down all positions of the finished games; how many there are."""
-    count = 0
-    for game in range(games.shape[0]):
-        own, opp, black, first = BLACK, WHITE, True, count
-        for move in range(MOVES):
-            square = int(games[game, move])
-            if square == NO_MOVE:
-                break
-            if moves_of(own, opp) == U(0):
-                own, opp, black = opp, own, not black
-            if 64 - popcount(own | opp) >= LEAST:
-                owns[count], opps[count], numbers[count] = own, opp, game
-                scores[count] = 1 if black else -1
-                count += 1
-            flips = flips_of(own, opp, square)
-            own, opp, black = opp ^ flips, own | flips | bit(square), not black
-        if moves_of(own, opp) != U(0) or moves_of(opp, own) != U(0):
-            count = first
-            continue
-        final = score(own, opp, SQUARES8)
-        for example in range(first, count):
-            scores[example] = final if (scores[example] == 1) == black else -final
-    return count
-
-
-def collect(games: Games) -> Examples:
-    """The examples of games."""
-    size = len(games) * (MOVES - LEAST + 1)
-    own, opp = np.empty(size, np.uint64), np.empty(size, np.uint64)
-    scores, numbers = np.empty(size, np.int8), np.empty(size, np.int32)
-    count = replay(games, own, opp, scores, numbers)
-    empties = (64 - np.bitwise_count(own[:count] | opp[:count])).astype(np.int8)
-    return Examples(own[:count], opp[:count], scores[:count], numbers[:count], empties)
-
-
-# ---- learning -------------------------------------------------------------------------------------------------------
-@kernel("void(uint64, uint64, int64[::1])")
-def places_of(own: U, opp: U, places: npt.NDArray[np.int64]) -> None:
-    """The places of a board's 48 weights in the table of a stage."""
-    for lane in range(INDICES):
-        places[lane] = ZERO_AT[lane]
-    while own != U(0):
-        square = index_of(own)
-        own = rest_of(own)
-        for lane in range(INDICES):
-            places[lane] += STEPS[square, lane]
-    while opp != U(0):
-        square = index_of(opp)
-        opp = rest_of(opp)
-        for lane in range(INDICES):
-            places[lane] -= STEPS[square, lane]
-
-
-@kernel("float64(uint64[::1], uint64[::1], int8[::1], int64[::1], float32[::1], float32, int64)")
-def show(
-    owns: Words,
-    opps: Words,
-    scores: npt.NDArray[np.int8],
-    order: npt.NDArray[np.int64],
-    weights: npt.NDArray[np.float32],
-    rate: np.float32,
-    turn: int,
-) -> float:
-    """Show examples in an order and move their weights towards the score; the mean square error before each step."""
-    places, total = np.empty(INDICES, np.int64), 0.0
-    for number in range(order.size):
-        example = order[number]
-        own, opp = owns[example], opps[example]
-        if (number + turn) & 1:
-            own, opp = mirror(own), mirror(opp)
-        places_of(own, opp, places)
-        value = np.float32(0)
-        for lane in range(INDICES):
-            value += weights[places[lane]]
-        miss = np.float32(scores[example]) - value
-        total += float(miss * miss)
-        for lane in range(INDICES):
-            weights[places[lane]] += rate * miss
-    return total / max(1, order.size)
+    values: npt.NDArray[np.int8]
+    held: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Fitted:
+class Step:
     """A stage that has been learnt."""
 
-    stage: int
+    labels: str
+    """What it was learnt from: results or searches."""
+    empties: int
+    """The fewest empty squares of the stage."""
     examples: int
+    held_out: int
+    before: float
+    """The root of the mean square error on held-out positions, in discs, with the weights that the fit began with."""
     error: float
-    """The root of the mean square error on games that were not shown, in discs."""
-    weights: npt.NDArray[np.int16]
+    """And after it."""
+    results: float
+    """The same, after it, against the final scores of held-out games."""
 
 
-def fit(examples: Examples, step: Callable[[], object], seed: int = 1) -> Iterator[Fitted]:
-    """Learn stage after stage, the first of the game first."""
-    chance = np.random.default_rng(seed)
-    held = chance.random(int(examples.game.max()) + 1)[examples.game] < HELD_OUT
-    weights, data = np.zeros(WEIGHTS, np.float32), (examples.own, examples.opp, examples.scores)
-    for stage in reversed(range(STAGES)):
+@dataclass(frozen=True)
+class Plan:
+    """What decides the weights."""
+
+    games: int
+    seed: int
+    depth: int
+    positions: int
+
+    def steps(self) -> list[tuple[str, int]]:
+        """What is learnt from and which stage, in order."""
+        results = [("results", stage) for stage in reversed(range(STAGES))]
+        return results + ([("searches", stage) for stage in range(STAGES)] if self.depth else [])
+
+
+class Training:
+    """Weights in the making: after each step they are in the file, and so is what it takes to go on."""
+
+    def __init__(self, file: Path, plan: Plan, positions: Positions, jobs: int) -> None:
+        self.file, self.plan, self.positions = file, plan, positions
+        self.weights, self.done = _resume(file, plan)
+        self.table = Patterns(self.weights, {}).table()
+        self.judge, self.pool = Judge(self.table, jobs), ThreadPoolExecutor(jobs)
+        chance = np.random.default_rng(plan.seed)
+        self.held = chance.random(plan.games) < HELD_OUT
+
+    def run(self, searched: Callable[[int], object]) -> Iterator[Step]:
+        """The steps that are left; `searched` is told how many more positions have been searched."""
+        for labels, stage in self.plan.steps()[len(self.done) :]:
+            low = FIRST + WIDTH * stage
+            reach = range(max(LEAST, low - 1), min(MOST, low + WIDTH) + 1)
+            examples = self.results if labels == "results" else partial(self.search, searched)
+            self.done.append(self.fit(labels, stage, [examples(empties) for empties in reach]))
+            save_patterns(self.file, self.patterns())
+            yield self.done[-1]
+
+    def patterns(self) -> Patterns:
+        """The weights so far, with their card."""
+        return Patterns(self.weights, {"plan": asdict(self.plan), "steps": [asdict(step) for step in self.done]})
+
+    # ---- examples ---------------------------------------------------------------------------------------------------
+    def results(self, empties: int) -> Examples:
+        """All positions of so many empty squares, with the results of their games."""
+        chosen = np.flatnonzero(self.positions.empties == empties)
+        every = self.positions
+        return Examples(every.own[chosen], every.opp[chosen], every.scores[chosen], self.held[every.game[chosen]])
+
+    def search(self, searched: Callable[[int], object], empties: int) -> Examples:
+        """Some positions of so many empty squares, with what a search finds; kept in a folder beside the weights."""
+        folder = self.file.with_suffix(".labels")
+        kept = folder / f"{empties}.npz"
+        if kept.exists():
+            with np.load(kept) as content:
+                return Examples(*(content[name] for name in ("own", "opp", "values", "held")))
+        chance = np.random.default_rng([self.plan.seed, empties])
+        own, opp, game = draw(self.positions, empties, self.plan.positions, chance)
+        values = self.judge.values(own, opp, self.plan.depth, searched)
+        examples = Examples(own, opp, values, self.held[game.astype(np.int64)])
+        folder.mkdir(exist_ok=True)
+        draft = folder / f".{empties}.npz"
+        np.savez(draft, **vars(examples))
+        draft.replace(kept)
+        return examples
+
+    # ---- a fit ------------------------------------------------------------------------------------------------------
+    def fit(self, labels: str, stage: int, found: Sequence[Examples]) -> Step:
+        """Learn a stage from examples, of which those of its own numbers of empty squares measure the error."""
+        columns = zip(*(vars(part).values() for part in found), strict=True)
+        every = Examples(*map(np.concatenate, columns))
+        start = self.weights[min(stage + 1, STAGES - 1) if labels == "results" else stage] / np.float32(UNIT)
+        shown = self.examine(every, ~every.held)
+        miss = shown.targets - shown.values(start)
+        fitted = shown.fit(start, float(miss @ miss) / len(miss) / SPREAD**2, ROUNDS)
+        self.weights[stage] = np.clip(np.round(fitted * UNIT), -LARGEST, LARGEST)
+        self.table[stage] = self.weights[stage][ties()]
+        kept = self.examine(every, every.held & _inside(every, stage))
         low = FIRST + WIDTH * stage
-        near = (examples.empties >= low - 1) & (examples.empties <= low + WIDTH)
-        shown = np.flatnonzero(near & ~held)
-        kept = np.flatnonzero((examples.empties >= low) & (examples.empties < low + WIDTH) & held)
-        passes = PASSES_FIRST if stage == STAGES - 1 else PASSES
-        for turn in range(passes):
-            rate = RATE * (1 - turn / passes) ** 1.5 + LAST_RATE
-            show(*data, chance.permutation(shown), weights, np.float32(rate), turn)
-            step()
-        error = show(*data, kept, weights, np.float32(0), 0) ** 0.5
-        whole = np.clip(np.round(weights * UNIT), -LARGEST, LARGEST).astype(np.int16)
-        yield Fitted(stage, len(shown), error, whole)
+        games = [self.results(empties) for empties in range(low, MOST + 1 if stage == STAGES - 1 else low + WIDTH)]
+        results = [self.examine(part, part.held) for part in games]
+        return Step(
+            labels,
+            low,
+            len(miss),
+            len(kept.targets),
+            _error([kept], start),
+            _error([kept], fitted),
+            _error(results, fitted),
+        )
+
+    def examine(self, examples: Examples, chosen: npt.NDArray[np.bool_]) -> Ridge:
+        """Some examples as a regression sees them."""
+        own, opp = examples.own[chosen], examples.opp[chosen]
+        places = np.empty((len(own), INDICES + 2), np.int32)
+        find_places(own, opp, ties(), places)
+        return Ridge(places, examples.values[chosen].astype(np.float32), self.weights.shape[1], self.pool)
+
+
+def _inside(examples: Examples, stage: int) -> npt.NDArray[np.bool_]:
+    """Which examples belong to a stage itself."""
+    empties = 64 - np.bitwise_count(examples.own | examples.opp).astype(np.int64)
+    low = FIRST + WIDTH * stage
+    inside: npt.NDArray[np.bool_] = (empties >= low) & ((empties < low + WIDTH) | (stage == STAGES - 1))
+    return inside
+
+
+def _error(parts: Sequence[Ridge], weights: Reals) -> float:
+    """The root of the mean square error; 0 without examples."""
+    misses = np.concatenate([part.targets - part.values(weights) for part in parts])
+    return float(np.sqrt(np.mean(np.square(misses)))) if len(misses) else 0.0
+
+
+def _resume(file: Path, plan: Plan) -> tuple[Weights, list[Step]]:
+    """The weights of a file in the making and the steps they took, or a beginning."""
+    if not file.exists():
+        return np.zeros((STAGES, int(ties().max()) + 1), np.int16), []
+    patterns = load_patterns(file)
+    if patterns.card.get("plan") != asdict(plan):
+        raise ConfigError(f"{str(file)!r} was begun with other games or settings: choose another --out, or remove it")
+    return patterns.weights, [Step(**step) for step in patterns.card["steps"]]

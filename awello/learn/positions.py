@@ -1,0 +1,150 @@
+"""Positions of Othello to learn from: those of played games, and those a few random moves beside them.
+
+A search spends most of its time on positions that no good game shows.  So some positions are taken a little earlier
+from a game, and random moves follow.
+"""
+
+import gzip
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.bits import bit, flips_of, moves_of
+from awello.errors import ConfigError
+from awello.kernel import U, kernel
+from awello.rules.othello import BLACK_START, SQUARES8, WHITE_START, score
+from awello.search.uct import random_move, shuffle
+
+MOVES = 60
+NO_MOVE = 64
+BLACK, WHITE = U(BLACK_START), U(WHITE_START)
+STRAY = (0.4, 0.3, 0.2, 0.1)  # the shares of positions with so many random moves
+
+Words = npt.NDArray[np.uint64]
+Games = npt.NDArray[np.uint8]
+
+
+# ---- games: 60 squares each, 64 where there is none, passes left out ------------------------------------------------
+def read_games(place: Path) -> Games:
+    """The games of a file, or of a folder: its WTHOR files below `wthor`, transcripts below `games`."""
+    if place.is_dir():
+        found = [*sorted(place.glob("wthor/*.wtb")), *sorted(place.glob("games/*.gz"))]
+        games = [read_games(file) for file in found if "csv" not in file.name]
+    else:
+        try:
+            games = [_read_wthor(place) if place.suffix == ".wtb" else _read_texts(place)]
+        except (OSError, UnicodeDecodeError, struct.error, ValueError):
+            raise ConfigError(f"cannot read games from {str(place)!r}: give transcripts or a WTHOR file") from None
+    if not sum(map(len, games)):
+        raise ConfigError(f"no games in {place}: a folder needs wthor/*.wtb or games/*.gz, a text a game on each line")
+    return np.concatenate(games)
+
+
+def _read_wthor(file: Path) -> Games:
+    content = file.read_bytes()
+    count = struct.unpack_from("<I", content, 4)[0]
+    squares = np.frombuffer(content, np.uint8, 68 * count, 16).reshape(count, 68)[:, 8:].astype(np.int64)
+    return np.where(squares > 0, squares // 10 * 8 + squares % 10 - 9, NO_MOVE).astype(np.uint8)
+
+
+def _read_texts(file: Path) -> Games:
+    """One game a line: the first word is its moves; `#` starts a line about the file."""
+    rows = []
+    with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
+        for line in lines:
+            if words := line.partition("#")[0].replace(":", " ").split():
+                moves = "".join(re.findall("[a-h][1-8]", words[0].lower()))[: 2 * MOVES]
+                letters = np.frombuffer(moves.encode(), np.uint8).astype(np.int64)
+                row = np.full(MOVES, NO_MOVE, np.uint8)
+                row[: len(letters) // 2] = letters[::2] - ord("a") + 8 * (letters[1::2] - ord("1"))
+                rows.append(row)
+    return np.array(rows, np.uint8).reshape(-1, MOVES)
+
+
+# ---- positions ------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Positions:
+    """Positions in which somebody moved, the final score for the mover, and the number of their game."""
+
+    own: Words
+    opp: Words
+    scores: npt.NDArray[np.int8]
+    game: npt.NDArray[np.int32]
+    empties: npt.NDArray[np.int8]
+
+
+@kernel("int64(uint8[:, ::1], uint64[::1], uint64[::1], int8[::1], int32[::1])")
+def replay(games: Games, owns: Words, opps: Words, scores: npt.NDArray[np.int8], numbers: npt.NDArray[np.int32]) -> int:
+    """Write down all positions of the finished games; how many there are.  A game with an illegal move gives none."""
+    count = 0
+    for game in range(games.shape[0]):
+        own, opp, black, first, legal = BLACK, WHITE, True, count, True
+        for move in range(MOVES):
+            square = int(games[game, move])
+            if square == NO_MOVE:
+                break
+            moves = moves_of(own, opp)
+            if moves == U(0):
+                own, opp, black = opp, own, not black
+                moves = moves_of(own, opp)
+            if moves & bit(square) == U(0):
+                legal = False
+                break
+            owns[count], opps[count], numbers[count] = own, opp, game
+            scores[count] = 1 if black else -1
+            count += 1
+            flips = flips_of(own, opp, square)
+            own, opp, black = opp ^ flips, own | flips | bit(square), not black
+        if not legal or moves_of(own, opp) != U(0) or moves_of(opp, own) != U(0):
+            count = first
+            continue
+        final = score(own, opp, SQUARES8)
+        for example in range(first, count):
+            scores[example] = final if (scores[example] == 1) == black else -final
+    return count
+
+
+def collect(games: Games) -> Positions:
+    """The positions of games."""
+    size = len(games) * MOVES
+    own, opp = np.empty(size, np.uint64), np.empty(size, np.uint64)
+    scores, numbers = np.empty(size, np.int8), np.empty(size, np.int32)
+    count = replay(games, own, opp, scores, numbers)
+    empties = (64 - np.bitwise_count(own[:count] | opp[:count])).astype(np.int8)
+    return Positions(own[:count], opp[:count], scores[:count], numbers[:count], empties)
+
+
+@kernel("void(uint64[::1], uint64[::1], int64, uint64)")
+def go_astray(owns: Words, opps: Words, plies: int, state: U) -> None:
+    """Play so many random moves from each position, which is emptied where the mover has none on the way or after."""
+    for place in range(owns.size):
+        own, opp = owns[place], opps[place]
+        moves = moves_of(own, opp)
+        for _ in range(plies):
+            if moves != U(0):
+                state = shuffle(state)
+                square = random_move(moves, state)
+                flips = flips_of(own, opp, square)
+                own, opp = opp ^ flips, own | flips | bit(square)
+                moves = moves_of(own, opp)
+        stuck = moves == U(0)
+        owns[place], opps[place] = U(0) if stuck else own, U(0) if stuck else opp
+
+
+def draw(positions: Positions, empties: int, count: int, chance: np.random.Generator) -> tuple[Words, Words, Words]:
+    """At most so many different positions with so many empty squares: own, opp, and the numbers of their games."""
+    drawn = []
+    for plies, share in enumerate(STRAY):
+        pool = np.flatnonzero(positions.empties == empties + plies)
+        chosen = chance.choice(pool, min(round(share * count), len(pool)), replace=False)
+        own, opp = positions.own[chosen], positions.opp[chosen]
+        go_astray(own, opp, plies, U(chance.integers(1, 1 << 62)))
+        drawn.append(np.stack([own, opp, positions.game[chosen].astype(np.uint64)])[:, own | opp != U(0)])
+    every = np.concatenate(drawn, axis=1)
+    _, first = np.unique(every[:2], axis=1, return_index=True)
+    own, opp, game = np.ascontiguousarray(every[:, np.sort(first)])
+    return own, opp, game
