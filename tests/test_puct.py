@@ -18,7 +18,7 @@ from awello.evaluate.network import MOST_LAYERS, Network, load_network, network_
 from awello.evaluate.perceptron import OUTPUTS, USUAL, WIDTH, WORK, judge
 from awello.kernel import U
 from awello.learn import perceptron as learning
-from awello.learn.selfplay import final_score, is_repeated
+from awello.learn.network_games import final_score, is_repeated
 from awello.rules.awale import SEEDS
 from awello.search.montecarlo import NetworkTree
 from awello.search.puct import PRIOR, TOTAL

@@ -21,7 +21,7 @@ from awello.errors import ConfigError
 from awello.evaluate.network import DAMAGED, Network, load_network, network_name, new_network
 from awello.evaluate.perceptron import USUAL
 from awello.kernel import U
-from awello.learn.selfplay import play_game
+from awello.learn.network_games import play_game
 from awello.limits import Limit
 from awello.players.player import make_player
 from awello.players.spec import Spec
