@@ -169,16 +169,16 @@ def _play_number(number: int) -> Record:
     return play_one(*_work, number)
 
 
-def random_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
-    """So many random moves from the start of a game, which goes on after them."""
-    chance = random.Random(seed)
+def random_opening(game: Game, plies: int, seed: str, begun: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """A game as it has begun, if it has, and so many random moves, after which it goes on."""
+    chance, start = random.Random(seed), Record(Position.start(game), begun).final
     for _ in range(100):
-        position, moves = Position.start(game), list[int]()
+        position, moves = start, list[int]()
         while len(moves) < plies and not position.over:
             moves.append(chance.choice(position.legal_moves()))
             position = position.after(moves[-1])
         if not position.over:
-            return tuple(moves)
+            return (*begun, *moves)
     raise ConfigError(f"{plies} random moves play a game of {game} to its end: choose fewer")
 
 

@@ -130,6 +130,7 @@ def main() -> None:
         players,
         probcut,
         run_config,
+        selfplay,
         serve,
         solve,
         tablebase,

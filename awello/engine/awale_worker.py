@@ -46,6 +46,7 @@ class AwaleWorker(Worker):
     def __init__(self, number: int, base: Tablebase, table: Table, weights: npt.NDArray[np.int32] | None) -> None:
         super().__init__(awale.WORDS)
         self.number = number
+        self.recalled: Position | None = None
         self.base, self.table, self.weights = base, table, weights  # kept as long as their addresses are used
         self.words[awale.GAME] = int(base.game)
         self.words[awale.TABLE], self.words[awale.MASK] = address_of(table.words), len(table.words) - 1
@@ -58,7 +59,9 @@ class AwaleWorker(Worker):
         self.words[awale.BASE_SEEDS] = min(question.certainty, self.base.seeds)  # a larger table may be built meanwhile
         selective = self.weights is not None and question.depth > FULL_WIDTH
         self.words[awale.LATE] = LATE if selective else awale.DEEPEST + 1
-        self._recall_past(question.position)
+        if question.position is not self.recalled:  # a search leaves the rows before its root as they were
+            self._recall_past(question.position)
+            self.recalled = question.position
 
     def _depth(self, question: Question) -> int:
         """Every other thread looks one ply further, so that they do not all do the same."""
@@ -70,7 +73,7 @@ class AwaleWorker(Worker):
         Their order does not matter but for whose turn it was; the nearest place is where the first moves look.
         """
         rows = self.words[awale.ROWS : awale.ROOT + awale.ROW_WORDS].reshape(-1, awale.ROW_WORDS)[::-1]
-        rows[:, [awale.HASH, awale.QUIET]] = 0
+        rows[:, awale.HASH] = rows[:, awale.QUIET] = 0
         if not position.past:
             return
         hashes: tuple[list[int], list[int]] = [], []
@@ -101,6 +104,7 @@ class AwaleWorker(Worker):
 
     def forget(self) -> None:
         self.words[awale.HISTORY :] = 0
+        self.recalled = None
 
 
 def awale_team(game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None) -> Team:

@@ -127,6 +127,11 @@ class Engine:
         *_, last = self._stream(position, limit, allowed, best, without=without)
         return last
 
+    def decide(self, position: Position, limit: Limit) -> int:
+        """The move within a depth or a level, at once and nothing else: no thread to stop, no line to follow."""
+        self.team.begin()
+        return self._thinking(position).decide(limit)
+
     def ponder(self, position: Position) -> None:
         """Search in the background until the next question, `stop` or `close`: the table remembers what it finds."""
         self.close()

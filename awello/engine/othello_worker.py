@@ -48,6 +48,7 @@ class OthelloWorker(Worker):
     def __init__(self, game: Game, table: Table, evaluator: Heuristic | Weights, busy: npt.NDArray[np.int64]) -> None:
         super().__init__(slots.WORDS)
         self.near = np.zeros(2 << NEAR_BITS, np.int64)
+        self.board = 0, 0
         self.table, self.busy = table, busy  # kept as long as their addresses are used
         self.words[slots.TABLE], self.words[slots.TABLE_MASK] = address_of(table.words), table.buckets - 1
         self.words[slots.NEAR], self.words[slots.EDGES] = address_of(self.near), address_of(edge_table())
@@ -69,9 +70,11 @@ class OthelloWorker(Worker):
             self.words[slots.WEIGHTS + empties] = address_of(evaluator[stage_of(empties)])
 
     def prepare(self, question: Question, threads: int, age: int) -> None:
-        own, opp, empties = question.position.own, question.position.opp, empties_of(question.position)
-        row = slots.PATTERNS + patterns.ROW * empties
-        patterns.fill_row(own, opp, self.words[row : row + patterns.ROW].view(np.int16))
+        board, empties = (question.position.own, question.position.opp), empties_of(question.position)
+        if board != self.board:  # a search leaves the row of its root as it was
+            row = slots.PATTERNS + patterns.ROW * empties
+            patterns.fill_row(*board, self.words[row : row + patterns.ROW].view(np.int16))
+            self.board = board
         self.words[slots.CERTAINTY], self.words[slots.ROOT] = question.certainty, empties
         self.words[slots.BEST], self.words[slots.THREADS] = question.first, threads
         self.words[slots.PER_DISC] = PER_DISC if empties > NEAR_SOLUTION else PER_DISC_NEAR

@@ -83,6 +83,12 @@ class Thinking(ABC):
             yield self.answer(depth, certainty)
             last, before = self.elapsed() - elapsed, last
 
+    def decide(self, limit: Limit) -> int:
+        """The move that the last search of the plan finds, and nothing else: for games by the thousand."""
+        for depth, certainty in self.plan(limit):
+            self.found = self.search_moves(depth, certainty)
+        return self.found[0].move
+
     def found_before_stop(self) -> Found | None:
         """A move that a search had found to be better than the best of the one before, when it was stopped."""
         return None
