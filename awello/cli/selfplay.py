@@ -4,6 +4,7 @@ import os
 import re
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -48,9 +49,10 @@ def selfplay(
     harvest, begun = resume(out, settings), time.perf_counter()
     before = harvest.games
     try:
-        with progress(f"selfplay {chosen} level {level}", games) as step:
+        played = write_games(settings, harvest, games, out, jobs or os.cpu_count() or 1)
+        with closing(played), progress(f"selfplay {chosen} level {level}", games) as step:
             step(before)
-            for _ in write_games(settings, harvest, games, out, jobs or os.cpu_count() or 1):
+            for _ in played:
                 step()
     except KeyboardInterrupt:
         print(f"awello: {harvest.games} games are in {out}: the same command goes on from there", file=sys.stderr)

@@ -173,4 +173,5 @@ def mobility(own: U, opp: U, weights: int) -> int:
 
 def fill_row(own: int, opp: int, row: npt.NDArray[np.int16]) -> None:
     """Write the row of a board, from scratch."""
-    row[:INDICES] = STEPS[_bits(U(own))].sum(axis=0, dtype=np.int16) - STEPS[_bits(U(opp))].sum(axis=0, dtype=np.int16)
+    discs = np.unpackbits(np.array([own, opp], "<u8").view(np.uint8), bitorder="little").view(np.int8).reshape(2, 64)
+    row[:INDICES] = (discs[0] - discs[1]) @ STEPS

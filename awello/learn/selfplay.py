@@ -10,6 +10,7 @@ import random
 import zlib
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from awello.arena.match import random_opening
@@ -77,12 +78,15 @@ def format_game(record: Record) -> str:
 
 def play_games(settings: Settings, numbers: range, jobs: int) -> Iterator[str]:
     """The lines of some games, in order, from so many processes."""
-    size = BATCH if settings.level < SLOW else 1
-    batches = [numbers[place : place + size] for place in range(0, len(numbers), size)]
-    if jobs == 1 or len(batches) < 2:
+    size = BATCH if settings.level < SLOW and jobs > 1 else 1
+    batches = (numbers[place : place + size] for place in range(0, len(numbers), size))
+    jobs = min(jobs, (len(numbers) + size - 1) // size)
+    if jobs > 1:
+        lines: Iterator[list[str]] = work(play_batch, batches, jobs, prepare, settings)
+    else:
         prepare(settings)
-        return (line for number in numbers for line in play_batch(range(number, number + 1)))
-    return (line for lines in work(play_batch, batches, min(jobs, len(batches)), prepare, settings) for line in lines)
+        lines = map(play_batch, batches)
+    return chain.from_iterable(lines)
 
 
 _work: tuple[Engine, Settings]

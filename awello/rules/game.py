@@ -6,6 +6,7 @@ far, not of two words: `Position` looks after it.
 """
 
 from enum import IntEnum
+from functools import cached_property
 
 from awello.bits import index_of, moves_of, rest_of
 from awello.errors import ConfigError
@@ -32,12 +33,12 @@ class Game(IntEnum):
     def __str__(self) -> str:
         return self.name.lower()
 
-    @property
+    @cached_property
     def family(self) -> str:
         """The name people give the game: `othello` or `awale`."""
         return "othello" if self <= Game.OTHELLO4 else "awale"
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The rows of an Othello board; Awalé has two rows of pits."""
         return {Game.OTHELLO: 8, Game.OTHELLO6: 6, Game.OTHELLO4: 4}.get(self, 2)
@@ -52,7 +53,7 @@ class Game(IntEnum):
         """What the first and the second player are called."""
         return ("Black", "White") if self.family == "othello" else ("South", "North")
 
-    @property
+    @cached_property
     def points(self) -> int:
         """What the players share: the squares of the board, or the seeds."""
         return self.size**2 if self.family == "othello" else awale.SEEDS
