@@ -95,11 +95,25 @@ def test_any_number_of_jobs_gives_the_same_games(game: Game) -> None:
     assert list(play_games(settings, range(3, 40), 2)) == list(play_games(settings, range(3, 40), 1))
 
 
-def test_a_game_does_not_depend_on_those_before_it() -> None:
-    settings = Settings(Game.ABAPA, 4, plies=(4, 8))
-    with Engine(Game.ABAPA, hash=1) as engine:
-        last = [play_game(engine, settings, number) for number in (1, 2, 3)][-1]
-        assert play_game(Engine(Game.ABAPA, hash=1), settings, 3) == last
+class Counting(Engine):
+    """An engine that counts the positions it visits in all its searches."""
+
+    visited = 0
+
+    def decide(self, position: Position, limit: Limit) -> int:
+        move = super().decide(position, limit)
+        self.visited += self.nodes
+        return move
+
+
+@pytest.mark.parametrize("game", BOTH)
+def test_a_game_does_not_depend_on_those_before_it(game: Game) -> None:
+    settings, searches = Settings(game, 4, plies=(4, 8)), []
+    with Counting(game, hash=1) as engine:
+        for number in (3, 1, 3, 3):
+            engine.visited = 0
+            searches.append((play_game(engine, settings, number), engine.visited))
+    assert searches[0] == searches[2] == searches[3] != searches[1]
 
 
 @pytest.mark.parametrize("cut", [0, 1, 30, 59, 60, 61, 100, 400, -1, -2])
