@@ -115,7 +115,7 @@ class Harvest:
     def add(self, line: str, game: Game) -> None:
         """Count the line of a game."""
         self.games += 1
-        self.plies += len(line.split()[0]) // (2 if game.family == "othello" else 1)
+        self.plies += len(line.partition(" ")[0]) // (2 if game.family == "othello" else 1)
 
     @property
     def mean_plies(self) -> float:
@@ -138,7 +138,7 @@ def resume(file: Path, settings: Settings) -> Harvest:
                 for line in content:
                     if not line.endswith(b"\n"):
                         break
-                    harvest.add(line.decode(), settings.game)
+                    harvest.add(line.decode("utf-8", "replace"), settings.game)
                     end += len(line)
             content.truncate(end)
             content.write(b"" if end else header)
