@@ -21,7 +21,8 @@ from awello import (
     register,
 )
 from awello.arena.game import _last_turn, play_game
-from awello.arena.match import load_openings, tally
+from awello.arena.match import tally
+from awello.arena.openings import load_openings
 from awello.arena.workers import deaf
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.limits import Clock

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from conftest import awello
 
-from awello.arena.match import load_openings, random_opening
+from awello.arena.openings import load_openings, random_opening
 from awello.cli.selfplay import parse_plies
 from awello.engine import awale, block
 from awello.engine.engine import Engine

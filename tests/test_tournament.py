@@ -25,7 +25,7 @@ from awello.arena.footprint import footprint
 from awello.arena.game import Forfeit
 from awello.arena.guard import Guarded, Terms, Used, _Host
 from awello.arena.journal import Journal
-from awello.arena.match import random_opening
+from awello.arena.openings import random_opening
 from awello.arena.tournament import Played, Results, Round, Tournament, play_round, run
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.limits import Clock

@@ -7,12 +7,11 @@ processes.  With openings, each is played twice, once with either colour.
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from awello.arena.game import Watcher, ignore, play_game
 from awello.arena.workers import work
-from awello.errors import AwelloError, ConfigError
-from awello.formats.transcript import format_transcript, parse_transcript
+from awello.errors import ConfigError
+from awello.formats.transcript import format_transcript
 from awello.limits import Clock
 from awello.players.player import Player, make_player
 from awello.position import Position
@@ -167,41 +166,3 @@ def _prepare(match: Match) -> None:
 
 def _play_number(number: int) -> Record:
     return play_one(*_work, number)
-
-
-def random_opening(game: Game, plies: int, seed: str, begun: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """A game as it has begun, if it has, and so many random moves, after which it goes on."""
-    chance, start = random.Random(seed), Record(Position.start(game), begun).final
-    for _ in range(100):
-        position, moves = start, list[int]()
-        while len(moves) < plies and not position.over:
-            moves.append(chance.choice(position.legal_moves()))
-            position = position.after(moves[-1])
-        if not position.over:
-            return (*begun, *moves)
-    raise ConfigError(f"{plies} random moves play a game of {game} to its end: choose fewer")
-
-
-def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
-    """The openings of a file, one transcript a line; `#` and `%` start a comment."""
-    try:
-        lines = path.read_text("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the openings file {str(path)!r}: {_reason(error)}") from None
-    openings = []
-    for number, line in enumerate(lines, 1):
-        if text := line.split("#")[0].split("%")[0].strip():
-            try:
-                record = parse_transcript(text, Position.start(game))
-            except AwelloError as error:
-                raise ConfigError(f"{path}, line {number}: {error}") from None
-            if record.final.over:
-                raise ConfigError(f"{path}, line {number}: the opening plays the game to its end")
-            openings.append(record.moves)
-    if not openings:
-        raise ConfigError(f"the openings file {str(path)!r} holds no opening: write one transcript a line")
-    return tuple(openings)
-
-
-def _reason(error: OSError | UnicodeDecodeError) -> str:
-    return error.strerror or "unreadable" if isinstance(error, OSError) else "it is not text"

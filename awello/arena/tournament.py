@@ -23,7 +23,8 @@ from awello.arena.elo import ratings
 from awello.arena.game import Forfeit
 from awello.arena.guard import MIB, Guarded, Terms, Used
 from awello.arena.journal import Journal
-from awello.arena.match import Match, play_one, random_opening
+from awello.arena.match import Match, play_one
+from awello.arena.openings import random_opening
 from awello.errors import ConfigError
 from awello.formats.transcript import format_transcript
 from awello.players.player import find_player

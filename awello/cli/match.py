@@ -34,7 +34,8 @@ def match(
     records: Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")] = False,
 ) -> None:
     """Play games between A and B, the colours alternating. Ctrl-C ends with the recap of what was played."""
-    from awello.arena.match import Match, load_openings
+    from awello.arena.match import Match
+    from awello.arena.openings import load_openings
     from awello.errors import ConfigError
     from awello.limits import Clock, parse_clock
     from awello.rules.game import find_game

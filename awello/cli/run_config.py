@@ -18,7 +18,8 @@ def run_config(
 ) -> None:
     """Play what a YAML file describes: one game with the board shown, or a match with its recap."""
     from awello.arena.config import load_config
-    from awello.arena.match import Match, load_openings
+    from awello.arena.match import Match
+    from awello.arena.openings import load_openings
     from awello.errors import AwelloError, ConfigError
     from awello.players.player import make_player
     from awello.position import Position

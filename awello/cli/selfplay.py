@@ -35,7 +35,7 @@ def selfplay(
 
     Safe to interrupt: the same command goes on, and a larger --games adds to the file.
     """
-    from awello.arena.match import load_openings
+    from awello.arena.openings import load_openings
     from awello.errors import ConfigError
     from awello.learn.selfplay import Settings, resume, write_games
     from awello.rules.game import find_game

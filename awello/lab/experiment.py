@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from awello.arena.journal import Journal
-from awello.arena.match import Match, play_one, random_opening
+from awello.arena.match import Match, play_one
+from awello.arena.openings import random_opening
 from awello.arena.workers import work
 from awello.players.player import Choice, Player, make_player
 from awello.position import Position

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from awello.arena.match import random_opening
+from awello.arena.openings import random_opening
 from awello.arena.workers import work
 from awello.engine.engine import Engine
 from awello.engine.levels import level_of

@@ -1,0 +1,82 @@
+"""Openings: where games begin that are to differ, without being decided before the players take over."""
+
+import random
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from awello.errors import AwelloError, ConfigError
+from awello.formats.transcript import parse_transcript
+from awello.limits import Limit
+from awello.position import Position
+from awello.record import Record
+from awello.rules.game import Game
+
+if TYPE_CHECKING:
+    from awello.engine.engine import Engine
+
+GLANCE = Limit(depth=6)  # how far a short look goes
+BALANCED = 3.0  # discs or seeds by which either side may seem to be ahead
+TRIES = 500
+
+
+def random_opening(game: Game, plies: int, seed: str, begun: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """A game as it has begun, if it has, and so many random moves, after which it goes on."""
+    chance, start = random.Random(seed), Record(Position.start(game), begun).final
+    for _ in range(100):
+        position, moves = start, list[int]()
+        while len(moves) < plies and not position.over:
+            moves.append(chance.choice(position.legal_moves()))
+            position = position.after(moves[-1])
+        if not position.over:
+            return (*begun, *moves)
+    raise ConfigError(f"{plies} random moves play a game of {game} to its end: choose fewer")
+
+
+def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
+    """So many random moves after which a short look of the engine finds nobody ahead."""
+    for number in range(TRIES):
+        moves = random_opening(game, plies, f"{seed}/{number}")
+        if abs(_margin(Record(Position.start(game), moves).final)) <= BALANCED:
+            return moves
+    raise ConfigError(f"no {plies} random moves of {game} leave both sides equal: choose another number of them")
+
+
+def _margin(position: Position) -> float:
+    """What the game seems to end with for the mover; the same whatever was looked at before."""
+    engine = _engine(position.game)
+    engine.clear()
+    *_, found = engine.analyse(position, GLANCE)
+    return position.lead + found.value
+
+
+@cache
+def _engine(game: Game) -> "Engine":
+    from awello.engine.engine import Engine
+
+    return Engine(game, hash=1)
+
+
+def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
+    """The openings of a file, one transcript a line; `#` and `%` start a comment."""
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read the openings file {str(path)!r}: {_reason(error)}") from None
+    openings = []
+    for number, line in enumerate(lines, 1):
+        if text := line.split("#")[0].split("%")[0].strip():
+            try:
+                record = parse_transcript(text, Position.start(game))
+            except AwelloError as error:
+                raise ConfigError(f"{path}, line {number}: {error}") from None
+            if record.final.over:
+                raise ConfigError(f"{path}, line {number}: the opening plays the game to its end")
+            openings.append(record.moves)
+    if not openings:
+        raise ConfigError(f"the openings file {str(path)!r} holds no opening: write one transcript a line")
+    return tuple(openings)
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    return error.strerror or "unreadable" if isinstance(error, OSError) else "it is not text"
