@@ -1,6 +1,7 @@
 """The figures of a duel: closed forms where there are any, many simulated duels where there are none."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def test_nothing_is_known_before_the_first_pair() -> None:
     assert Hypotheses().verdict([0] * 5) == "undecided"
 
 
-def chances(mean: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def chances(mean: float) -> Any:
     """Some unequal chances of the five results, with a given mean."""
     level = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
     return level + (mean - 0.5) / (level @ (np.linspace(-0.5, 0.5, 5) ** 2)) * level * np.linspace(-0.5, 0.5, 5)

@@ -4,7 +4,9 @@
 same again, the work goes on with what is missing; asked for something else, it refuses to mix the two.
 """
 
+import hashlib
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +15,12 @@ from typing import Any, Self, TextIO
 
 from awello import __version__
 from awello.errors import ConfigError
+
+
+def own_players() -> dict[str, str]:
+    """The fingerprint of the file of players of one's own, if there is one: it decides results too."""
+    file = os.environ.get("AWELLO_PLAYERS")
+    return {"players": hashlib.sha256(Path(file).read_bytes()).hexdigest()} if file else {}
 
 
 class Journal:

@@ -5,8 +5,6 @@ a drawn one 1 point to either.  Bots live in processes of their own (`guard.py`)
 more than a game.  A game lost that way is worth all the points of the board to the opponent and none to the loser.
 """
 
-import hashlib
-import os
 import random
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -22,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from awello.arena.elo import ratings
 from awello.arena.game import Forfeit
 from awello.arena.guard import MIB, Guarded, Terms, Used
-from awello.arena.journal import Journal
+from awello.arena.journal import Journal, own_players
 from awello.arena.match import Match, play_one
 from awello.arena.openings import random_opening
 from awello.errors import ConfigError
@@ -77,9 +75,7 @@ class Tournament:
 
     def configuration(self) -> dict[str, Any]:
         """What decides the results, players of one's own included."""
-        file = os.environ.get("AWELLO_PLAYERS")
-        own = {"players": hashlib.sha256(Path(file).read_bytes()).hexdigest()} if file else {}
-        return {**asdict(self), "game": self.game.name.lower(), **own}
+        return {**asdict(self), "game": self.game.name.lower(), **own_players()}
 
 
 @dataclass(frozen=True)

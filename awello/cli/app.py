@@ -122,6 +122,7 @@ def main() -> None:
         analyse,
         bench,
         book,
+        duel,
         genetic,
         lab,
         match,

@@ -1,0 +1,112 @@
+"""`awello duel`: which of two players is the stronger one, in no more games than that takes."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from awello.cli.app import GameName, Json, Size, Variant, app, print_json, progress
+from awello.cli.match import FirstSpec, SecondSpec
+
+if TYPE_CHECKING:
+    from awello.arena.duel import Duel, DuelResult
+
+
+@app.command()
+def duel(
+    game: GameName,
+    first: FirstSpec,
+    second: SecondSpec,
+    games: Annotated[int, typer.Option(min=2, help="The most games there may be, an even number", metavar="N")] = 1000,
+    elo0: Annotated[float, typer.Option(help="The advantage of A that is not enough", metavar="E")] = 0.0,
+    elo1: Annotated[float, typer.Option(help="The advantage of A that is", metavar="E")] = 20.0,
+    alpha: Annotated[float, typer.Option(help="How often A may pass with elo0 only", metavar="P")] = 0.05,
+    beta: Annotated[float, typer.Option(help="How often A may fail with elo1", metavar="P")] = 0.05,
+    fixed: Annotated[bool, typer.Option("--fixed", help="Play all games, whatever is clear before")] = False,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
+    openings: Annotated[
+        Path | None, typer.Option(help="Openings, one transcript a line, taken in an order that the seed decides")
+    ] = None,
+    opening_plies: Annotated[
+        int, typer.Option(min=0, help="Without a file: random moves that leave both sides equal", metavar="N")
+    ] = 8,
+    jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Folder to keep the pairs in: the same command goes on")] = None,
+    size: Size = None,
+    variant: Variant = None,
+    json: Json = False,
+) -> None:
+    """Play pairs of games, one opening with both colours, until it is clear whether A is stronger than B.
+
+    Ctrl-C ends with the recap of what was played.
+    """
+    from awello.arena.duel import Duel
+    from awello.arena.openings import load_openings
+    from awello.arena.sprt import Hypotheses
+    from awello.rules.game import find_game
+
+    chosen = find_game(game, size, variant)
+    lines = load_openings(openings, chosen) if openings else ()
+    asked = Hypotheses(elo0, elo1, alpha, beta)
+    play_and_report(Duel(chosen, first, second, games, seed, lines, opening_plies, asked, fixed), jobs, out, json)
+
+
+def play_and_report(duel: "Duel", jobs: int, out: Path | None, json: bool) -> None:
+    """Play a duel with a progress bar and print its recap."""
+    from awello.arena.duel import play_duel
+    from awello.arena.sprt import elo
+
+    with progress("duel", duel.pairs) as step:
+
+        def show(result: "DuelResult") -> None:
+            low, high = duel.hypotheses.bounds
+            figures = f"Elo {elo(result.counts):+.0f}, LLR {result.ratio:+.2f} ({low:+.2f} to {high:+.2f})"
+            step(0, completed=len(result.pairs), description=figures)
+
+        result = play_duel(duel, jobs, out, show)
+    if json:
+        print_json(result.as_json())
+    else:
+        print_recap(result)
+    if result.interrupted:
+        if out is not None:
+            print(f"awello: the pairs so far are in {out}: the same command goes on from there", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def print_recap(result: "DuelResult") -> None:
+    """The recap for people: the figures of A against B, and the verdict."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from awello.arena.sprt import elo, elo_interval, superiority
+
+    duel, counts = result.duel, result.counts
+    low, high = elo_interval(counts)
+    bounds = "{:+.2f} to {:+.2f}".format(*duel.hypotheses.bounds)
+    first, second = result.mean_ms()
+    unit = "discs" if duel.game.family == "othello" else "seeds"
+    table = Table(title=f"{2 * len(result.pairs)} of {2 * duel.pairs} games", show_header=False)
+    table.add_row("A", duel.first)
+    table.add_row("B", duel.second)
+    table.add_row("games won, drawn, lost by A", "{}, {}, {}".format(*result.outcomes))
+    table.add_row("pairs by points of A", ", ".join(f"{half / 2:g}: {n}" for half, n in enumerate(counts)))
+    table.add_row("Elo of A over B, 95 %", f"{elo(counts):+.0f} ({low:+.0f} to {high:+.0f})")
+    table.add_row("likelihood of superiority", f"{100 * superiority(counts):.1f} %")
+    table.add_row("log-likelihood ratio", f"{result.ratio:+.2f} ({bounds})")
+    table.add_row("mean margin of A", f"{result.margin:+.1f} {unit}")
+    table.add_row("mean time per move", f"A {first:.3f} ms, B {second:.3f} ms")
+    console = Console(highlight=False, markup=False)
+    console.print(table)
+    console.print(say(result))
+
+
+def say(result: "DuelResult") -> str:
+    """The verdict in a line."""
+    asked = result.duel.hypotheses
+    if result.verdict == "stronger":
+        return "A is stronger" + (f" by more than {asked.elo0:g} Elo" if asked.elo0 else "")
+    if result.verdict == "not stronger":
+        return f"A is not stronger by {asked.elo1:g} Elo"
+    return f"undecided: A may be {asked.elo0:g} or {asked.elo1:g} Elo stronger"

@@ -1,0 +1,160 @@
+"""Duels: pairs of games that are fair, repeatable and resumable, and that end when everything is clear."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from conftest import awello
+
+from awello import Choice, Game, Limit, Player, Position, Resignation, parse_transcript, register
+from awello.arena.duel import Duel, DuelResult, Pair, play_duel
+from awello.arena.openings import BALANCED, balanced_opening
+from awello.arena.sprt import Hypotheses
+from awello.cli.duel import say
+from awello.engine.engine import Engine
+from awello.errors import ConfigError
+from awello.limits import Clock
+from awello.record import Record
+
+
+@register("leaver", "gives up at once")
+@dataclass
+class Leaver(Player):
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        raise Resignation
+
+
+QUICK = Hypotheses(0, 300)
+LINES = tuple(parse_transcript(line).moves for line in ("f5d6c3", "f5f6", "f5f4e3", "d3c3", "c4e3f6"))
+
+
+def timeless(result: DuelResult) -> list[Pair]:
+    return [replace(pair, seconds=(0.0, 0.0)) for pair in result.pairs]
+
+
+def test_an_opening_is_played_with_both_colours() -> None:
+    duel = Duel(Game.OTHELLO, "greedy", "random", games=6, fixed=True)
+    for number, pair in enumerate(play_duel(duel).pairs):
+        for side, game in enumerate(pair.games):
+            record = parse_transcript(game)
+            assert record.moves[:8] == duel.opening(number)
+            scores = record.final.score()
+            lead = scores[side] - scores[1 - side]
+            assert pair.margins[side] == lead
+            assert pair.points[side] == (0.5 if lead == 0 else lead > 0)
+        assert sum(pair.moves) == sum(sum(parse_transcript(game).final.holdings()) - 12 for game in pair.games)
+
+
+def test_whoever_gives_up_loses_everything() -> None:
+    result = play_duel(Duel(Game.OTHELLO, "leaver", "random", games=4, fixed=True))
+    assert (result.outcomes, result.counts, result.margin) == ((0, 0, 4), [2, 0, 0, 0, 0], -64)
+    result = play_duel(Duel(Game.ABAPA, "random", "leaver", games=4, fixed=True))
+    assert (result.outcomes, result.counts, result.margin) == ((4, 0, 0), [0, 0, 0, 0, 2], 48)
+
+
+def test_a_duel_ends_with_the_pair_that_decides() -> None:
+    result = play_duel(Duel(Game.ABAPA, "greedy", "random", games=400, hypotheses=QUICK))
+    assert result.verdict == "stronger"
+    assert 3 < len(result.pairs) < 50
+    for length in range(len(result.pairs)):
+        assert DuelResult(result.duel, result.pairs[:length]).verdict == "undecided"
+    turned = play_duel(Duel(Game.ABAPA, "random", "greedy", games=400, hypotheses=QUICK))
+    assert turned.verdict == "not stronger"
+    fixed = play_duel(replace(result.duel, games=2 * len(result.pairs) + 4, fixed=True))
+    assert len(fixed.pairs) == len(result.pairs) + 2
+    assert timeless(fixed)[:-2] == timeless(result)
+
+
+def test_workers_change_nothing() -> None:
+    duel = Duel(Game.ABAPA, "greedy", "random", games=400, seed=5, hypotheses=QUICK)
+    assert timeless(play_duel(duel, jobs=2)) == timeless(play_duel(duel))
+
+
+def test_openings_of_a_file_come_once_in_an_order_of_the_seed() -> None:
+    duels = [Duel(Game.OTHELLO, "random", "random", openings=LINES, seed=seed) for seed in range(5)]
+    orders = [tuple(duel.opening(number) for number in range(duel.pairs)) for duel in duels]
+    assert all(sorted(order) == sorted(LINES) for order in orders)
+    assert len(set(orders)) > 1
+    assert replace(duels[0], games=4).pairs == 2
+
+
+def test_openings_are_balanced_and_follow_from_the_seed(game: Game) -> None:
+    plies = 4 if game == Game.OTHELLO4 else 8
+    found = [balanced_opening(game, plies, str(seed)) for seed in range(5)]
+    assert balanced_opening(game, plies, "2") == found[2], "whatever was looked at before"
+    assert len(set(found)) > 1
+    for moves in found:
+        position = Record(Position.start(game), moves).final
+        with Engine(game) as engine:
+            *_, seen = engine.analyse(position, Limit(depth=6))
+        assert len(moves) == plies
+        assert abs(position.lead + seen.value) <= BALANCED
+
+
+def test_what_no_random_moves_balance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("awello.arena.openings.BALANCED", -1.0)
+    with pytest.raises(ConfigError, match="choose another number"):
+        balanced_opening(Game.OTHELLO4, 1, "any")
+
+
+def test_an_interrupted_duel_goes_on(tmp_path: Path) -> None:
+    duel = Duel(Game.OTHELLO, "random", "greedy", games=10, seed=2, fixed=True)
+
+    def interrupt(result: DuelResult) -> None:
+        if len(result.pairs) == 2:
+            raise KeyboardInterrupt
+
+    begun = play_duel(duel, folder=tmp_path, report=interrupt)
+    assert begun.interrupted
+    assert len(begun.pairs) == 2
+    seen: list[int] = []
+    ended = play_duel(duel, folder=tmp_path, report=lambda result: seen.append(len(result.pairs)))
+    assert seen == [2, 3, 4, 5]
+    assert timeless(ended) == timeless(play_duel(duel))
+    assert len(play_duel(replace(duel, games=12), folder=tmp_path).pairs) == 6, "more games may be asked for"
+    assert len(play_duel(replace(duel, games=4), folder=tmp_path).pairs) == 2
+    for other in (replace(duel, seed=3), replace(duel, openings=LINES), replace(duel, first="greedy")):
+        with pytest.raises(ConfigError, match="holds another duel"):
+            play_duel(other, folder=tmp_path)
+    (tmp_path / "pairs.jsonl").write_text('{"points": 3}\n')
+    with pytest.raises(ConfigError, match="is damaged"):
+        play_duel(duel, folder=tmp_path)
+
+
+def test_what_a_duel_refuses() -> None:
+    with pytest.raises(ConfigError, match="awello play"):
+        play_duel(Duel(Game.OTHELLO, "human", "random"))
+    with pytest.raises(ConfigError, match="an even number"):
+        Duel(Game.OTHELLO, "random", "random", games=5)
+    with pytest.raises(ConfigError, match="at least one"):
+        play_duel(Duel(Game.OTHELLO, "random", "random"), jobs=0)
+
+
+def test_the_verdict_in_words() -> None:
+    duel = Duel(Game.OTHELLO, "random", "random")
+    won, lost = Pair((1, 1), (2, 2), ("", ""), (0, 0), (1, 1)), Pair((0, 0), (-2, -2), ("", ""), (0, 0), (1, 1))
+    assert say(DuelResult(duel, [won] * 60)) == "A is stronger"
+    assert say(DuelResult(duel, [lost] * 60)) == "A is not stronger by 20 Elo"
+    assert say(DuelResult(duel, [won])).startswith("undecided")
+    asked = replace(duel, hypotheses=Hypotheses(5, 50))
+    assert say(DuelResult(asked, [won] * 60)) == "A is stronger by more than 5 Elo"
+
+
+def test_the_command_for_people_and_machines(tmp_path: Path) -> None:
+    file = tmp_path / "openings.txt"
+    file.write_text("f5d6c3\nf5f6\n")
+    words = ("duel", "othello", "greedy", "random", "--openings", str(file), "--seed", "1")
+    shown = awello(*words)
+    assert shown.returncode == 0, shown.stderr
+    assert "4 of 4 games" in shown.stdout
+    assert shown.stdout.splitlines()[-1].startswith("undecided")
+    found = json.loads(awello(*words, "--json", "--out", str(tmp_path / "out")).stdout)
+    assert found["wins"] + found["draws"] + found["losses"] == found["games"] == 4
+    assert sum(found["pairs"]) == 2
+    assert found["elo_interval"][0] < found["elo"] < found["elo_interval"][1]
+    assert (found["verdict"], found["elo1"]) == ("undecided", 20)
+    assert len((tmp_path / "out" / "pairs.jsonl").read_text().splitlines()) == 2
+    wrong = awello("duel", "othello", "greedy", "random", "--elo1", "-5")
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
+    assert "elo0 must be the smaller one" in wrong.stderr
