@@ -136,7 +136,7 @@ def test_the_verdict_in_words() -> None:
     won, lost = Pair((1, 1), (2, 2), ("", ""), (0, 0), (1, 1)), Pair((0, 0), (-2, -2), ("", ""), (0, 0), (1, 1))
     assert say(DuelResult(duel, [won] * 60)) == "A is stronger"
     assert say(DuelResult(duel, [lost] * 60)) == "A is not stronger by 20 Elo"
-    assert say(DuelResult(duel, [won])).startswith("undecided")
+    assert say(DuelResult(duel, [won])) == "undecided"
     asked = replace(duel, hypotheses=Hypotheses(5, 50))
     assert say(DuelResult(asked, [won] * 60)) == "A is stronger by more than 5 Elo"
 
@@ -148,13 +148,10 @@ def test_the_command_for_people_and_machines(tmp_path: Path) -> None:
     shown = awello(*words)
     assert shown.returncode == 0, shown.stderr
     assert "4 of 4 games" in shown.stdout
-    assert shown.stdout.splitlines()[-1].startswith("undecided")
+    assert shown.stdout.splitlines()[-1] == "undecided"
     found = json.loads(awello(*words, "--json", "--out", str(tmp_path / "out")).stdout)
     assert found["wins"] + found["draws"] + found["losses"] == found["games"] == 4
     assert sum(found["pairs"]) == 2
-    assert found["elo_interval"][0] < found["elo"] < found["elo_interval"][1]
+    assert found["elo_margin"] > 100
     assert (found["verdict"], found["elo1"]) == ("undecided", 20)
     assert len((tmp_path / "out" / "pairs.jsonl").read_text().splitlines()) == 2
-    wrong = awello("duel", "othello", "greedy", "random", "--elo1", "-5")
-    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
-    assert "elo0 must be the smaller one" in wrong.stderr

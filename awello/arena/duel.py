@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from awello.arena.journal import Journal, own_players
 from awello.arena.match import Match, play_one, tally
 from awello.arena.openings import balanced_opening
-from awello.arena.sprt import Hypotheses, elo, elo_interval, superiority
+from awello.arena.sprt import Hypotheses, elo, superiority
 from awello.arena.workers import work
 from awello.errors import ConfigError
 from awello.formats.transcript import format_transcript
@@ -141,7 +141,7 @@ class DuelResult:
     @property
     def ratio(self) -> float:
         """The log-likelihood ratio of the test."""
-        return float(self.duel.hypotheses.ratio(self.counts))
+        return self.duel.hypotheses.ratio(self.counts)
 
     @property
     def verdict(self) -> str:
@@ -167,6 +167,7 @@ class DuelResult:
         """The result under the names that machines read."""
         duel, game, counts = self.duel, self.duel.game, self.counts
         wins, draws, losses = self.outcomes
+        advantage, reach = elo(counts)
         return {
             "game": game.family,
             **({"variant": game.variant} if game.variant else {"size": game.size}),
@@ -179,8 +180,8 @@ class DuelResult:
             "draws": draws,
             "losses": losses,
             "pairs": counts,
-            "elo": elo(counts),
-            "elo_interval": elo_interval(counts),
+            "elo": advantage,
+            "elo_margin": reach,
             "superiority": superiority(counts),
             "llr": self.ratio,
             "llr_bounds": duel.hypotheses.bounds,

@@ -61,7 +61,8 @@ def play_and_report(duel: "Duel", jobs: int, out: Path | None, json: bool) -> No
 
         def show(result: "DuelResult") -> None:
             low, high = duel.hypotheses.bounds
-            figures = f"Elo {elo(result.counts):+.0f}, LLR {result.ratio:+.2f} ({low:+.2f} to {high:+.2f})"
+            advantage, reach = elo(result.counts)
+            figures = f"Elo {advantage:+.0f} ± {reach:.0f}, LLR {result.ratio:+.2f} ({low:+.2f} to {high:+.2f})"
             step(0, completed=len(result.pairs), description=figures)
 
         result = play_duel(duel, jobs, out, show)
@@ -80,10 +81,10 @@ def print_recap(result: "DuelResult") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from awello.arena.sprt import elo, elo_interval, superiority
+    from awello.arena.sprt import elo, superiority
 
     duel, counts = result.duel, result.counts
-    low, high = elo_interval(counts)
+    advantage, reach = elo(counts)
     bounds = "{:+.2f} to {:+.2f}".format(*duel.hypotheses.bounds)
     first, second = result.mean_ms()
     unit = "discs" if duel.game.family == "othello" else "seeds"
@@ -92,7 +93,7 @@ def print_recap(result: "DuelResult") -> None:
     table.add_row("B", duel.second)
     table.add_row("games won, drawn, lost by A", "{}, {}, {}".format(*result.outcomes))
     table.add_row("pairs by points of A", ", ".join(f"{half / 2:g}: {n}" for half, n in enumerate(counts)))
-    table.add_row("Elo of A over B, 95 %", f"{elo(counts):+.0f} ({low:+.0f} to {high:+.0f})")
+    table.add_row("Elo of A over B, 95 %", f"{advantage:+.0f} ± {reach:.0f}")
     table.add_row("likelihood of superiority", f"{100 * superiority(counts):.1f} %")
     table.add_row("log-likelihood ratio", f"{result.ratio:+.2f} ({bounds})")
     table.add_row("mean margin of A", f"{result.margin:+.1f} {unit}")
@@ -109,4 +110,4 @@ def say(result: "DuelResult") -> str:
         return "A is stronger" + (f" by more than {asked.elo0:g} Elo" if asked.elo0 else "")
     if result.verdict == "not stronger":
         return f"A is not stronger by {asked.elo1:g} Elo"
-    return f"undecided: A may be {asked.elo0:g} or {asked.elo1:g} Elo stronger"
+    return result.verdict

@@ -18,7 +18,7 @@ from awello.position import Position, format_position
 from awello.record import Record
 from awello.rules.game import Game
 from awello.web.door import Refusal
-from awello.web.messages import KEPT_BACK, Analyse, Choose, Line, Review, Text, Views, guest_player
+from awello.web.messages import ELSEWHERE, KEPT_BACK, Analyse, Choose, Line, Review, Text, Views, guest_player
 from awello.web.tasks import AnalyseTask, ChooseTask, ReviewTask, Task
 from awello.web.thinkers import Thinkers
 from awello.web.views import view_record
@@ -100,7 +100,7 @@ async def players() -> list[Json]:
             ],
         }
         for name, entry in registry().items()
-        if name != "human"
+        if name not in ELSEWHERE
     ]
 
 

@@ -27,6 +27,7 @@ KEPT_BACK = (
     "memory",
     "command",
 )  # settings that are the machine's, not a guest's
+ELSEWHERE = ("human", "gtp")  # players that a terminal is needed for
 
 GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
 MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass)$")]
@@ -112,8 +113,8 @@ class Tree(Line):
 def guest_player(spec: str) -> Player:
     """The player of a spec that came from outside: it may not touch files, nor say how much of the machine it takes."""
     player = make_player(spec)
-    if player.spec.name == "human":
-        raise AwelloError("'human' plays at a terminal: name a program")
+    if player.spec.name in ELSEWHERE:
+        raise AwelloError(f"{player.spec.name!r} plays at a terminal: name a program of this page")
     for key in player.spec.options:
         if key in KEPT_BACK:
             raise AwelloError(f"{key} cannot be set from here: leave it out")
