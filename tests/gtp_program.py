@@ -1,6 +1,6 @@
 """A program that speaks GTP and plays the first legal move, or does what a test wants to go wrong.
 
-python gtp_program.py LOG [what goes wrong]
+Its words are a file to write down what it is told, and what goes wrong.
 """
 
 import os
@@ -13,7 +13,6 @@ from twins import PASS, OthelloTwin
 
 board = OthelloTwin.start(8)
 log, wrong = Path(sys.argv[1]), " ".join(sys.argv[2:])
-
 log.with_suffix(".process").write_text(str(os.getpid()))
 
 

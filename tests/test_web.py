@@ -117,6 +117,7 @@ def test_reading_and_drawing(client: TestClient) -> None:
 def test_guests_cannot_touch_the_machine(client: TestClient, spec: str) -> None:
     answer = client.post("/api/choose", json={"player": spec})
     assert answer.status_code == 400, answer.text
+    assert not {"human", "gtp"} & {player["name"] for player in client.get("/api/players").json()}
 
 
 # ---- bad input ------------------------------------------------------------------------------------------------------
