@@ -11,17 +11,24 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
-from awello.engine.bench import measure
+from awello.bits import bit, flips_of, index_of, moves_of, popcount, rest_of
+from awello.engine.bench import GAMES, measure
 from awello.engine.engine import Engine
+from awello.engine.othello_worker import empties_of
 from awello.evaluate.network import network_for
+from awello.evaluate.patterns import ROW, fill_row, mobility, turn_row, worth
 from awello.evaluate.settings import Block, Heuristic
-from awello.kernel import U
+from awello.evaluate.weights import pattern_weights, stage_of
+from awello.kernel import U, kernel
 from awello.limits import Limit
+from awello.memory import address_of
 from awello.rules.game import perft
 from awello.search.montecarlo import LearningTree, NetworkTree, Tree
 from awello.search.root import analyse
@@ -89,6 +96,50 @@ def champion_row() -> Row:
     return Row(f"champion, signature {nodes:,}", nodes / seconds / 1e6, "M nodes/s", "awello bench")
 
 
+@kernel("int64(uint64, uint64, int64, int64, int64)")
+def judge_moves(own: U, opp: U, row: int, child: int, weights: int) -> int:
+    """Judge the board after each move of a position; how many there are."""
+    moves, total = moves_of(own, opp), 0
+    count = popcount(moves)
+    while moves != U(0):
+        square = index_of(moves)
+        moves = rest_of(moves)
+        flips = flips_of(own, opp, square)
+        turn_row(row, square, flips, child)
+        total += worth(child, weights) + mobility(opp ^ flips, own | flips | bit(square), weights)
+    return count if total != 1 << 40 else 0
+
+
+@kernel("int64(uint64[:, ::1], int64[::1], int64, int64)")
+def judge_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[np.int64]", child: int, weights: int) -> int:
+    """Judge the moves of all boards a hundred times; how many were judged."""
+    count = 0
+    for _ in range(100):
+        for place in range(boards.shape[0]):
+            count += judge_moves(boards[place, 0], boards[place, 1], rows[place], child, weights)
+    return count
+
+
+def aligned_rows(count: int) -> "npt.NDArray[np.int64]":
+    """Room for rows of pattern indices that begin where a cache line does."""
+    room = np.zeros(ROW * count + 8, np.int64)
+    return room[-address_of(room) % 64 // 8 :][: ROW * count].reshape(count, ROW)
+
+
+def evaluation_row() -> Row:
+    """Boards a second that patterns and moves are looked up for, each made by a move from its parent's row."""
+    positions = [position for game in GAMES for position in parse_transcript(game).positions()]
+    chosen = [position for position in positions if stage_of(empties_of(position)) == stage_of(30)]
+    boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
+    memory = aligned_rows(len(chosen) + 1)
+    for place, position in enumerate(chosen):
+        fill_row(position.own, position.opp, memory[place].view(np.int16))
+    rows = np.array([address_of(row) for row in memory])
+    weights = address_of(pattern_weights()[stage_of(30)])
+    rate = best_rate(lambda: judge_all(boards, rows[:-1], int(rows[-1]), weights), 10)
+    return Row("evaluations by patterns, each after a move", rate / 1e6, "M/s", "make bench")
+
+
 def awale_rows() -> list[Row]:
     """Milliseconds of Awalé's champion from the start to two depths with DiffScore, and nodes a second to a third."""
     start, rows = Position.start(Game.TOURNAMENT), []
@@ -117,7 +168,7 @@ def main() -> None:
     """Measure everything."""
     rows = [perft_row(Game.OTHELLO, 11), perft_row(Game.ABAPA, 10), perft_row(Game.ROMEIN, 10), match_row()]
     rows += [search_row("minimax", 8), search_row("negamax", 8), thinking_row(8), thinking_row(10), champion_row()]
-    rows += awale_rows()
+    rows += [evaluation_row(), *awale_rows()]
     for game in (Game.TOURNAMENT, Game.OTHELLO):
         rows += [playouts_row(game, tree) for tree in (Tree(), LearningTree(), NetworkTree(network=network_for(game)))]
     table = Table("what", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")

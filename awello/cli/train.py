@@ -65,22 +65,26 @@ def patterns(
     games = np.concatenate([read_games(place) for place in data])
     plan = Plan(len(games), seed, depth, positions if depth else 0)
     training = Training(out, plan, collect(games), jobs)
+    for step in () if json else training.done:
+        print(format_step(step))
     with progress("train patterns", len(plan.steps())) as show:
         show(len(training.done))
         for step in training.run(lambda found: show(0, description=f"{found:,d} positions searched")):
             show()
             if not json:
-                print(
-                    f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples, error "
-                    f"{step.error:5.2f} discs ({step.before:5.2f} before), {step.results:5.2f} against results",
-                    flush=True,
-                )
+                print(format_step(step), flush=True)
     if plot:
         write_plot(plot, lambda axes: draw_errors(axes, training.done))
     if json:
         print_json({"plan": asdict(plan), "steps": [asdict(step) for step in training.done], "file": str(out)})
     else:
         print(f"written to {out}")
+
+
+def format_step(step: "Step") -> str:
+    """What a stage has learnt, in a line."""
+    learnt = f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples"
+    return f"{learnt}, error {step.error:5.2f} discs ({step.before:5.2f} before), {step.results:5.2f} against results"
 
 
 def draw_errors(axes: Any, steps: "Sequence[Step]") -> None:

@@ -6,6 +6,7 @@ depth, by the weights that later stages have learnt.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from queue import SimpleQueue
 
 import numpy as np
@@ -73,7 +74,7 @@ class Judge:
             self.free.put(worker)
 
     def values(self, own: Words, opp: Words, depth: int, step: Callable[[int], object]) -> npt.NDArray[np.int8]:
-        """The values of positions of one number of empty squares; `step` is told how many more have been found."""
+        """The values of positions of one number of empty squares; `step` is told how many have been found."""
         empties = 64 - int(np.bitwise_count(own[0] | opp[0])) if len(own) else 0
         certainty = CERTAINTY_NEARLY if SOLVED < empties <= NEARLY else SURE
         plies = empties if empties <= NEARLY else depth
@@ -90,7 +91,7 @@ class Judge:
 
         pool = ThreadPoolExecutor(self.jobs)
         try:
-            for done in pool.map(search_part, range(0, len(own), PART)):
+            for done in accumulate(pool.map(search_part, range(0, len(own), PART))):
                 step(done)
         finally:
             pool.shutdown(cancel_futures=True)

@@ -110,7 +110,7 @@ class Training:
         self.held = chance.random(plan.games) < HELD_OUT
 
     def run(self, searched: Callable[[int], object]) -> Iterator[Step]:
-        """The steps that are left; `searched` is told how many more positions have been searched."""
+        """The steps that are left; `searched` is told how many positions of a set have been searched."""
         for labels, stage in self.plan.steps()[len(self.done) :]:
             low = FIRST + WIDTH * stage
             reach = range(max(LEAST, low - 1), min(MOST, low + WIDTH) + 1)
