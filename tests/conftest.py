@@ -4,7 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
+from contextlib import chdir
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,9 +48,30 @@ def run(*words: str, stdin: str = "", **environment: str) -> subprocess.Complete
     )
 
 
-def awello(*words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def fresh_awello(*words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     """Run an awello command in a fresh process, without a terminal."""
     return run("-m", "awello", *words, stdin=stdin, **environment)
+
+
+def awello(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run an awello command in this process, which has its kernels already, as if there were no terminal.
+
+    What it warns of, and any exception that it lets through, is an error here.  A command that starts processes, takes
+    players from a file or is the first of its kind to be tested is better run afresh.
+    """
+    from awello.cli.app import main
+
+    streams = [TextIOWrapper(BytesIO(given), "utf-8", write_through=True) for given in (stdin.encode(), b"", b"")]
+    with pytest.MonkeyPatch.context() as patch, chdir(ROOT), warnings.catch_warnings():
+        for category in (RuntimeWarning, UserWarning):
+            warnings.simplefilter("error", category)
+        patch.setattr(sys, "argv", ["awello", *words])
+        for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
+        with pytest.raises(SystemExit) as left:
+            main()
+    shown = [stream.buffer.getvalue().decode() for stream in streams[1:]]
+    return subprocess.CompletedProcess(words, int(left.value.code or 0), *shown)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import awello
+from conftest import awello, fresh_awello
 
 from awello import Game, Match, Position, make_player, parse_position, play_match
 from awello.engine.book import PER_SEED, Book, format_book, key_of, load_book, parse_book, shipped_book
@@ -95,7 +95,7 @@ def test_the_champion_opens_by_its_book() -> None:
 def test_the_command_expands_and_goes_on(tmp_path: Path) -> None:
     file = tmp_path / "small.book"
     command = ("book", "expand", "awale", "--variant", "romein", "--depth", "2", "--out", str(file))
-    assert awello(*command, "--positions", "3").returncode == 0
+    assert fresh_awello(*command, "--positions", "3").returncode == 0
     first = load_book(file, Game.ROMEIN)
     assert awello(*command, "--positions", "2", "--json").returncode == 0
     second = load_book(file, Game.ROMEIN)

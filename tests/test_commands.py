@@ -2,24 +2,25 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import awello
+from conftest import awello, fresh_awello
 
 BOARD63 = "-" * 63 + " X"
 
 
-def read(*words: str) -> Any:
-    done = awello(*words)
+def read(*words: str, command: Callable[..., Any] = awello) -> Any:
+    done = command(*words)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_perft_for_people_and_machines() -> None:
     assert "390,216 leaves" in awello("perft", "othello", "8").stdout
-    found = read("perft", "awale", "6", "--variant", "romein", "--json")
+    found = read("perft", "awale", "6", "--variant", "romein", "--json", command=fresh_awello)
     assert found.keys() == {"game", "variant", "depth", "leaves", "seconds"}
     assert (found["game"], found["depth"], found["leaves"]) == ("awale", 6, 27332)
 
@@ -31,7 +32,7 @@ def test_perft_from_a_position() -> None:
 
 def test_match_gives_the_same_results_twice() -> None:
     words = ("match", "othello", "random", "random", "--games", "40", "--seed", "7", "--json", "--records")
-    one, two = read(*words), read(*words)
+    one, two = read(*words), read(*words, command=fresh_awello)
     for timing in ("mean_ms", "worst_ms"):
         assert one.pop(timing).keys() == two.pop(timing).keys() == {"first", "second"}
     assert one == two
@@ -48,8 +49,8 @@ def test_match_recap_for_people() -> None:
 def test_players_and_version_and_help() -> None:
     assert {player["name"] for player in read("players", "--json")["players"]} >= {"random", "greedy", "human"}
     assert "any legal move" in awello("players").stdout
-    assert awello("--version").stdout.startswith("awello 0.")
-    assert "perft" in awello().stdout
+    assert fresh_awello("--version").stdout.startswith("awello 0.")
+    assert "perft" in fresh_awello().stdout
 
 
 def test_match_honours_openings_and_clock(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_run_plays_what_a_file_says(tmp_path: Path) -> None:
 
 def test_a_person_plays_in_the_terminal() -> None:
     lines = "help\nmoves\nundo\nhint\nz9\n[/x]\na1\nf5\nundo\nd3\nresign\n"
-    done = awello("play", "othello", "--seed", "1", stdin=lines)
+    done = fresh_awello("play", "othello", "--seed", "1", stdin=lines)
     assert done.returncode == 0, done.stderr
     assert "give the game up" in done.stdout
     assert "There is nothing to take back." in done.stdout
@@ -133,11 +134,17 @@ def test_leaving_a_game_is_no_error() -> None:
 
 def test_players_of_ones_own(tmp_path: Path) -> None:
     words = ("match", "othello", "corners", "random", "--games", "4", "--json")
-    one = json.loads(awello("--import", "examples/bot.py", *words).stdout)
-    two = json.loads(awello("--import", "examples/bot.py", *words, "--jobs", "2").stdout)
+    one = json.loads(fresh_awello("--import", "examples/bot.py", *words).stdout)
+    two = json.loads(fresh_awello("--import", "examples/bot.py", *words, "--jobs", "2").stdout)
     assert one["wins"] == two["wins"]
     assert one["first"] == "corners"
-    assert "no players in 'nobody.py'" in awello(*words, AWELLO_PLAYERS="nobody.py").stderr
+    assert "no players in 'nobody.py'" in fresh_awello(*words, AWELLO_PLAYERS="nobody.py").stderr
+
+
+def test_an_error_is_one_line_and_an_exit_status() -> None:
+    done = fresh_awello("match", "chess", "random", "random")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "awello: unknown game 'chess': choose othello or awale\n"
 
 
 BAD = [

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import awello, run
+from conftest import awello, fresh_awello, run
 
 from awello.arena.workers import crew
 from awello.errors import ConfigError
@@ -248,13 +248,13 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
         player.begin(Game.TOURNAMENT, 0)
 
 
-def train(*words: str) -> Any:
-    return awello("train", "h1", "--nodes", "1", *words)
+def train(*words: str, command: Callable[..., Any] = awello) -> Any:
+    return command("train", "h1", "--nodes", "1", *words)
 
 
 def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
     file, plot = tmp_path / "h1.json", tmp_path / "h1.svg"
-    first = train("--budget", "1ms", "--out", str(file), "--json")
+    first = train("--budget", "1ms", "--out", str(file), "--json", command=fresh_awello)
     assert first.returncode == 0, first.stderr
     told = json.loads(first.stdout)
     assert told["generations"] == 1 and told["weights"] == json.loads(file.read_text())["weights"]["h1"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numba
 import pytest
-from conftest import awello, run
+from conftest import fresh_awello, run
 
 from awello import bits, kernel
 from awello.kernel import PACKAGE, SOURCES, U
@@ -87,17 +87,17 @@ def test_the_folder_changes_with_the_sources(tmp_path: Path, monkeypatch: pytest
 
 def test_a_cache_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    done = awello("perft", "othello", "3", AWELLO_CACHE=str(tmp_path / "file"))
+    done = fresh_awello("perft", "othello", "3", AWELLO_CACHE=str(tmp_path / "file"))
     assert done.returncode == 0, done.stderr
     assert "56 leaves" in done.stdout
 
 
 def test_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
     words = ("perft", "othello", "3")
-    assert awello(*words, AWELLO_CACHE=str(tmp_path)).returncode == 0
+    assert fresh_awello(*words, AWELLO_CACHE=str(tmp_path)).returncode == 0
     for file in tmp_path.rglob("*.nb?"):
         file.write_bytes(b"" if file.suffix == ".nbc" else b"junk")
-    again, third = (awello(*words, AWELLO_CACHE=str(tmp_path)) for _ in range(2))
+    again, third = (fresh_awello(*words, AWELLO_CACHE=str(tmp_path)) for _ in range(2))
     assert again.returncode == 0, again.stderr
     assert "compiling" in again.stderr
     assert "compiling" not in third.stderr
@@ -125,14 +125,14 @@ ENTRY_POINTS = [
 @pytest.fixture(scope="module")
 def warm_cache() -> None:
     """The usual cache, filled by another process: before the tests as a rule, else now."""
-    filled = awello("warmup")
+    filled = fresh_awello("warmup")
     assert filled.returncode == 0, filled.stderr
 
 
 @pytest.mark.usefixtures("warm_cache")
 @pytest.mark.parametrize("words", ENTRY_POINTS, ids=" ".join)
 def test_entry_points_work_with_a_warm_cache(words: tuple[str, ...]) -> None:
-    warm = awello(*words)
+    warm = fresh_awello(*words)
     assert warm.returncode == 0, warm.stderr
     assert "compiling" not in warm.stderr
 
@@ -140,7 +140,7 @@ def test_entry_points_work_with_a_warm_cache(words: tuple[str, ...]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("words", ENTRY_POINTS, ids=" ".join)
 def test_entry_points_work_with_a_cold_and_then_a_warm_cache(words: tuple[str, ...], tmp_path: Path) -> None:
-    cold, warm = (awello(*words, AWELLO_CACHE=str(tmp_path)) for _ in range(2))
+    cold, warm = (fresh_awello(*words, AWELLO_CACHE=str(tmp_path)) for _ in range(2))
     assert cold.returncode == 0, cold.stderr
     assert warm.returncode == 0, warm.stderr
     assert "compiling" in cold.stderr

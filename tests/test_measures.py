@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, awello
+from conftest import ROOT, awello, fresh_awello
 
 from awello.bits import moves_of
 from awello.engine.bench import GAMES
@@ -32,7 +32,7 @@ from awello.rules.othello import mirror
 
 
 def test_the_signature_is_that_of_the_readme() -> None:
-    done = awello("bench", "--json")
+    done = fresh_awello("bench", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     written = re.search(r"signature[^\d]*([\d,]+) nodes", (ROOT / "README.md").read_text("utf-8"))
@@ -51,7 +51,7 @@ def test_a_linear_deviation_is_found_again() -> None:
 
 
 def test_probable_cuts_are_measured(tmp_path: Path) -> None:
-    done = awello("probcut", "--positions", "2", "--out", str(tmp_path / "cuts"), "--json")
+    done = fresh_awello("probcut", "--positions", "2", "--out", str(tmp_path / "cuts"), "--json")
     assert done.returncode == 0, done.stderr
     written = json.loads((tmp_path / "cuts/probcut.json").read_text())
     for kind, found in json.loads(done.stdout).items():
@@ -145,7 +145,7 @@ def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
 
 def test_weights_are_learnt(archive: Path) -> None:
     out = archive / "weights.npz"
-    done = awello("train", "patterns", "--data", str(archive), "--out", str(out), "--json")
+    done = fresh_awello("train", "patterns", "--data", str(archive), "--out", str(out), "--json")
     assert done.returncode == 0, done.stderr
     learnt = load_patterns(out)
     steps = json.loads(done.stdout)["steps"]

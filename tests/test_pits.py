@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import awello
+from conftest import fresh_awello
 
 from awello import Game, Position
 from awello.engine import tablebase
@@ -100,7 +100,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         file.write_bytes(wrong)
         with pytest.raises(ConfigError, match="remove it"):
             load_fit(file)
-    done = awello("train", "pits", "--budget", "1s", "--out", str(file))
+    done = fresh_awello("train", "pits", "--budget", "1s", "--out", str(file))
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 

@@ -10,7 +10,7 @@ import judges
 import numpy as np
 import numpy.typing as npt
 import pytest
-from conftest import awello
+from conftest import fresh_awello
 
 from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import ConfigError, SpecError
@@ -301,7 +301,7 @@ def test_the_command(tmp_path: Path) -> None:
         str(out),
         "--json",
     )
-    done = awello(*words)
+    done = fresh_awello(*words)
     assert done.returncode == 0, done.stderr
     reports = json.loads(done.stdout)["reports"]
     assert reports and all(0 <= report["points"] <= 1 and report["games"] > 0 for report in reports)

@@ -2,14 +2,14 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
-from conftest import awello
+from conftest import awello, fresh_awello
 from twins import OthelloTwin
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_position, parse_transcript
@@ -273,8 +273,8 @@ GAME = format_transcript(random_game(7))
 WORDS = ("--size", "4", "--limit", "4")
 
 
-def read(*words: str, **more: str) -> Any:
-    done = awello("analyse", *words, "--json", **more)
+def read(*words: str, command: Callable[..., Any] = awello, **more: str) -> Any:
+    done = command("analyse", *words, "--json", **more)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -299,7 +299,7 @@ def test_a_game_from_a_file_or_a_pipe(tmp_path: Path) -> None:
     file = tmp_path / "game.txt"
     file.write_text(f"# a game\n\n{GAME} % its moves\nf5d6\n")
     assert read_record(str(file), Game.OTHELLO4) == read_record(GAME, Game.OTHELLO4) == random_game(7)
-    assert read("-", *WORDS, stdin=GAME)["record"] == GAME
+    assert read("-", *WORDS, command=fresh_awello, stdin=GAME)["record"] == GAME
 
 
 def test_the_command_for_people() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, awello, listen
+from conftest import ROOT, awello, fresh_awello, listen
 from twins import PASS, OthelloTwin
 
 START4 = "-----OX--XO----- X"
@@ -129,7 +129,7 @@ def test_a_pass_and_a_game_that_is_over() -> None:
 
 
 def test_the_table_for_people() -> None:
-    done = awello("solve", "othello", "-", stdin=f"{START4}\n{PASSING}; -16;\n{OVER}; -16; % a comment")
+    done = fresh_awello("solve", "othello", "-", stdin=f"{START4}\n{PASSING}; -16;\n{OVER}; -16; % a comment")
     header, start, passing, over, totals = done.stdout.splitlines()
     assert header.split() == ["#", "empties", "score", "best", "seconds", "nodes", "M", "nodes/s", "best", "line"]
     number, empties, score, best, *figures = start.split()

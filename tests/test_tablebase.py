@@ -7,7 +7,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from conftest import awello
+from conftest import awello, fresh_awello
 
 from awello import Game, Position
 from awello.engine import tablebase
@@ -195,7 +195,7 @@ def test_wrong_wishes() -> None:
 # ---- the commands ---------------------------------------------------------------------------------------------------
 def test_positions_are_solved_from_the_command_line() -> None:
     lines = "0-0-0-0-0-1-1-0-0-0-0-0-23-23-S % a grand slam takes nothing\n\n0-0-0-0-0-2-0-1-0-0-0-0-22-23-S\n"
-    done = awello("solve", "awale", "-", "--json", stdin=lines)
+    done = fresh_awello("solve", "awale", "-", "--json", stdin=lines)
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(row["score"], row["best"], row["exact"]) for row in found] == [(-2, "F", True), (1, "F", True)]
@@ -224,9 +224,9 @@ def test_files_of_diagrams(tmp_path: Path) -> None:
 
 
 def test_tables_are_built_and_shown() -> None:
-    done = awello("tablebase", "build", "--seeds", "4", "--variant", "romein", "--json")
+    done = fresh_awello("tablebase", "build", "--seeds", "4", "--variant", "romein", "--json")
     assert json.loads(done.stdout)["positions"] == OFFSET[5]
-    shown = json.loads(awello("tablebase", "show", "--json").stdout)
+    shown = json.loads(fresh_awello("tablebase", "show", "--json").stdout)
     assert shown["romein"]["whole"] and shown["romein"]["seeds"] >= 4
     assert awello("tablebase", "build", "--seeds", "4", "--variant", "nonsense").returncode == 2
     alone = awello("tablebase")

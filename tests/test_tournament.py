@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, awello, listen
+from conftest import ROOT, awello, fresh_awello, listen
 
 from awello import Game, Match, Position, make_player, parse_position, parse_transcript, play_match
 from awello.arena.elo import IMAGINARY, SCALE, ratings
@@ -443,13 +443,13 @@ def test_weights_that_are_none_are_an_illegal_answer(answer: str, part: str) -> 
 def test_the_command_for_people_and_machines(tmp_path: Path) -> None:
     words = ["--import", "examples/weights.py", "tournament", "awale", "right", "greedy", "random", "--rounds", "2"]
     words += ["--variant", "tournament", "--out", str(tmp_path / "out"), "--jobs", "2"]
-    done = awello(*words, "--json")
+    done = fresh_awello(*words, "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["game"], found["variant"], found["played"], found["complete"]) == ("awale", "tournament", 6, True)
     assert {bot["bot"] for bot in found["standings"]} == {"right", "greedy", "random"}
     assert sum(pair["won"] + pair["drawn"] + pair["lost"] for pair in found["pairs"]) == 6
-    text = awello(*words).stdout
+    text = fresh_awello(*words).stdout
     assert all(part in text for part in ("6 of 6 rounds", "Elo, 95 %", "worst ms", "won-drawn-lost"))
     assert max(map(len, text.splitlines())) < 120
     assert "\x1b" not in text

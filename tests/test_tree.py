@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import awello
+from conftest import awello, fresh_awello
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError, NotationError
@@ -297,7 +297,7 @@ def test_the_command_draws_a_position(tmp_path: Path) -> None:
 
 
 def test_the_command_shows_the_lesson_in_colour_and_wraps_no_line() -> None:
-    shown = awello("tree", "--leaves", LESSON, FORCE_COLOR="1", TERM="xterm").stdout
+    shown = fresh_awello("tree", "--leaves", LESSON, FORCE_COLOR="1", TERM="xterm").stdout
     assert "\x1b[1;32mMAX 1 *\x1b[0m\n" in shown
     assert "\x1b[2m14 cut\x1b[0m\n" in shown
     assert "branches cut: 2 (plain minimax: 14 nodes, 9 leaves)\n" in shown
