@@ -16,7 +16,7 @@ play: .venv/installed ## Open the page to play and analyse on
 test: .venv/developer ## Run every check: style, types, rooms (while kernels are compiled), tests
 	$(BIN)/awello warmup & \
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && wait $$!
-	$(BIN)/pytest -n 2 --dist loadgroup -q
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -q  # the server and the browser of a file start once
 
 test-slow: .venv/developer ## Run the proofs that take minutes
 	$(BIN)/pytest -q -m slow

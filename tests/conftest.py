@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 Twin = OthelloTwin | AwaleTwin
-SERVERS = {"address", "client", "room", "server"}  # fixtures that start one
 
 
 def twin_of(game: Game) -> Twin:
@@ -72,13 +71,6 @@ def awello(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
             main()
     shown = [stream.buffer.getvalue().decode() for stream in streams[1:]]
     return subprocess.CompletedProcess(words, int(left.value.code or 0), *shown)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file that share a server stay together: it is started once, not by every worker."""
-    for item in items:
-        if SERVERS & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(params=list(Game), ids=lambda game: game.name.lower())
