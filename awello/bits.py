@@ -17,6 +17,7 @@ I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 LANES = ir.VectorType(I64, 4)
 FULL = 0xFFFFFFFFFFFFFFFF
 INNER = 0x7E7E7E7E7E7E7E7E  # columns b to g: a line that turns discs across columns ends at the edge
+SALT, PEPPER, STIR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9  # odd, without a pattern
 DIRECTIONS = ((1, INNER), (8, FULL), (7, INNER), (9, INNER))  # shift, squares where discs can be turned
 
 
@@ -60,6 +61,25 @@ def signed(word: U) -> int:
 def byte_swap(word: U) -> U:
     """The word with its eight bytes in reverse order: a board upside down."""
     return U(int.from_bytes(int(word).to_bytes(8, "little"), "big"))
+
+
+def _emit_mix(b: Builder, first: Any, second: Any) -> Any:
+    wide = ir.IntType(128)
+    product = b.mul(
+        b.zext(b.xor(first, ir.Constant(I64, SALT)), wide), b.zext(b.xor(second, ir.Constant(I64, PEPPER)), wide)
+    )
+    mixed = b.mul(
+        b.xor(b.trunc(product, I64), b.trunc(b.lshr(product, ir.Constant(wide, 64)), I64)), ir.Constant(I64, STIR)
+    )
+    return b.xor(mixed, b.lshr(mixed, ir.Constant(I64, 29)))
+
+
+@instruction("uint64(uint64, uint64)", _emit_mix)
+def mix(first: U, second: U) -> U:
+    """A hash of two words: the halves of their product folded together, so that no two changes cancel each other."""
+    product = (int(first) ^ SALT) * (int(second) ^ PEPPER)
+    mixed = (product & FULL ^ product >> 64) * STIR & FULL
+    return U(mixed ^ mixed >> 29)
 
 
 def call(b: Builder, name: str, result: Any, *arguments: Any) -> Any:

@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from awello import PASS, Game, Position, parse_position
+from awello.bits import mix
 from awello.engine import block as slots
 from awello.engine import last, table
 from awello.engine.endgame import few
 from awello.engine.engine import Engine
 from awello.engine.othello_worker import OthelloWorker, edge_table
 from awello.engine.stability import stable_discs
+from awello.engine.table import hash_of
 from awello.evaluate import patterns
 from awello.evaluate.weights import pattern_weights, stage_of
 from awello.kernel import U
@@ -35,6 +37,23 @@ def worker_of(game: Game) -> OthelloWorker:
 def compiled(instruction: Any) -> Any:
     """An instruction as a function that Python can call."""
     return numba.njit(lambda *words: instruction(*words))
+
+
+# ---- hashes ---------------------------------------------------------------------------------------------------------
+def test_boards_that_resemble_each_other_have_different_hashes() -> None:
+    """A hash in which changes of some squares cancelled each other made searches take one board for another."""
+    own, opp = 0x78795808000814E0, 0x8786A7F73F372B1F
+    seen = {int(hash_of(U(own), U(opp))): (own, opp)}
+    chance = random.Random(1)
+    for _ in range(100_000):
+        mine, theirs = own, opp
+        for square in chance.sample((28, 29, 30, 31, 32, 33, 56, 57, 58, 59, 60, 61, 62, 63), 4):
+            colour = chance.randrange(3)
+            mine = mine & ~(1 << square) | (colour == 1) << square
+            theirs = theirs & ~(1 << square) | (colour == 2) << square
+        key = int(hash_of(U(mine), U(theirs)))
+        assert seen.setdefault(key, (mine, theirs)) == (mine, theirs)
+    assert int(hash_of(U(own), U(opp))) == int(mix.twin(U(own), U(opp)))  # type: ignore[attr-defined]
 
 
 # ---- patterns -------------------------------------------------------------------------------------------------------

@@ -26,6 +26,9 @@ def selfplay(
         str, typer.Option(help="Random moves at the beginning, such as 10 or 4-16", metavar="N")
     ] = "0",
     seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
+    weights: Annotated[
+        Path | None, typer.Option(help="Learnt weights in place of the shipped ones", metavar="FILE")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; unless said, one a core")] = None,
     size: Size = None,
     variant: Variant = None,
@@ -45,7 +48,7 @@ def selfplay(
     plies = parse_plies(opening_plies)
     if not lines and plies == (0, 0):
         raise ConfigError("all games would be the same: give --opening-plies such as 4-16, or --openings")
-    settings = Settings(chosen, level, seed, lines, plies)
+    settings = Settings(chosen, level, seed, lines, plies, weights)
     harvest, begun = resume(out, settings), time.perf_counter()
     before = harvest.games
     try:

@@ -14,6 +14,7 @@ as SOLVED.  Everything but numbers lies in a block behind one address; its parts
 from awello.bits import index_of, rest_of, signed
 from awello.engine.block import LIMIT, NODES, STOP
 from awello.engine.retrograde import OFFSET, VALUE, rank
+from awello.engine.table import hash_of
 from awello.kernel import U, kernel
 from awello.memory import load, load8, load32, load_word, prefetch, store
 from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
@@ -43,14 +44,6 @@ EARLY = 2  # moves that are never searched less deep
 
 EVALUATION_SLOTS = 32  # seeds in a pit that are told apart
 STAGE = 12 * EVALUATION_SLOTS
-
-
-@kernel("uint64(uint64, uint64)", inline=True)
-def hash_of(own: U, opp: U) -> U:
-    """64 bits for a position: the low ones choose the place, the high ones are the key."""
-    mixed = own * U(0x9E3779B97F4A7C15) ^ (opp + U(0x7F4A7C15)) * U(0xC2B2AE3D27D4EB4F)
-    mixed = (mixed ^ mixed >> U(32)) * U(0xBF58476D1CE4E5B9)
-    return mixed ^ mixed >> U(29)
 
 
 @kernel("int64(uint64, int64)", inline=True)

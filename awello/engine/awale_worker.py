@@ -8,7 +8,7 @@ import numpy.typing as npt
 from awello.engine import awale
 from awello.engine.block import STOP
 from awello.engine.levels import FULL_WIDTH
-from awello.engine.table import NO_MOVE
+from awello.engine.table import NO_MOVE, hash_of
 from awello.engine.tablebase import Tablebase, need
 from awello.engine.threads import Found, Question, Team, Worker
 from awello.errors import ConfigError
@@ -78,7 +78,7 @@ class AwaleWorker(Worker):
             return
         hashes: tuple[list[int], list[int]] = [], []
         for own, opp, side in position.past:
-            hashes[side != position.side].append(int(awale.hash_of(U(own) & ROW, U(opp) & ROW)))
+            hashes[side != position.side].append(int(hash_of(U(own) & ROW, U(opp) & ROW)))
         for theirs, keys in enumerate(hashes):
             places = rows[awale.CYCLE - 2 + theirs :: 2, awale.HASH].view(np.uint64)[: len(keys)]
             places[:] = keys[: len(places)]
@@ -91,7 +91,7 @@ class AwaleWorker(Worker):
         return Found(int(value), int(self.words[awale.BEST]), not self.words[awale.GUESSES])
 
     def best_move(self, position: Position) -> int:
-        key = U(awale.hash_of(U(position.own) & ROW, U(position.opp) & ROW))
+        key = U(hash_of(U(position.own) & ROW, U(position.opp) & ROW))
         entry = self.table.words[key & U(len(self.table.words) - 1)]
         return int(entry & U(7)) if (entry ^ key) & awale.KEY == 0 else NO_MOVE
 

@@ -9,7 +9,7 @@ smallest depth.
 
 import numpy as np
 
-from awello.bits import signed
+from awello.bits import mix, signed
 from awello.engine.block import AGE, TABLE, TABLE_MASK
 from awello.kernel import U, kernel
 from awello.memory import address_of, load, load_word, store
@@ -21,11 +21,8 @@ OFFSET = 64  # a score is stored as a byte above this
 
 @kernel("uint64(uint64, uint64)", inline=True)
 def hash_of(own: U, opp: U) -> U:
-    """64 bits for a board: the high ones choose the place, all of them are the key."""
-    mixed = own * U(0x9E3779B97F4A7C15) + (opp ^ opp >> U(31)) * U(0xC2B2AE3D27D4EB4F)
-    mixed ^= mixed >> U(32)
-    mixed *= U(0xBF58476D1CE4E5B9)
-    return mixed ^ mixed >> U(29)
+    """64 bits for a position of either game."""
+    return mix(own, opp)
 
 
 @kernel("int64(uint64, int64)", inline=True)

@@ -26,7 +26,7 @@ from awello.kernel import U, kernel
 from awello.memory import store
 from awello.rules.game import Game
 
-SOLVED, NEARLY = 12, 17  # empty squares up to which a position is solved, and searched to its end
+SOLVED, NEARLY = 12, 15  # empty squares up to which a position is solved, and searched to its end
 CERTAINTY_NEARLY = 2
 PART = 500  # positions that a thread searches at a time, beginning with an empty table: any number of threads will do
 

@@ -40,6 +40,8 @@ class Settings:
     """A game begins with one of these, if there are any."""
     plies: tuple[int, int] = (0, 0)
     """So many random moves, at least and at most, come after it."""
+    weights: Path | None = None
+    """A file of learnt weights in place of the shipped ones."""
 
     def __post_init__(self) -> None:
         level_of(self.level)
@@ -56,6 +58,8 @@ class Settings:
             words.append(f"openings={zlib.crc32(repr(self.openings).encode()):08x}")
         if self.plies != (0, 0):
             words.append("opening-plies={}-{}".format(*self.plies))
+        if self.weights:
+            words.append(f"weights={zlib.crc32(self.weights.read_bytes()):08x}")
         return " ".join(words)
 
 
@@ -95,7 +99,7 @@ _work: tuple[Engine, Settings]
 def prepare(settings: Settings) -> None:
     """Make a process ready: its own engine."""
     global _work
-    _work = Engine(settings.game, hash=HASH), settings
+    _work = Engine(settings.game, hash=HASH, weights=settings.weights), settings
 
 
 def play_batch(numbers: Iterable[int]) -> list[str]:
