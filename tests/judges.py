@@ -4,8 +4,12 @@ import random
 from collections.abc import Callable
 from functools import cache
 
+import numpy as np
+
 from awello import PASS, Game, Position
+from awello.evaluate.pits import IN_PLAY, LAST, SHIFT, SLOTS, TOP
 from awello.kernel import U
+from awello.rules.awale import pits_of
 from awello.rules.game import legal_moves
 
 BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
@@ -54,3 +58,12 @@ def search(position: Position, depth: int, value: Callable[[Position], int]) -> 
     if depth == 0:
         return value(position)
     return max(-search(position.after(move), depth - 1, value) for move in position.legal_moves())
+
+
+def worth_of_pits(own: int, opp: int, weights: np.ndarray) -> int:
+    """The value of a position of Awalé by the network of `evaluate.pits`, in 16ths of a seed."""
+    held = [*pits_of(own), *pits_of(opp)]
+    described = [SLOTS * pit + seeds % SLOTS for pit, seeds in enumerate(held)] + [IN_PLAY + sum(held)]
+    sums = weights[described].astype(int).sum(axis=0)
+    value = int(np.clip(sums, 0, TOP) ** 2 @ weights[LAST].astype(int)) >> SHIFT
+    return max(-16 * sum(held), min(16 * sum(held), value))

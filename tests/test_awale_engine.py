@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from judges import worth_of_pits
 from test_heuristics import positions
 
 from awello import Game, Match, Position, make_player, parse_position, play_match
@@ -17,7 +18,9 @@ from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import need, seeds_on_board
 from awello.engine.threads import Question
 from awello.errors import ConfigError
+from awello.evaluate.pits import ROWS, UNITS
 from awello.evaluate.settings import Heuristic
+from awello.evaluate.weights import aligned
 from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.memory import address_of
@@ -49,7 +52,7 @@ def worker_of(engine: Engine) -> AwaleWorker:
 
 
 def random_weights(seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).integers(-20, 20, (13, 12, 32)).astype(np.int32)
+    return aligned(np.random.default_rng(seed).integers(-99, 100, (ROWS, UNITS)).astype(np.int16))
 
 
 def teach(engine: Engine, weights: np.ndarray) -> None:
@@ -83,20 +86,12 @@ def known(position: Position) -> int | None:
     return awale.UNIT * base.value(position) if base.covers(position) else None
 
 
-def judged(position: Position, weights: np.ndarray) -> int:
-    """The estimate: a weight for each pit and its seeds."""
-    table = weights[seeds_on_board(position) // 4]
-    pits = [*pits_of(position.own), *pits_of(position.opp)]
-    most = awale.UNIT * sum(pits)
-    return max(-most, min(most, sum(int(table[pit, seeds % 32]) for pit, seeds in enumerate(pits))))
-
-
 def captures(position: Position, weights: np.ndarray) -> int:
     """The value at the horizon: stand still, or capture and go on."""
     value = known(position)
     if value is None:
         after = [awale.UNIT * gain - captures(child, weights) for gain, child in children(position) if gain]
-        value = max([judged(position, weights), *after])
+        value = max([worth_of_pits(position.own, position.opp, weights), *after])
     return value
 
 
@@ -275,12 +270,13 @@ def test_only_diffscore_can_stand_in_for_what_was_learnt() -> None:
 
 
 def test_a_search_that_is_stopped_keeps_a_better_move() -> None:
-    start, changed = Position.start(Game.TOURNAMENT), 0
+    changed = 0
     with Engine(Game.TOURNAMENT, hash=1) as engine:
-        for nodes in range(1000, 60_000, 1500):
-            engine.clear()
-            answers = list(engine.analyse(start, Limit(nodes=nodes)))
-            assert answers[-1].move in start.legal_moves()
-            if len(answers) > 1 and answers[-1].move != answers[-2].move and answers[-1].value == answers[-2].value:
-                changed += 1
+        for position in positions(Game.TOURNAMENT, 8):
+            for nodes in range(1000, 20_000, 1500):
+                engine.clear()
+                answers = list(engine.analyse(position, Limit(nodes=nodes)))
+                assert answers[-1].move in position.legal_moves()
+                if len(answers) > 1 and answers[-1].move != answers[-2].move and answers[-1].value == answers[-2].value:
+                    changed += 1
     assert changed > 0

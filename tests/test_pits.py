@@ -1,106 +1,191 @@
-"""What the champion of Awalé learns from its own games: true examples, a fit that finds weights, resumption."""
+"""What the champion of Awalé learns from its own games: a network that is read right, true examples, resumption."""
 
 import time
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from conftest import fresh_awello
+from conftest import awello
+from judges import worth_of_pits
 
 from awello import Game, Position
 from awello.engine import tablebase
-from awello.engine.awale import EVALUATION_SLOTS, UNIT
+from awello.engine.awale import BASE_SEEDS, DEEPEST, LATE, UNIT, estimate
+from awello.engine.awale_worker import AwaleWorker, Table
+from awello.engine.block import LIMIT
+from awello.engine.engine import Engine
 from awello.engine.tablebase import need, seeds_on_board
+from awello.engine.threads import NO_LIMIT
 from awello.errors import ConfigError
-from awello.evaluate.weights import awale_weights
+from awello.evaluate.pits import (
+    IN_PLAY,
+    LARGEST,
+    LAST,
+    LAST_LARGEST,
+    LAST_WHOLE,
+    PITS,
+    ROWS,
+    SLOTS,
+    UNITS,
+    WHOLE,
+)
+from awello.evaluate.weights import aligned, pit_weights
+from awello.kernel import U
 from awello.learn import pits
-from awello.learn.pits import PITS, STAGES, Fit, learn, load_fit, places_of, play_games, save_fit
-from awello.rules.awale import ROW, pits_of
+from awello.learn.awale_games import LONGEST, PRIZE, TRUST, VALUE, play_one
+from awello.learn.pits import Network, learn, load_network, places_of, play_games, save_network
+from awello.limits import Clock
+from awello.memory import address_of
+from awello.players.player import make_player
+from awello.rules.awale import ROW, START, pits_of
 
 
 @pytest.fixture(autouse=True)
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small tables of endgames and few games."""
+    """Small tables of endgames, few games, short lessons."""
     monkeypatch.setattr(tablebase, "user_cache", lambda: tmp_path)
     monkeypatch.setattr(tablebase, "SMALL", 7)
     monkeypatch.setattr(pits, "GAMES", 8)
     monkeypatch.setattr(pits, "DEPTH", 2)
+    monkeypatch.setattr(pits, "BATCH", 64)
 
 
-NOTHING = np.zeros((STAGES, PITS, EVALUATION_SLOTS), np.int32)
+def some_boards(count: int) -> pits.Words:
+    """Positions with any number of seeds in any pit, 48 at most in all."""
+    chance = np.random.default_rng(4)
+    held = np.array([chance.multinomial(chance.integers(49), chance.dirichlet([0.5] * PITS)) for _ in range(count)])
+    rows = held.reshape(count, 2, 6).astype(np.uint64) << np.arange(0, 48, 8, dtype=np.uint64)
+    boards: pits.Words = rows.sum(axis=2, dtype=np.uint64)
+    return boards
 
 
-@pytest.mark.parametrize("game", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
-def test_examples_say_what_the_mover_won(game: Game) -> None:
-    boards, gains = play_games(game, NOTHING, 5, "1")
-    followed = ended = 0
-    for (own, opp), gain, after, later in zip(boards, gains, [*boards[1:], None], [*gains[1:], None], strict=True):
-        position = Position(game, int(own), int(opp))
-        children = map(position.after, position.legal_moves())
-        rows = {(child.own, child.opp & int(ROW)): child for child in children}
-        if after is not None and (key := (int(after[0]), int(after[1]))) in rows:
-            won = seeds_on_board(position) - seeds_on_board(rows[key])
-            assert gain == won - later
-            followed += 1
-        else:  # the last position of a game: the endgame, or the end, follows
-            base = need(game)
-            values = {
-                seeds_on_board(position) - seeds_on_board(child) - base.value(child)
-                for child in rows.values()
-                if base.covers(child)
-            }
-            assert gain in values or not values
-            ended += 1
-    assert followed > 50 and ended == 5
+def test_the_network_is_read_right() -> None:
+    chance = np.random.default_rng(3)
+    for reach, last in ((60, 300), (LARGEST, LAST_LARGEST)):
+        weights = aligned(chance.integers(-reach, reach + 1, (ROWS, UNITS)).astype(np.int16))
+        weights[LAST] = chance.integers(-last, last + 1, UNITS)
+        for own, opp in some_boards(50):
+            found = estimate(own, opp, sum(pits_of(int(own)) + pits_of(int(opp))), address_of(weights))
+            assert found == worth_of_pits(int(own), int(opp), weights)
+
+
+def test_no_sum_leaves_its_type() -> None:
+    weights = aligned(np.full((ROWS, UNITS), LARGEST, np.int16))
+    weights[LAST] = LAST_LARGEST
+    assert estimate(U(START), U(START), 48, address_of(weights)) == UNIT * 48
+
+
+def test_whole_numbers_say_what_the_network_says() -> None:
+    network, boards = Network(), some_boards(200)
+    network.rows[LAST] = np.random.default_rng(2).normal(0, 0.5, UNITS)
+    weights = aligned(network.weights())
+    for (own, opp), judged in zip(boards, network.judge(boards), strict=True):
+        seeds = sum(pits_of(int(own))) + sum(pits_of(int(opp)))
+        found = estimate(own, opp, seeds, address_of(weights)) / UNIT
+        assert abs(found - max(-seeds, min(seeds, judged))) < 0.25
 
 
 def test_places_are_those_that_the_search_reads() -> None:
     position = Position.start(Game.ABAPA).play("A").play("c")
-    places, stages = places_of(np.array([[position.own, position.opp]], np.uint64))
+    places = places_of(np.array([[position.own, position.opp]], np.uint64))
     seeds = [*pits_of(position.own), *pits_of(position.opp)]
-    assert places[0].tolist() == [EVALUATION_SLOTS * pit + count for pit, count in enumerate(seeds)]
-    assert stages.tolist() == [12]
+    assert places[0].tolist() == [*(SLOTS * pit + count for pit, count in enumerate(seeds)), IN_PLAY + 48]
 
 
-def test_the_fit_finds_weights_that_made_the_examples() -> None:
-    chance = np.random.default_rng(1)
-    true = chance.integers(-3, 4, (PITS, 4)).astype(float)
-    counts = chance.integers(0, 4, (20_000, PITS))
-    places = counts + EVALUATION_SLOTS * np.arange(PITS)
-    gains = true[np.arange(PITS), counts].sum(axis=1)
-    fit = Fit()
-    fit.add(places, np.full(len(places), 5), gains)
-    found = fit.weights()[5] / UNIT
-    errors = gains - found[np.arange(PITS), counts].sum(axis=1)
-    assert np.abs(errors).max() < 1 and errors.std() < 0.2 < gains.std()
-    assert not fit.weights()[4].any()
+@pytest.mark.parametrize("game", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
+def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
+    base = need(game)
+    worker = AwaleWorker(0, base, Table(1), None)
+    worker.words[LIMIT], worker.words[BASE_SEEDS], worker.words[LATE] = NO_LIMIT, base.seeds, DEEPEST
+    games = []
+    for trust in (0.0, 0.6):
+        boards, told = np.zeros((LONGEST, 2), np.uint64), np.zeros((LONGEST, 3))
+        boards[0] = START
+        worker.table.clear()
+        worker.forget()
+        count = play_one(boards, told, np.array([9], np.uint64), 5, 2, 40, trust, worker.address)
+        games.append((boards[:count], told[:count]))
+    (boards, searched), (again, mixed) = games
+    assert (boards == again).all() and 20 < len(boards) < LONGEST
+    followed = mixed[:, TRUST] > 0
+    assert 0.5 < followed.mean() < 1 and (mixed[~followed, VALUE] == searched[~followed, VALUE]).all()
+    for place in np.flatnonzero(followed):
+        position = Position(game, int(boards[place, 0]), int(boards[place, 1]))
+        children = [position.after(move) for move in position.legal_moves()]
+        won = {(child.own, child.opp & int(ROW)): child for child in children}
+        if place + 1 < len(boards):
+            child, rest = won[int(boards[place + 1, 0]), int(boards[place + 1, 1])], {mixed[place + 1, VALUE]}
+            assert mixed[place, PRIZE] == seeds_on_board(position) - seeds_on_board(child)
+        else:  # the last position of a game: the endgame, or the end, follows
+            rest = {float(base.value(child)) for child in children if base.covers(child)} or {0.0}
+        wanted = [0.4 * searched[place, VALUE] + 0.6 * (mixed[place, PRIZE] - value) for value in rest]
+        assert np.isclose(mixed[place, VALUE], wanted).any()
 
 
-def test_learning_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_example_has_a_capture_for_its_best_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    def play(boards: pits.Words, told: npt.NDArray[np.float64], *settings: object) -> int:
+        boards[:3, 0], told[:3, VALUE], told[:3, PRIZE] = (5, 6, 7), (1, 2, 3), (0, 4, 0)
+        return 3
+
+    monkeypatch.setattr(pits, "play_one", play)
+    boards, values = play_games(Game.TOURNAMENT, aligned(Network().weights()), 2, "1")
+    assert boards[:, 0].tolist() == [5, 7, 5, 7] and values.tolist() == [1, 3, 1, 3]
+
+
+def test_a_step_follows_the_gradient() -> None:
+    network, chance = Network(), np.random.default_rng(5)
+    network.rows[LAST] = chance.normal(0, 1, UNITS)
+    boards, values = some_boards(64), chance.normal(0, 5, 64).astype(np.float32)
+    before = network.rows.copy()
+
+    def loss(row: int, unit: int, change: float) -> float:
+        network.rows = before.astype(np.float64)
+        network.rows[row, unit] += change
+        return float(np.mean(np.square(network.judge(boards) - values)))
+
+    network.step(places_of(boards), values, 1e-3)
+    gradient = network.mean / (1 - pits.FORGET)
+    for row in (0, 1, SLOTS * 7, IN_PLAY + 20, LAST):
+        for unit in range(4):
+            measured = (loss(row, unit, 1e-4) - loss(row, unit, -1e-4)) / 2e-4
+            assert gradient[row, unit] == pytest.approx(measured, rel=0.02, abs=0.01)
+
+
+def test_it_learns_what_two_pits_are_worth_together() -> None:
+    network, boards = Network(), some_boards(4000)
+    places = places_of(boards)
+    values = np.where((places[:, 0] == 0) & (places[:, 6] != 6 * SLOTS), 4, -2).astype(np.float32)
+    for start in range(0, 4000 * 10, 100):
+        chosen = np.arange(start, start + 100) % 4000
+        network.step(places[chosen], values[chosen], 5e-3)
+    assert np.sqrt(np.mean(np.square(network.judge(boards) - values))) < 0.3 * values.std()
+
+
+def test_learning_goes_on_where_it_stopped(tmp_path: Path) -> None:
     file = tmp_path / "pits.npz"
-    whole, rounds = Fit(), []
-    for lesson in learn(whole, 1e9, 2, 3, lambda seconds: None):
-        rounds.append(lesson)
-        if lesson.number == 3:
-            break
+    whole = Network()
+    rounds = list(learn(whole, 3, 2, 3, lambda done: None))
     assert rounds[0].error == rounds[0].spread, "the first round knows nothing"
     for stop in (1, 2, 3):
-        fit = load_fit(file)
-        next(learn(fit, 1e9, 1, 3, lambda seconds: None))
-        save_fit(file, fit)
-        assert fit.rounds == stop
-    assert np.abs(load_fit(file).weights().astype(int) - whole.weights()).max() <= 1  # kept in single precision
-    assert list(learn(load_fit(file), 0.0, 1, 3, lambda seconds: None)) == []
+        network = load_network(file)
+        next(learn(network, 3, 1, 3, lambda done: None))
+        save_network(file, network)
+        assert network.rounds == stop
+    assert (pit_weights(file) == whole.weights()).all() and whole.weights().any(axis=1).sum() > 100
+    assert list(learn(load_network(file), 3, 1, 3, lambda done: None)) == []
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "pits.npz"
-    save_fit(file, Fit())
+    save_network(file, Network())
     for wrong in (b"", file.read_bytes()[:300], b"nothing"):
         file.write_bytes(wrong)
         with pytest.raises(ConfigError, match="remove it"):
-            load_fit(file)
-    done = fresh_awello("train", "pits", "--budget", "1s", "--out", str(file))
+            load_network(file)
+        with pytest.raises(ConfigError, match="train pits"):
+            pit_weights(file)
+    done = awello("train", "pits", "--rounds", "1", "--out", str(file))
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 
@@ -115,12 +200,31 @@ def test_an_interruption_does_not_wait_for_the_round(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(pits, "play_games", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        next(learn(Fit(), 1.0, 1, 1, lambda seconds: None))
+        next(learn(Network(), 1, 1, 1, lambda done: None))
     assert len(calls) < 6
 
 
-def test_the_shipped_weights_mirror_each_other() -> None:
-    weights = awale_weights()
-    assert weights.shape == (STAGES, PITS, EVALUATION_SLOTS)
-    own, opp = weights[3:12, :6, :10].ravel(), weights[3:12, 6:, :10].ravel()
-    assert np.corrcoef(own, -opp)[0, 1] > 0.8  # what helps one side hurts the other
+def test_the_champion_plays_by_a_file_of_weights(tmp_path: Path) -> None:
+    for pit in range(6):
+        network = Network()
+        network.rows[:] = 0
+        network.rows[SLOTS * (6 + pit)] = 1  # one does not like the opponent's pit to be empty
+        network.rows[LAST] = -8 / UNITS
+        file = tmp_path / f"{pit}.npz"
+        save_network(file, network)
+        player = make_player(f"champion@1,book=false,hash=1,weights={file}")
+        player.begin(Game.ABAPA, 1)
+        choice = player.choose(Position.start(Game.ABAPA), Clock())
+        player.end()
+        assert choice.move == pit and choice.analysis is not None and abs(choice.analysis.value - 8) < 0.1
+    with pytest.raises(ConfigError, match="leave weights out"):
+        Engine(weights=file)
+
+
+def test_the_shipped_weights_see_both_sides() -> None:
+    network, boards = Network(), some_boards(2000)
+    weights = pit_weights()
+    network.rows[:] = weights / WHOLE
+    network.rows[LAST] = weights[LAST] / LAST_WHOLE
+    mine, theirs = network.judge(boards), network.judge(boards[:, ::-1].copy())
+    assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # what helps one side hurts the other

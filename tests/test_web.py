@@ -112,7 +112,15 @@ def test_reading_and_drawing(client: TestClient) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    ["champion,remember=x", "minimax,file=x", "champion,threads=9", "champion,hash=9", "human", "gtp,command=touch x"],
+    [
+        "champion,remember=x",
+        "champion,weights=x",
+        "minimax,file=x",
+        "champion,threads=9",
+        "champion,hash=9",
+        "human",
+        "gtp,command=x",
+    ],
 )
 def test_guests_cannot_touch_the_machine(client: TestClient, spec: str) -> None:
     answer = client.post("/api/choose", json={"player": spec})

@@ -15,7 +15,7 @@ from awello.engine.tablebase import Tablebase, solve_level
 from awello.engine.threads import Question, Team
 from awello.evaluate.network import new_network
 from awello.evaluate.settings import Block, Heuristic, heuristics_for
-from awello.evaluate.weights import awale_weights
+from awello.evaluate.weights import pit_weights
 from awello.kernel import U
 from awello.learn.awale_games import LONGEST, play_one
 from awello.learn.perceptron import SelfPlay
@@ -83,16 +83,16 @@ def trace_awale() -> None:
             solve_level(Game(number), table, level, 1, lambda passes: None)
         print(number, table.tobytes().hex())
         position = parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game(number))
-        for weights in (None, awale_weights()):
+        for weights in (None, pit_weights()):
             worker = AwaleWorker(0, Tablebase(Game(number), 3, table), Memory(1), weights)
             team = Team([worker], worker.table)
             team.begin()
             for depth in (2, 4):
                 found = team.ask(Question(position, U(63), -INFINITY, INFINITY, depth, 3))
                 print(found, team.nodes, team.best_move(position.after(found.move)))
-        boards, gains = np.full((LONGEST, 2), U(0x010201)), np.zeros(LONGEST, np.int64)
-        count = play_one(boards, gains, np.array([7], np.uint64), 1, 1, worker.address)
-        print(boards[:count].tolist(), gains[:count].tolist())
+        boards, told = np.full((LONGEST, 2), U(0x010201)), np.zeros((LONGEST, 3))
+        count = play_one(boards, told, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.address)
+        print(boards[:count].tolist(), told[:count].tolist())
 
 
 def trace_random_games() -> None:

@@ -102,33 +102,34 @@ def draw_errors(axes: Any, steps: "Sequence[Step]") -> None:
 
 @train.command()
 def pits(
-    budget: Annotated[str, typer.Option(help="How long to learn, such as 15m", metavar="TIME")] = "15m",
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of games and lessons", metavar="N")] = 80,
     out: Annotated[Path, typer.Option(help="The file to write and to go on from", metavar="FILE")] = Path("pits.npz"),
     jobs: Annotated[int, typer.Option(min=1, help="Threads", metavar="N")] = 1,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same weights", metavar="S")] = 1,
     json: Json = False,
 ) -> None:
     """Learn what seeds in each pit are worth to Awalé's champion, by games against itself.
 
     Safe to interrupt: the same command goes on from the last whole round.
     """
-    from awello.learn.pits import learn, load_fit, save_fit
+    from awello.learn.pits import learn, load_network, save_network
 
-    seconds, fit, rounds = parse_budget(budget), load_fit(out), []
-    with progress("train pits", round(seconds)) as step:
-        step(fit.seconds)
-        for lesson in learn(fit, seconds, jobs, seed, step):
-            save_fit(out, fit)
-            rounds.append({"round": lesson.number, "examples": lesson.examples, "error": lesson.error})
+    network, rows = load_network(out), []
+    with progress("train pits", rounds) as step:
+        step(network.rounds)
+        for lesson in learn(network, rounds, jobs, seed, step):
+            save_network(out, network)
+            rows.append({"round": lesson.number, "examples": lesson.examples, "error": lesson.error})
             if not json:
                 print(
                     f"round {lesson.number:3d}: {lesson.examples:8,d} examples, error {lesson.error:.2f} seeds, "
-                    f"{lesson.spread:.2f} without weights"
+                    f"{lesson.spread:.2f} without weights",
+                    flush=True,
                 )
     if json:
-        print_json({"rounds": rounds, "seconds": fit.seconds, "file": str(out)})
+        print_json({"rounds": rows, "seconds": network.seconds, "file": str(out)})
     else:
-        print(f"{fit.rounds} rounds in {fit.seconds:.0f} s, written to {out}")
+        print(f"{network.rounds} rounds in {network.seconds:.0f} s, written to {out}")
 
 
 @train.command()

@@ -2,10 +2,10 @@
 
 A value counts the seeds still to be won, the mover's less the opponent's, in UNITs of a seed, as the table of solved
 endgames does: kernels see the rows without the seeds taken, and play goes on where a majority would end it.  Positions
-of few seeds are looked up in that table.  At the horizon captures are played out and what is left is judged by
-learnt weights, one for each pit and number of seeds; without weights nothing more is expected (DiffScore).  A position
-that came before since the last capture ends the game, as the rules of the variant say.  In deep searches quiet moves
-that come late in the order are first searched a ply less deep, and fully only if they look good.
+of few seeds are looked up in that table.  At the horizon captures are played out and what is left is judged by a small
+learnt network (`evaluate.pits`); without it nothing more is expected (DiffScore).  A position that came before since
+the last capture ends the game, as the rules of the variant say.  In deep searches quiet moves that come late in the
+order are first searched a ply less deep, and fully only if they look good.
 
 Whoever uses an estimate counts a *guess*.  A value that needed none is proved, whatever the depth: the table keeps it
 as SOLVED.  Everything but numbers lies in a block behind one address; its parts are named here.
@@ -15,8 +15,9 @@ from awello.bits import index_of, rest_of, signed
 from awello.engine.block import LIMIT, NODES, STOP
 from awello.engine.retrograde import OFFSET, VALUE, rank
 from awello.engine.table import hash_of
+from awello.evaluate.pits import worth
 from awello.kernel import U, kernel
-from awello.memory import load, load8, load32, load_word, prefetch, store
+from awello.memory import load, load8, load_word, prefetch, store
 from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
 
 UNIT = 16
@@ -41,9 +42,6 @@ KEY = U(0xFFFFFFFFFF000000)
 LOWER, UPPER, SAME = 1, 2, 3
 CAPTURE, FAVOUR = 1 << 24, 1 << 22  # in the order of moves: more than any other, for the killer
 EARLY = 2  # moves that are never searched less deep
-
-EVALUATION_SLOTS = 32  # seeds in a pit that are told apart
-STAGE = 12 * EVALUATION_SLOTS
 
 
 @kernel("int64(uint64, int64)", inline=True)
@@ -72,14 +70,9 @@ def shared_out(game: int, own: U, opp: U) -> int:
 
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)
 def estimate(own: U, opp: U, seeds: int, weights: int) -> int:
-    """What the mover may still expect, by the learnt weights of every pit; not more than there is."""
-    table, most = weights + 4 * STAGE * (seeds >> 2), UNIT * seeds
-    value = 0
-    for pit in range(6):
-        shift = U(8 * pit)
-        value += load32(table, 32 * pit + signed(own >> shift & U(31)))
-        value += load32(table, 32 * (pit + 6) + signed(opp >> shift & U(31)))
-    return max(-most, min(most, value))
+    """What the mover may still expect, by the learnt weights; not more than there is."""
+    most = UNIT * seeds
+    return max(-most, min(most, worth(own, opp, seeds, weights)))
 
 
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)

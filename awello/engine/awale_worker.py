@@ -13,7 +13,7 @@ from awello.engine.tablebase import Tablebase, need
 from awello.engine.threads import Found, Question, Team, Worker
 from awello.errors import ConfigError
 from awello.evaluate.settings import Heuristic
-from awello.evaluate.weights import awale_weights
+from awello.evaluate.weights import pit_weights
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -43,7 +43,7 @@ class Table:
 class AwaleWorker(Worker):
     """The memory of one thread that searches Awalé."""
 
-    def __init__(self, number: int, base: Tablebase, table: Table, weights: npt.NDArray[np.int32] | None) -> None:
+    def __init__(self, number: int, base: Tablebase, table: Table, weights: npt.NDArray[np.int16] | None) -> None:
         super().__init__(awale.WORDS)
         self.number = number
         self.recalled: Position | None = None
@@ -112,5 +112,5 @@ def awale_team(game: Game, threads: int, size: int, heuristic: Heuristic | None,
     if heuristic is not None and heuristic.name != "diffscore":
         raise ConfigError(f"the champion of Awalé does not use {heuristic.name}: leave it out, or choose diffscore")
     table, base = Table(size), need(game)
-    learnt = awale_weights() if heuristic is None else None
+    learnt = pit_weights(weights) if heuristic is None else None
     return Team([AwaleWorker(number, base, table, learnt) for number in range(threads)], table)

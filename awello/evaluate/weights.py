@@ -16,6 +16,8 @@ import numpy.typing as npt
 from awello.errors import ConfigError
 from awello.evaluate.network import DAMAGED
 from awello.evaluate.patterns import FIRST, LANES, NUMBERS, SIZES, VIEWS, WIDTH
+from awello.evaluate.pits import ROWS, UNITS
+from awello.memory import address_of
 
 VERSION = 1
 STAGES = 25
@@ -89,8 +91,31 @@ def stage_of(empties: int) -> int:
     return min(max(0, (empties - FIRST) // WIDTH), STAGES - 1)
 
 
+def pit_weights(file: Path | None = None) -> npt.NDArray[np.int16]:
+    """The rows of `evaluate.pits`, those of a file or the shipped ones, where a cache line begins."""
+    return _read_pits(file) if file else _shipped_pits()
+
+
+def _read_pits(file: Path) -> npt.NDArray[np.int16]:
+    try:
+        with np.load(file) as content:
+            found = content["weights"]
+        whole = found.shape == (ROWS, UNITS) and found.dtype == np.int16
+    except DAMAGED:
+        whole = False
+    if not whole:
+        raise ConfigError(f"{file} holds no weights for Awalé: 'awello train pits' makes some")
+    return aligned(found)
+
+
+def aligned(rows: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
+    """A copy that begins where a cache line does, as `evaluate.pits` reads it."""
+    room = np.zeros(rows.size + 32, np.int16)
+    table = room[-address_of(room) % 64 // 2 :][: rows.size].reshape(rows.shape)
+    table[:] = rows
+    return table
+
+
 @cache
-def awale_weights() -> npt.NDArray[np.int32]:
-    """What seeds in each pit are worth to the mover, by stage, pit and number of seeds, as `engine.awale` reads it."""
-    with np.load(shipped("pits")) as content:
-        return np.ascontiguousarray(content["weights"], np.int32)
+def _shipped_pits() -> npt.NDArray[np.int16]:
+    return _read_pits(shipped("pits"))

@@ -1,11 +1,13 @@
 """What seeds in each pit are worth to Awalé's champion, learnt from games against itself.
 
-A round plays many shallow games of every variant from random openings, by the weights so far; the first round knows
-nothing.  Each position is an example: what its mover won after it, less the opponent.  The weights (one for each stage
-of the game, pit and number of seeds) are the least-squares fit to the examples of all rounds, older rounds counting
-less and less.  A game is judged before it is learnt from, so the errors told are those of games never seen.
+A round plays games of every variant from random openings, by the network so far (`evaluate.pits`); the first round
+knows nothing.  Each position whose best move captures nothing is an example, for captures are played out before a
+position is judged: the value that a search finds there, mixed with what the game then brought (TD(lambda)).  Then
+examples drawn from the latest rounds are shown to the network, which follows the gradient of the squared error (Adam).
+A game is judged before it is learnt from, so the errors told are those of games never seen.
 """
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -16,67 +18,99 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine.awale import BASE_SEEDS, DEEPEST, EVALUATION_SLOTS, LATE, STAGE, UNIT
+from awello.engine.awale import BASE_SEEDS, DEEPEST, LATE
 from awello.engine.awale_worker import AwaleWorker, Table
 from awello.engine.block import LIMIT
 from awello.engine.tablebase import need
 from awello.engine.threads import NO_LIMIT
 from awello.errors import ConfigError
 from awello.evaluate.network import DAMAGED
+from awello.evaluate.pits import (
+    IN_PLAY,
+    LARGEST,
+    LAST,
+    LAST_LARGEST,
+    LAST_WHOLE,
+    PITS,
+    ROWS,
+    SLOTS,
+    UNITS,
+    WHOLE,
+)
+from awello.evaluate.weights import aligned
 from awello.kernel import U
-from awello.learn.awale_games import LONGEST, play_one
-from awello.rules.awale import SEEDS, START
+from awello.learn.awale_games import LONGEST, PRIZE, VALUE, play_one
+from awello.rules.awale import START
 from awello.rules.game import VARIANTS, Game
 
-STAGES, PITS, WIDTH = SEEDS // 4 + 1, 12, 4  # a stage is four seeds wide
-GAMES, DEPTH, OPENING = 1000, 6, 30  # games of a variant in a round, plies they look ahead, random moves at most
+GAMES, DEPTH, OPENING = 320, 8, 30  # games of a variant in a round, plies they look ahead, random moves at most
+WILD = 16  # moves of 256 that are random
+TRUST = 0.7  # lambda: how far the rest of a game counts, and not the search
 PARTS = 4  # of the games of a variant, for as many threads
-KEPT = 0.8  # what the examples of earlier rounds count in the next
-SMOOTHNESS = 30.0  # how strongly a weight is drawn to its neighbours and to nothing
+KEPT = 1_000_000  # the latest examples
+SHOWN, BATCH = 8, 1024  # how often an example is shown, how many at once
+RATE, LAST_RATE = 3e-3, 5e-5  # of learning, in the first round and in the last
+BOLDNESS = np.where(np.arange(ROWS)[:, None] == LAST, np.float32(5), np.float32(1))  # the last row learns faster
+FORGET, FORGET_SQUARES = 0.9, 0.999  # of the means of gradients
 
-Reals = npt.NDArray[np.float64]
+Reals = npt.NDArray[np.float32]
+Places = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.int16]
-Examples = tuple[npt.NDArray[np.uint64], Reals]
+Words = npt.NDArray[np.uint64]
+Examples = tuple[Words, Reals]
+
+
+def _first_rows() -> Reals:
+    """A network that knows nothing, although its units differ."""
+    rows = np.random.default_rng(1).normal(0, 0.12, (ROWS, UNITS)).astype(np.float32)
+    rows[LAST] = 0
+    return rows
 
 
 @dataclass
-class Fit:
-    """The sums that a least-squares fit needs, for each stage."""
+class Network:
+    """A network in the making: its rows, what Adam remembers, the latest examples."""
 
-    products: Reals = field(default_factory=lambda: np.zeros((STAGES, STAGE, STAGE)))
-    sums: Reals = field(default_factory=lambda: np.zeros((STAGES, STAGE)))
+    rows: Reals = field(default_factory=_first_rows)
+    mean: Reals = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
+    square: Reals = field(default_factory=lambda: np.zeros((ROWS, UNITS), np.float32))
+    steps: int = 0
     rounds: int = 0
     seconds: float = 0.0
-
-    def add(self, places: npt.NDArray[np.int64], stages: npt.NDArray[np.int64], gains: Reals) -> None:
-        """Learn from the examples of a round."""
-        self.products *= KEPT
-        self.sums *= KEPT
-        for stage in range(STAGES):
-            at, gain = places[stages == stage], gains[stages == stage]
-            for one in range(PITS):
-                self.sums[stage] += np.bincount(at[:, one], gain, STAGE)
-                for other in range(PITS):
-                    pairs = np.bincount(at[:, one] * STAGE + at[:, other], minlength=STAGE * STAGE)
-                    self.products[stage] += pairs.reshape(STAGE, STAGE)
+    boards: Words = field(default_factory=lambda: np.zeros((0, 2), np.uint64))
+    values: Reals = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def weights(self) -> Weights:
-        """The weights that fit best, in UNITs of a seed."""
-        found = np.linalg.solve(self.products + PENALTY, self.sums[..., None])
-        rounded: Weights = np.rint(UNIT * found).astype(np.int16).reshape(STAGES, PITS, EVALUATION_SLOTS)
-        return rounded
+        """The rows in whole numbers, as the search reads them."""
+        weights: Weights = np.clip(np.rint(WHOLE * self.rows), -LARGEST, LARGEST).astype(np.int16)
+        weights[LAST] = np.clip(np.rint(LAST_WHOLE * self.rows[LAST]), -LAST_LARGEST, LAST_LARGEST)
+        return weights
 
+    def judge(self, boards: Words) -> Reals:
+        """What positions are worth, in seeds."""
+        sums = sum(self.rows[places] for places in places_of(boards).T)
+        judged: Reals = np.square(np.clip(sums, 0, 1)) @ self.rows[LAST]
+        return judged
 
-def _penalty() -> Reals:
-    """What unlikely weights cost: far from nothing, or far from those of one seed more or less."""
-    penalty = np.eye(STAGE)
-    for place in range(STAGE - 1):
-        if (place + 1) % EVALUATION_SLOTS:
-            penalty[place : place + 2, place : place + 2] += [[1, -1], [-1, 1]]
-    return SMOOTHNESS * penalty
+    def add(self, boards: Words, values: Reals) -> None:
+        """Keep examples, and forget the oldest."""
+        self.boards = np.concatenate([self.boards, boards])[-KEPT:]
+        self.values = np.concatenate([self.values, values])[-KEPT:]
 
-
-PENALTY = _penalty()
+    def step(self, places: Places, values: Reals, rate: float) -> None:
+        """Follow the gradient of the squared error of some examples, by Adam."""
+        inputs = np.zeros((len(places), LAST), np.float32)
+        np.put_along_axis(inputs, places, np.float32(1), axis=1)
+        sums = inputs @ self.rows[:LAST]
+        held = np.clip(sums, 0, 1)
+        slope = 2 / len(values) * (np.square(held) @ self.rows[LAST] - values)
+        inner = 2 * slope[:, None] * self.rows[LAST] * np.where(sums < 1, held, 0)
+        gradient = np.concatenate([inputs.T @ inner, (slope @ np.square(held))[None]])
+        self.steps += 1
+        self.mean += (1 - FORGET) * (gradient - self.mean)
+        self.square += (1 - FORGET_SQUARES) * (np.square(gradient) - self.square)
+        usual = np.sqrt(self.square / (1 - FORGET_SQUARES**self.steps)) + 1e-8
+        self.rows -= rate * BOLDNESS * self.mean / (1 - FORGET**self.steps) / usual
 
 
 @dataclass(frozen=True)
@@ -89,81 +123,95 @@ class Round:
     """Seeds, root of the mean square, before these games were learnt from."""
     spread: float
     """The error of knowing nothing."""
-    weights: Weights
 
 
-def play_games(game: Game, weights: npt.NDArray[np.int32], games: int, seed: str) -> Examples:
-    """The positions of some games, and what the mover of each won after it."""
+def play_games(game: Game, weights: Weights, games: int, seed: str) -> Examples:
+    """The positions of some games whose best move captures nothing, and their values."""
     chance, base = random.Random(seed), need(game)
     worker = AwaleWorker(0, base, Table(1), weights)
     worker.words[LIMIT], worker.words[BASE_SEEDS], worker.words[LATE] = NO_LIMIT, base.seeds, DEEPEST
-    boards, gains = np.zeros((LONGEST, 2), np.uint64), np.zeros(LONGEST, np.int64)
+    boards, told = np.zeros((LONGEST, 2), np.uint64), np.zeros((LONGEST, 3))
     state = np.array([chance.getrandbits(63) | 1], np.uint64)
-    positions, results = [], []
+    positions, values = [], []
     for _ in range(games):
         boards[0] = START
         worker.table.clear()
-        count = play_one(boards, gains, state, chance.randrange(1, OPENING), DEPTH, worker.address)
-        positions.append(boards[:count].copy())
-        results.append(gains[:count].astype(np.float64))
-    return np.concatenate(positions), np.concatenate(results)
+        opening = chance.randrange(1, OPENING)
+        count = play_one(boards, told, state, opening, DEPTH, WILD, TRUST, worker.address)
+        quiet = told[:count, PRIZE] == 0
+        positions.append(boards[:count][quiet])
+        values.append(told[:count, VALUE][quiet].astype(np.float32))
+    return np.concatenate(positions), np.concatenate(values)
 
 
-def places_of(boards: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """For each position the places of its pits among the weights of a stage, and its stage."""
-    rows = [boards[:, pit // 6] >> U(8 * (pit % 6)) & U(EVALUATION_SLOTS - 1) for pit in range(PITS)]
-    pits = np.stack(rows, 1).astype(np.int64)
-    return pits + EVALUATION_SLOTS * np.arange(PITS), pits.sum(axis=1) // WIDTH
+def places_of(boards: Words) -> Places:
+    """For each position the rows that describe it."""
+    held = np.stack([boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PITS)], 1).astype(np.int64)
+    pits = SLOTS * np.arange(PITS) + held % SLOTS
+    return np.concatenate([pits, IN_PLAY + held.sum(axis=1, keepdims=True)], axis=1)
 
 
-def learn(fit: Fit, seconds: float, jobs: int, seed: int, step: Callable[[float], object]) -> Iterator[Round]:
-    """Rounds until the time is spent, counting what earlier calls spent; `step` is told the seconds of each."""
+def rate_of(done: float) -> float:
+    """The rate of learning when so much of the training is done: a half wave, from the first rate down to the last."""
+    return LAST_RATE + (RATE - LAST_RATE) * (1 + math.cos(math.pi * done)) / 2
+
+
+def learn(network: Network, rounds: int, jobs: int, seed: int, step: Callable[[float], object]) -> Iterator[Round]:
+    """Rounds until there are so many, counting those of earlier calls; `step` is told of each."""
     pool = ThreadPoolExecutor(jobs)
     try:
-        while fit.seconds < seconds:
+        while network.rounds < rounds:
             begun = time.perf_counter()
-            weights = fit.weights()
-            table = np.ascontiguousarray(weights, np.int32)
-            parts = [(game, part) for game in VARIANTS.values() for part in range(PARTS)]
-            tasks = [
-                pool.submit(play_games, game, table, GAMES // PARTS, f"{seed}/{fit.rounds}/{game}/{part}")
-                for game, part in parts
-            ]
-            played = [task.result() for task in tasks]
-            boards, gains = (np.concatenate(arrays) for arrays in zip(*played, strict=True))
-            places, stages = places_of(boards)
-            judged = weights.reshape(STAGES, STAGE)[stages[:, None], places].sum(axis=1) / UNIT
-            fit.add(places, stages, gains)
-            fit.rounds += 1
-            fit.seconds += time.perf_counter() - begun
-            step(time.perf_counter() - begun)
-            error, spread = (float(np.sqrt(np.mean(np.square(values)))) for values in (gains - judged, gains))
-            yield Round(fit.rounds, len(gains), error, spread, fit.weights())
+            boards, values = play_round(pool, aligned(network.weights()), f"{seed}/{network.rounds}")
+            errors = network.judge(boards) - values
+            network.add(boards, values)
+            show(network, len(values) * SHOWN // BATCH, rate_of(network.rounds / rounds), seed)
+            network.rounds += 1
+            network.seconds += time.perf_counter() - begun
+            step(1)
+            error, spread = (float(np.sqrt(np.mean(np.square(wrong)))) for wrong in (errors, values))
+            yield Round(network.rounds, len(values), error, spread)
     finally:
         pool.shutdown(cancel_futures=True)  # who interrupts a round does not wait for all its games
 
 
-def load_fit(file: Path) -> Fit:
-    """The fit of a file that `save_fit` wrote; a new one if there is none."""
+def play_round(pool: ThreadPoolExecutor, weights: Weights, seed: str) -> Examples:
+    """The examples of a round's games."""
+    parts = [(game, part) for game in VARIANTS.values() for part in range(PARTS)]
+    tasks = [pool.submit(play_games, game, weights, GAMES // PARTS, f"{seed}/{game}/{part}") for game, part in parts]
+    played = [task.result() for task in tasks]
+    boards, values = zip(*played, strict=True)
+    return np.concatenate(boards), np.concatenate(values)
+
+
+def show(network: Network, batches: int, rate: float, seed: int) -> None:
+    """Show the network some of the examples that it keeps, drawn by chance."""
+    chance = np.random.default_rng([seed, network.rounds])
+    places = places_of(network.boards)
+    for _ in range(max(1, batches)):
+        chosen = chance.integers(len(places), size=BATCH)
+        network.step(places[chosen], network.values[chosen], rate)
+
+
+def load_network(file: Path) -> Network:
+    """The network of a file that `save_network` wrote; a new one if there is none."""
     if not file.exists():
-        return Fit()
+        return Network()
     try:
         with np.load(file) as content:
-            products, sums = (content[name].astype(np.float64) for name in ("products", "sums"))
-            fit = Fit(products, sums, int(content["rounds"]), float(content["seconds"]))
-        whole = fit.products.shape == (STAGES, STAGE, STAGE) and fit.sums.shape == (STAGES, STAGE)
+            rows, mean, square = (content[name] for name in ("rows", "mean", "square"))
+            steps, rounds, seconds = int(content["steps"]), int(content["rounds"]), float(content["seconds"])
+            network = Network(rows, mean, square, steps, rounds, seconds, content["boards"], content["values"])
+        whole = rows.shape == mean.shape == square.shape == (ROWS, UNITS) and len(network.boards) == len(network.values)
     except DAMAGED:
         whole = False
     if not whole:
         raise ConfigError(f"{file} holds no weights in the making: remove it, or choose another --out")
-    return fit
+    return network
 
 
-def save_fit(file: Path, fit: Fit) -> None:
+def save_network(file: Path, network: Network) -> None:
     """Write weights, and what it takes to go on; the file is whole or as it was before."""
     draft = file.with_name(f".{file.name}.npz")
-    products, sums = fit.products.astype(np.float32), fit.sums.astype(np.float32)
-    np.savez_compressed(
-        draft, weights=fit.weights(), rounds=fit.rounds, seconds=fit.seconds, products=products, sums=sums
-    )
+    np.savez(draft, weights=network.weights(), **vars(network))
     draft.replace(file)

@@ -37,10 +37,10 @@ class Champion(Player):
     """Whether it thinks on the opponent's time."""
     book: bool = True
     """Whether it opens by its book, where there is one (Awalé)."""
+    weights: str = ""
+    """A file of learnt weights in place of the shipped ones."""
     remember: str = ""
     """A file of moves that lost games before, which it does not play again; it grows."""
-    weights: str = ""
-    """A file of learnt weights, as `awello train` writes it, in place of the shipped ones."""
     slack: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """The most discs or seeds that it gives away in one move."""
     often: Annotated[int, Field(ge=0, le=100)] = 0
@@ -64,7 +64,8 @@ class Champion(Player):
         self.end()
         if self.engine is None or self.engine.game != game:
             heuristic = Heuristic(self.heuristic) if self.heuristic else None
-            self.engine = Engine(game, self.threads, self.hash, heuristic, Path(self.weights) if self.weights else None)
+            weights = Path(self.weights) if self.weights else None
+            self.engine = Engine(game, self.threads, self.hash, heuristic, weights)
         if self.remember and self.experience is None:
             self.experience = Experience(Path(self.remember))
         self.engine.clear()

@@ -21,6 +21,7 @@ LONGEST_TEXT = 1 << 16  # letters of a text that is pasted
 MOST_SECONDS = 60.0  # for one move or one analysis
 KEPT_BACK = (
     "file",
+    "weights",
     "remember",
     "threads",
     "hash",
