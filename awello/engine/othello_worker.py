@@ -13,7 +13,6 @@ from awello.engine.probcut import probcut_words
 from awello.engine.stability import fill_edges
 from awello.engine.table import NO_MOVE, Table, bucket_of, hash_of, move_of, recall
 from awello.engine.threads import Found, Question, Team, Worker
-from awello.errors import ConfigError
 from awello.evaluate import patterns
 from awello.evaluate.settings import Block as Settings
 from awello.evaluate.settings import Heuristic
