@@ -26,7 +26,7 @@ from awello.rules.game import PASS, Game
 
 DEPTHS = range(1, 9)  # the searches compared
 EMPTIES = range(12, 57, 4)
-SOLVED = 18  # empty squares from which a position is solved as well
+SOLVED = 20  # empty squares from which a position is solved as well
 STRAY = 0.25  # the share of random moves in the games
 LEAST = 1.5  # discs: no deviation is taken to be smaller
 Pair = tuple[int, int, int]  # empty squares, the deeper search (the empty squares if to the end), the shallower one
