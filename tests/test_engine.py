@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,8 @@ def static_value(position: Position) -> int:
     row, weights = np.zeros(64, np.int16), pattern_weights()[stage_of(judges.empties_of(position))]
     patterns.fill_row(position.own, position.opp, row)
     value = int(patterns.worth.twin(address_of(row), address_of(weights)))  # type: ignore[attr-defined]
+    for place, board in enumerate((position, replace(position, own=position.opp, opp=position.own))):
+        value += int(weights[patterns.WEIGHTS + 32 * place + len(set(board.legal_moves()) - {PASS})])
     discs = min(62, (abs(value) + 64) // 128)
     return discs if value > 0 else -discs
 

@@ -23,7 +23,7 @@ from awello.engine.table import hash_of
 from awello.evaluate import patterns
 from awello.evaluate.weights import pattern_weights, stage_of
 from awello.kernel import U
-from awello.memory import address_of, clear_bits, load, load8, set_bits
+from awello.memory import address_of, clear_bits, load, load8, load16, set_bits
 
 
 def worker_of(game: Game) -> OthelloWorker:
@@ -132,6 +132,10 @@ def test_bits_and_bytes_of_memory() -> None:
     read = compiled(load8)
     assert [int(read(address, U(place))) for place in (0, 1)] == [2, 1]
     assert [int(load8.twin(address, U(place))) for place in (0, 1)] == [2, 1]  # type: ignore[attr-defined]
+    words[0] = 5 << 16 | 0xFFFD
+    read = compiled(load16)
+    assert [int(read(address, place)) for place in (0, 1)] == [-3, 5]
+    assert [int(load16.twin(address, place)) for place in (0, 1)] == [-3, 5]  # type: ignore[attr-defined]
 
 
 def entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> int:

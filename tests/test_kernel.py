@@ -24,6 +24,7 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     },
     "bit": [(index,) for index in range(64)],
     "moves_of": list(PAIRS),
+    "mix": list(PAIRS),
     "flips_of": [
         (*pair, square) for pair in PAIRS[:40] for square in range(64) if not int(pair[0] | pair[1]) >> square & 1
     ],

@@ -59,8 +59,7 @@ class OthelloWorker(Worker):
         self._evaluate_by(game, evaluator)
 
     def _evaluate_by(self, game: Game, evaluator: Heuristic | Weights) -> None:
-        """Use learnt patterns, or a heuristic."""
-        self.evaluator = evaluator  # kept, as above
+        """Use learnt patterns, which whoever gave them keeps, or a heuristic."""
         if isinstance(evaluator, Heuristic):
             self.settings = Settings(game, evaluator)
             self.words[slots.GAME], self.words[slots.HEURISTIC] = int(game), self.settings.heuristic

@@ -12,18 +12,14 @@ from queue import SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import index_of, moves_of, popcount, rest_of
 from awello.engine import block as slots
-from awello.engine.block import BEST, CERTAINTY, ROOT
-from awello.engine.midgame import BUSY_PLACES, search
+from awello.engine.midgame import BUSY_PLACES
 from awello.engine.othello_worker import PER_DISC_NEAR, OthelloWorker
 from awello.engine.probcut import SURE
-from awello.engine.table import NO_MOVE, Table
+from awello.engine.table import Table
 from awello.engine.threads import NO_LIMIT
 from awello.evaluate import patterns
-from awello.evaluate.patterns import INDICES, STEPS
-from awello.kernel import U, kernel
-from awello.memory import store
+from awello.learn.boards import judge
 from awello.rules.game import Game
 
 SOLVED, NEARLY = 12, 15  # empty squares up to which a position is solved, and searched to its end
@@ -33,40 +29,11 @@ PART = 500  # positions that a thread searches at a time, beginning with an empt
 Words = npt.NDArray[np.uint64]
 
 
-@kernel("void(uint64[::1], uint64[::1], int64, int64, int16[:, ::1], int8[::1], int64)")
-def judge(
-    owns: Words,
-    opps: Words,
-    depth: int,
-    certainty: int,
-    rows: npt.NDArray[np.int16],
-    values: npt.NDArray[np.int8],
-    block: int,
-) -> None:
-    """Search positions in which there is a move; their values in discs for the mover."""
-    for place in range(owns.size):
-        own, opp = owns[place], opps[place]
-        empties = 64 - popcount(own | opp)
-        rows[empties, :INDICES] = 0
-        discs = own
-        while discs != U(0):
-            rows[empties, :INDICES] += STEPS[index_of(discs)]
-            discs = rest_of(discs)
-        discs = opp
-        while discs != U(0):
-            rows[empties, :INDICES] -= STEPS[index_of(discs)]
-            discs = rest_of(discs)
-        store(block, ROOT, empties)
-        store(block, BEST, NO_MOVE)
-        store(block, CERTAINTY, certainty)
-        values[place] = search(own, opp, moves_of(own, opp), -64, 64, min(depth, empties), block)
-
-
 class Judge:
     """Threads that search positions by the same weights, which may change between two questions."""
 
     def __init__(self, weights: npt.NDArray[np.int16], jobs: int) -> None:
-        self.jobs, self.free = jobs, SimpleQueue[OthelloWorker]()
+        self.weights, self.jobs, self.free = weights, jobs, SimpleQueue[OthelloWorker]()
         for _ in range(jobs):
             worker = OthelloWorker(Game.OTHELLO, Table(1), weights, np.zeros(BUSY_PLACES, np.int64))
             worker.words[slots.LIMIT], worker.words[slots.THREADS], worker.words[slots.AGE] = NO_LIMIT, 1, 1

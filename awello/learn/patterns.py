@@ -17,42 +17,19 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import index_of, moves_of, popcount, rest_of
 from awello.errors import ConfigError
-from awello.evaluate.patterns import CENTRES, FIRST, INDICES, MOVES, STEPS, UNIT, VIEWS, WEIGHTS, WIDTH
+from awello.evaluate.patterns import FIRST, INDICES, UNIT, WIDTH
 from awello.evaluate.weights import STAGES, Patterns, Weights, load_patterns, save_patterns, ties
-from awello.kernel import U, kernel
+from awello.learn.boards import find_places
 from awello.learn.labels import Judge
 from awello.learn.positions import Positions, Words, draw
-from awello.learn.ridge import Places, Reals, Ridge
+from awello.learn.ridge import Reals, Ridge
 
 LEAST, MOST = FIRST, 60  # empty squares of the positions that are learnt from
 ROUNDS = 14
 HELD_OUT = 0.02  # share of the games
 SPREAD = 2.5  # discs: how far a weight is expected to be from where it begins, given nothing else
 LARGEST = 32_000
-ZERO_AT = np.repeat(np.array(CENTRES, np.int64), VIEWS)
-
-
-@kernel("void(uint64[::1], uint64[::1], int32[::1], int32[:, ::1])")
-def find_places(owns: Words, opps: Words, ties: npt.NDArray[np.int32], places: Places) -> None:
-    """The places of each position's weights in a file: those of its 48 patterns and of both sides' moves."""
-    row = np.empty(INDICES, np.int64)
-    for position in range(owns.size):
-        own, opp = owns[position], opps[position]
-        row[:] = ZERO_AT
-        discs = own
-        while discs != U(0):
-            row += STEPS[index_of(discs)]
-            discs = rest_of(discs)
-        discs = opp
-        while discs != U(0):
-            row -= STEPS[index_of(discs)]
-            discs = rest_of(discs)
-        for lane in range(INDICES):
-            places[position, lane] = ties[row[lane]]
-        places[position, INDICES] = ties[WEIGHTS + min(popcount(moves_of(own, opp)), MOVES - 1)]
-        places[position, INDICES + 1] = ties[WEIGHTS + MOVES + min(popcount(moves_of(opp, own)), MOVES - 1)]
 
 
 @dataclass(frozen=True)
