@@ -27,6 +27,7 @@ import llvmlite
 import llvmlite.binding
 import numba
 import numpy as np
+import numpy.typing as npt
 from numba import config
 from numba.core import sigutils
 from numba.extending import intrinsic
@@ -34,6 +35,7 @@ from numba.extending import intrinsic
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 U = np.uint64
+Words = npt.NDArray[np.uint64]
 COMPILED = not config.DISABLE_JIT
 PACKAGE = Path(__file__).parent
 CPU = frozenset(name for name, present in llvmlite.binding.get_host_cpu_features().items() if present)

@@ -157,8 +157,8 @@ def test_weights_are_learnt(archive: Path) -> None:
 
 
 def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) -> None:
-    examples = positions.collect(positions.read_games(archive))
-    plan = Plan(2 * len(GAMES), 1, 1, 100)
+    games = positions.read_games(archive)
+    examples, plan = positions.collect(games), Plan.of(games, 1, 1, 100)
     whole = Training(archive / "whole.npz", plan, examples, 2)
     steps = list(whole.run(lambda found: None))
     assert [step.labels for step in steps] == ["results"] * STAGES + ["searches"] * STAGES
@@ -169,6 +169,13 @@ def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) 
     assert len(rest.done) in (STAGES + 3, STAGES + 4)
     list(rest.run(lambda found: None))
     assert (rest.weights == whole.weights).all() and rest.done == whole.done
+    games[0] = positions.NO_MOVE
+    other = Plan.of(games, 1, 1, 100)
+    with pytest.raises(ConfigError, match=r"part.npz' was begun with other games"):
+        Training(archive / "part.npz", other, examples, 1)
+    (archive / "part.npz").unlink()
+    with pytest.raises(ConfigError, match=r"part.labels' was begun with other games"):
+        list(Training(archive / "part.npz", other, examples, 1).run(lambda found: None))
 
 
 def test_labels_are_what_the_engine_finds(archive: Path) -> None:

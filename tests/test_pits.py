@@ -31,7 +31,7 @@ from awello.evaluate.pits import (
     WHOLE,
 )
 from awello.evaluate.weights import aligned, pit_weights
-from awello.kernel import U
+from awello.kernel import U, Words
 from awello.learn import pits
 from awello.learn.awale_games import LONGEST, PRIZE, TRUST, VALUE, play_one
 from awello.learn.pits import Network, learn, load_network, places_of, play_games, save_network
@@ -51,12 +51,12 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pits, "BATCH", 64)
 
 
-def some_boards(count: int) -> pits.Words:
+def some_boards(count: int) -> Words:
     """Positions with any number of seeds in any pit, 48 at most in all."""
     chance = np.random.default_rng(4)
     held = np.array([chance.multinomial(chance.integers(49), chance.dirichlet([0.5] * PITS)) for _ in range(count)])
     rows = held.reshape(count, 2, 6).astype(np.uint64) << np.arange(0, 48, 8, dtype=np.uint64)
-    boards: pits.Words = rows.sum(axis=2, dtype=np.uint64)
+    boards: Words = rows.sum(axis=2, dtype=np.uint64)
     return boards
 
 
@@ -124,7 +124,7 @@ def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
 
 
 def test_no_example_has_a_capture_for_its_best_move(monkeypatch: pytest.MonkeyPatch) -> None:
-    def play(boards: pits.Words, told: npt.NDArray[np.float64], *settings: object) -> int:
+    def play(boards: Words, told: npt.NDArray[np.float64], *settings: object) -> int:
         boards[:3, 0], told[:3, VALUE], told[:3, PRIZE] = (5, 6, 7), (1, 2, 3), (0, 4, 0)
         return 3
 

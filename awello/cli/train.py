@@ -63,7 +63,7 @@ def patterns(
     if plot:
         check_plot(plot)
     games = np.concatenate([read_games(place) for place in data])
-    plan = Plan(len(games), seed, depth, positions if depth else 0)
+    plan = Plan.of(games, seed, depth, positions if depth else 0)
     training = Training(out, plan, collect(games), jobs)
     for step in () if json else training.done:
         print(format_step(step))

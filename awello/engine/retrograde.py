@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.bits import index_of, rest_of, signed
-from awello.kernel import U, kernel
+from awello.kernel import U, Words, kernel
 from awello.memory import load8, prefetch, subtract8, swap8
 from awello.rules.awale import (
     ANY,
@@ -49,7 +49,6 @@ VALUE = np.array(
 )
 
 Bytes = npt.NDArray[np.uint8]
-Words = npt.NDArray[np.uint64]
 
 
 # ---- the number of a position ---------------------------------------------------------------------------------------

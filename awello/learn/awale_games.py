@@ -15,7 +15,7 @@ from awello.engine.awale import (
     probe,
     search_root,
 )
-from awello.kernel import U, kernel
+from awello.kernel import U, Words, kernel
 from awello.memory import load, store
 from awello.rules.awale import BYTE, legal_moves, seeds_in, sow
 from awello.search.uct import random_move, shuffle
@@ -24,7 +24,6 @@ LONGEST = 200  # plies of a game; what is in play then goes to nobody
 GLANCE = 4  # plies that the search before the one that counts looks less far
 VALUE, PRIZE, TRUST = range(3)  # columns of what is told of a position
 
-Words = npt.NDArray[np.uint64]
 Reals = npt.NDArray[np.float64]
 
 

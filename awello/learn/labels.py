@@ -19,14 +19,13 @@ from awello.engine.probcut import SURE
 from awello.engine.table import Table
 from awello.engine.threads import NO_LIMIT
 from awello.evaluate import patterns
+from awello.kernel import Words
 from awello.learn.boards import judge
 from awello.rules.game import Game
 
 SOLVED, NEARLY = 12, 15  # empty squares up to which a position is solved, and searched to its end
 CERTAINTY_NEARLY = 2
 PART = 500  # positions that a thread searches at a time, beginning with an empty table: any number of threads will do
-
-Words = npt.NDArray[np.uint64]
 
 
 class Judge:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.bits import signed
-from awello.kernel import U, kernel
+from awello.kernel import U, Words, kernel
 from awello.rules.awale import ABAPA
 from awello.rules.game import is_over, legal_moves, play, score
 from awello.search.puct import PRIOR, TOTAL, grow
@@ -18,7 +18,6 @@ from awello.search.uct import COUNT, FIRST, MOVE, VISITS
 NOISE = 0.25  # the share of chance
 
 Nodes = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint64]
 Reals = npt.NDArray[np.float64]
 Weights = npt.NDArray[np.float32]
 

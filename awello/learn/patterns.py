@@ -8,6 +8,8 @@ the end of the game to its beginning: a search of some plies judges by stages th
 Some games are held out: their positions only measure the error.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -20,12 +22,13 @@ import numpy.typing as npt
 from awello.errors import ConfigError
 from awello.evaluate.patterns import FIRST, INDICES, UNIT, WIDTH
 from awello.evaluate.weights import STAGES, Patterns, Weights, load_patterns, save_patterns, ties
+from awello.kernel import Words
 from awello.learn.boards import find_places
 from awello.learn.labels import Judge
-from awello.learn.positions import Positions, Words, draw
+from awello.learn.positions import Games, Positions, draw
 from awello.learn.ridge import Reals, Ridge
 
-LEAST, MOST = FIRST, 60  # empty squares of the positions that are learnt from
+MOST = 60  # empty squares of the positions that are learnt from
 ROUNDS = 14
 HELD_OUT = 0.02  # share of the games
 SPREAD = 2.5  # discs: how far a weight is expected to be from where it begins, given nothing else
@@ -65,9 +68,16 @@ class Plan:
     """What decides the weights."""
 
     games: int
+    contents: str
+    """A hash of the games."""
     seed: int
     depth: int
     positions: int
+
+    @staticmethod
+    def of(games: Games, seed: int, depth: int, positions: int) -> "Plan":
+        """To learn from some games."""
+        return Plan(len(games), hashlib.sha256(games.tobytes()).hexdigest()[:16], seed, depth, positions)
 
     def steps(self) -> list[tuple[str, int]]:
         """What is learnt from and which stage, in order."""
@@ -89,10 +99,9 @@ class Training:
     def run(self, searched: Callable[[int], object]) -> Iterator[Step]:
         """The steps that are left; `searched` is told how many positions of a set have been searched."""
         for labels, stage in self.plan.steps()[len(self.done) :]:
-            low = FIRST + WIDTH * stage
-            reach = range(max(LEAST, low - 1), min(MOST, low + WIDTH) + 1)
+            near = range(max(FIRST, _range(stage).start - 1), min(MOST, _range(stage).stop) + 1)
             examples = self.results if labels == "results" else partial(self.search, searched)
-            self.done.append(self.fit(labels, stage, [examples(empties) for empties in reach]))
+            self.done.append(self.fit(labels, stage, [examples(empties) for empties in near]))
             save_patterns(self.file, self.patterns())
             yield self.done[-1]
 
@@ -110,9 +119,11 @@ class Training:
     def search(self, searched: Callable[[int], object], empties: int) -> Examples:
         """Some positions of so many empty squares, with what a search finds; kept in a folder beside the weights."""
         folder = self.file.with_suffix(".labels")
-        kept = folder / f"{empties}.npz"
+        kept, plan = folder / f"{empties}.npz", json.dumps(asdict(self.plan))
         if kept.exists():
             with np.load(kept) as content:
+                if str(content["plan"]) != plan:
+                    raise _begun_otherwise(folder)
                 return Examples(*(content[name] for name in ("own", "opp", "values", "held")))
         chance = np.random.default_rng([self.plan.seed, empties])
         own, opp, game = draw(self.positions, empties, self.plan.positions, chance)
@@ -120,7 +131,7 @@ class Training:
         examples = Examples(own, opp, values, self.held[game.astype(np.int64)])
         folder.mkdir(exist_ok=True)
         draft = folder / f".{empties}.npz"
-        np.savez(draft, **vars(examples))
+        np.savez(draft, plan=plan, **vars(examples))
         draft.replace(kept)
         return examples
 
@@ -135,13 +146,13 @@ class Training:
         fitted = shown.fit(start, float(miss @ miss) / len(miss) / SPREAD**2, ROUNDS)
         self.weights[stage] = np.clip(np.round(fitted * UNIT), -LARGEST, LARGEST)
         self.table[stage] = self.weights[stage][ties()]
-        kept = self.examine(every, every.held & _inside(every, stage))
-        low = FIRST + WIDTH * stage
-        games = [self.results(empties) for empties in range(low, MOST + 1 if stage == STAGES - 1 else low + WIDTH)]
+        empties = 64 - np.bitwise_count(every.own | every.opp).astype(np.int64)
+        kept = self.examine(every, every.held & np.isin(empties, _range(stage)))
+        games = [self.results(empties) for empties in _range(stage)]
         results = [self.examine(part, part.held) for part in games]
         return Step(
             labels,
-            low,
+            _range(stage).start,
             len(miss),
             len(kept.targets),
             _error([kept], start),
@@ -157,12 +168,10 @@ class Training:
         return Ridge(places, examples.values[chosen].astype(np.float32), self.weights.shape[1], self.pool)
 
 
-def _inside(examples: Examples, stage: int) -> npt.NDArray[np.bool_]:
-    """Which examples belong to a stage itself."""
-    empties = 64 - np.bitwise_count(examples.own | examples.opp).astype(np.int64)
+def _range(stage: int) -> range:
+    """The numbers of empty squares that a stage is learnt for; it serves smaller ones too if it is the first."""
     low = FIRST + WIDTH * stage
-    inside: npt.NDArray[np.bool_] = (empties >= low) & ((empties < low + WIDTH) | (stage == STAGES - 1))
-    return inside
+    return range(low, MOST + 1 if stage == STAGES - 1 else low + WIDTH)
 
 
 def _error(parts: Sequence[Ridge], weights: Reals) -> float:
@@ -177,5 +186,9 @@ def _resume(file: Path, plan: Plan) -> tuple[Weights, list[Step]]:
         return np.zeros((STAGES, int(ties().max()) + 1), np.int16), []
     patterns = load_patterns(file)
     if patterns.card.get("plan") != asdict(plan):
-        raise ConfigError(f"{str(file)!r} was begun with other games or settings: choose another --out, or remove it")
+        raise _begun_otherwise(file)
     return patterns.weights, [Step(**step) for step in patterns.card["steps"]]
+
+
+def _begun_otherwise(place: Path) -> ConfigError:
+    return ConfigError(f"{str(place)!r} was begun with other games or settings: choose another --out, or remove it")

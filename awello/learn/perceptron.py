@@ -20,7 +20,7 @@ from awello.arena.match import Match, play_one
 from awello.errors import ConfigError
 from awello.evaluate.network import DAMAGED, Network, load_network, network_name, new_network
 from awello.evaluate.perceptron import USUAL
-from awello.kernel import U
+from awello.kernel import U, Words
 from awello.learn.network_games import play_game
 from awello.limits import Limit
 from awello.players.player import make_player
@@ -48,7 +48,6 @@ TURNED = np.array(
 )
 
 Reals = npt.NDArray[np.floating]
-Words = npt.NDArray[np.uint64]
 
 
 # ---- examples -------------------------------------------------------------------------------------------------------

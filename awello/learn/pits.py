@@ -38,7 +38,7 @@ from awello.evaluate.pits import (
     WHOLE,
 )
 from awello.evaluate.weights import aligned
-from awello.kernel import U
+from awello.kernel import U, Words
 from awello.learn.awale_games import LONGEST, PRIZE, VALUE, play_one
 from awello.rules.awale import START
 from awello.rules.game import VARIANTS, Game
@@ -56,7 +56,6 @@ FORGET, FORGET_SQUARES = 0.9, 0.999  # of the means of gradients
 Reals = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.int16]
-Words = npt.NDArray[np.uint64]
 Examples = tuple[Words, Reals]
 
 

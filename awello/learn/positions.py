@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from awello.bits import bit, flips_of, moves_of
 from awello.errors import ConfigError
-from awello.kernel import U, kernel
+from awello.kernel import U, Words, kernel
 from awello.rules.othello import BLACK_START, SQUARES8, WHITE_START, score
 from awello.search.uct import random_move, shuffle
 
@@ -24,7 +24,6 @@ NO_MOVE = 64
 BLACK, WHITE = U(BLACK_START), U(WHITE_START)
 STRAY = (0.4, 0.3, 0.2, 0.1)  # the shares of positions with so many random moves
 
-Words = npt.NDArray[np.uint64]
 Games = npt.NDArray[np.uint8]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.bits import index_of, popcount, rest_of
-from awello.kernel import U, kernel
+from awello.kernel import U, Words, kernel
 from awello.rules.awale import ABAPA, BYTE
 from awello.rules.game import is_over, legal_moves, play, score
 from awello.search.uct import LONGEST, MOST_MOVES, descend, shuffle, tell
@@ -21,7 +21,6 @@ LEARNING = 0.32  # what the winner's move gains
 SCALE = 2.0**-53
 
 Nodes = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint64]
 Reals = npt.NDArray[np.float64]
 
 

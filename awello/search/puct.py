@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.evaluate.perceptron import OUTPUTS, judge
-from awello.kernel import kernel
+from awello.kernel import Words, kernel
 from awello.rules.game import PASS, is_over, score
 from awello.search.uct import COUNT, DEEPEST, FIRST, MOST_MOVES, MOVE, VISITS, expand
 
 PRIOR, TOTAL = range(2)
 
 Nodes = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint64]
 Reals = npt.NDArray[np.float64]
 Weights = npt.NDArray[np.float32]
 

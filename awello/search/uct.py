@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.bits import index_of, popcount, rest_of
-from awello.kernel import U, kernel
+from awello.kernel import U, Words, kernel
 from awello.rules.game import PASS, is_over, legal_moves, play, score
 
 LONGEST = 400  # plies of a random game; seeds that are still in play then go to nobody
@@ -20,7 +20,6 @@ NTH = np.array([([pit for pit in range(6) if pits >> pit & 1] + 8 * [0])[n] for 
 FIRST, COUNT, MOVE, VISITS, POINTS = range(5)  # a node: its first child, their number; its move, visits, half points
 
 Nodes = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint64]
 
 
 @kernel("uint64(uint64)", inline=True)
