@@ -37,7 +37,7 @@ def patterns(
         "patterns.npz"
     ),
     depth: Annotated[
-        int, typer.Option(min=0, max=12, help="Learn again from searches of so many plies", metavar="N")
+        int, typer.Option(min=0, max=12, help="Learn again from searches of N and N - 1 plies", metavar="N")
     ] = 0,
     positions: Annotated[
         int, typer.Option(min=100, help="Positions to search for each number of empty squares", metavar="N")

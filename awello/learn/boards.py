@@ -9,7 +9,7 @@ from awello.engine.midgame import search
 from awello.engine.table import NO_MOVE
 from awello.evaluate.patterns import CENTRES, INDICES, MOVES, STEPS, VIEWS, WEIGHTS
 from awello.kernel import U, Words, kernel
-from awello.learn.ridge import Places
+from awello.learn.ridge import Places, Reals
 from awello.memory import store
 
 ZERO_AT = np.repeat(np.array(CENTRES, np.int64), VIEWS)
@@ -40,14 +40,14 @@ def find_places(owns: Words, opps: Words, ties: npt.NDArray[np.int32], places: P
         places[position, INDICES + 1] = ties[WEIGHTS + MOVES + min(popcount(moves_of(opp, own)), MOVES - 1)]
 
 
-@kernel("void(uint64[::1], uint64[::1], int64, int64, int16[:, ::1], int8[::1], int64)")
+@kernel("void(uint64[::1], uint64[::1], int64, int64, int16[:, ::1], float32[::1], int64)")
 def judge(
     owns: Words,
     opps: Words,
     depth: int,
     certainty: int,
     rows: npt.NDArray[np.int16],
-    values: npt.NDArray[np.int8],
+    values: Reals,
     block: int,
 ) -> None:
     """Search positions in which there is a move; their values in discs for the mover."""
@@ -58,4 +58,4 @@ def judge(
         store(block, ROOT, empties)
         store(block, BEST, NO_MOVE)
         store(block, CERTAINTY, certainty)
-        values[place] = search(own, opp, moves_of(own, opp), -64, 64, min(depth, empties), block)
+        values[place] = search(own, opp, moves_of(own, opp), -64, 64, depth, block)

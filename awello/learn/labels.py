@@ -1,7 +1,8 @@
 """What positions are worth, found by searching: labels in which chance plays no part, unlike results of games.
 
 With few empty squares a position is solved; with some more it is searched to the end with probable cuts; else to a
-depth, by the weights that later stages have learnt.
+depth, by the weights that later stages have learnt.  Whomever these favour, the mover or the opponent, they favour the
+other one after one ply more: so a value is the mean of two depths, and no such error grows from stage to stage.
 """
 
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from awello.engine.threads import NO_LIMIT
 from awello.evaluate import patterns
 from awello.kernel import Words
 from awello.learn.boards import judge
+from awello.learn.ridge import Reals
 from awello.rules.game import Game
 
 SOLVED, NEARLY = 12, 15  # empty squares up to which a position is solved, and searched to its end
@@ -39,19 +41,20 @@ class Judge:
             worker.words[slots.PER_DISC] = PER_DISC_NEAR
             self.free.put(worker)
 
-    def values(self, own: Words, opp: Words, depth: int, step: Callable[[int], object]) -> npt.NDArray[np.int8]:
+    def values(self, own: Words, opp: Words, depth: int, step: Callable[[int], object]) -> Reals:
         """The values of positions of one number of empty squares; `step` is told how many have been found."""
         empties = 64 - int(np.bitwise_count(own[0] | opp[0])) if len(own) else 0
         certainty = CERTAINTY_NEARLY if SOLVED < empties <= NEARLY else SURE
-        plies = empties if empties <= NEARLY else depth
-        values = np.empty(len(own), np.int8)
+        depths = [empties] if empties <= NEARLY else [max(1, depth - 1), depth]
+        values = np.empty((len(depths), len(own)), np.float32)
 
         def search_part(start: int) -> int:
             worker, part = self.free.get(), slice(start, start + PART)
             worker.table.clear()
             worker.forget()
             rows = worker.words[slots.PATTERNS : slots.WORDS].view(np.int16).reshape(-1, 4 * patterns.ROW)
-            judge(own[part], opp[part], plies, certainty, rows, values[part], worker.address)
+            for plies, found in zip(depths, values, strict=True):
+                judge(own[part], opp[part], plies, certainty, rows, found[part], worker.address)
             self.free.put(worker)
             return len(own[part])
 
@@ -61,4 +64,5 @@ class Judge:
                 step(done)
         finally:
             pool.shutdown(cancel_futures=True)
-        return values
+        mean: Reals = values.mean(axis=0)
+        return mean

@@ -41,7 +41,7 @@ class Examples:
 
     own: Words
     opp: Words
-    values: npt.NDArray[np.int8]
+    values: Reals
     held: npt.NDArray[np.bool_]
 
 
@@ -114,7 +114,8 @@ class Training:
         """All positions of so many empty squares, with the results of their games."""
         chosen = np.flatnonzero(self.positions.empties == empties)
         every = self.positions
-        return Examples(every.own[chosen], every.opp[chosen], every.scores[chosen], self.held[every.game[chosen]])
+        scores = every.scores[chosen].astype(np.float32)
+        return Examples(every.own[chosen], every.opp[chosen], scores, self.held[every.game[chosen]])
 
     def search(self, searched: Callable[[int], object], empties: int) -> Examples:
         """Some positions of so many empty squares, with what a search finds; kept in a folder beside the weights."""
@@ -165,7 +166,7 @@ class Training:
         own, opp = examples.own[chosen], examples.opp[chosen]
         places = np.empty((len(own), INDICES + 2), np.int32)
         find_places(own, opp, ties(), places)
-        return Ridge(places, examples.values[chosen].astype(np.float32), self.weights.shape[1], self.pool)
+        return Ridge(places, examples.values[chosen], self.weights.shape[1], self.pool)
 
 
 def _range(stage: int) -> range:
