@@ -1,10 +1,16 @@
 """A played game: where it started, the moves, the time they took, and how it ended."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
+from awello.errors import IllegalMoveError
+from awello.kernel import U
 from awello.position import Position
+from awello.rules.game import squares_of
+from awello.rules.othello import put_passes
 
 
 @dataclass(frozen=True)
@@ -13,10 +19,16 @@ class Record:
 
     start: Position
     moves: tuple[int, ...] = ()
-    seconds: tuple[float, ...] = ()
-    """The time each move took; as long as `moves`, or empty if nobody looked at a clock."""
+    seconds: tuple[float | None, ...] = ()
+    """The time each move took, None where it is unknown; as long as `moves`, or empty if nobody looked at a clock."""
+    values: tuple[float | None, ...] = ()
+    """What whoever moved thought of it, for themselves, in discs or seeds; as long as `moves`, or empty."""
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Who played, where and when, under the names of the file formats."""
+    """What else is known of the game.
+
+    `Black` and `White`, `South` and `North` are the players; `Event`, `Site`, `Date` and `Round` say where and when.
+    Whatever else a file tells keeps the name that it has there.
+    """
     loser: int | None = None
     """The side that lost by resigning, by the clock or by breaking a rule; None if the board decides."""
     reason: str = ""
@@ -55,3 +67,19 @@ class Record:
         if self.winner is None:
             return f"a draw, {first}-{second}{why}"
         return f"{sides[self.winner]} wins {max(first, second)}-{min(first, second)}{why}"
+
+
+def put_back_passes(start: Position, moves: Sequence[int]) -> tuple[int, ...]:
+    """Moves of Othello given without passes, and the passes that the rules demand between them; fast.
+
+    `IllegalMoveError` names the first that is illegal.
+    """
+    given, room = np.array(moves, np.uint8), np.empty(2 * len(moves), np.int8)
+    legal, written = put_passes(U(start.own), U(start.opp), squares_of(int(start.game)), given, room)
+    found = tuple(room[:written].tolist())
+    if legal < len(moves):
+        try:
+            Record(start, found).final.play(moves[legal])
+        except IllegalMoveError as error:
+            raise IllegalMoveError(f"move {legal + 1}: {error}") from None
+    return found

@@ -116,7 +116,7 @@ def tally(match: Match, records: Sequence[Record]) -> MatchResult:
             forfeits[record.loser ^ side] += 1
         at_end = record.final.holdings()
         held = [held[0] + at_end[side], held[1] + at_end[1 - side]]
-        for ply, used in enumerate(record.seconds):
+        for ply, used in enumerate(each or 0.0 for each in record.seconds):
             if ply >= len(match.opening(number)) and record.moves[ply] != PASS:
                 player = (record.start.side + ply) % 2 ^ side
                 moves[player] += 1

@@ -73,7 +73,7 @@ def play_job(plan: Plan, pairing: int, number: int) -> Played:
 
     record = play_one(match, players, number, watch)
     seconds, moves = [0.0, 0.0], [0, 0]
-    for ply, used in enumerate(record.seconds):
+    for ply, used in enumerate(each or 0.0 for each in record.seconds):
         if ply >= plan.opening_plies and record.moves[ply] != PASS:
             seconds[ply % 2 ^ side] += used
             moves[ply % 2 ^ side] += 1

@@ -7,6 +7,9 @@ board they see: on every size a1 is the top left corner.
 
 import re
 
+import numpy as np
+import numpy.typing as npt
+
 from awello.bits import FULL, bit, byte_swap, flips_of, moves_of, popcount
 from awello.errors import NotationError
 from awello.kernel import U, kernel
@@ -38,6 +41,33 @@ def score(own: U, opp: U, squares: U) -> int:
     if difference > 0:
         return difference + empty
     return difference - empty if difference < 0 else 0
+
+
+@kernel("UniTuple(int64, 2)(uint64, uint64, uint64, uint8[::1], int8[::1])")
+def put_passes(
+    own: U, opp: U, squares: U, given: npt.NDArray[np.uint8], moves: npt.NDArray[np.int8]
+) -> tuple[int, int]:
+    """Write down moves that were given without passes, -1 for each pass; how many were legal, how many are written.
+
+    It stops at the first that the rules forbid; a pass may stand before each.
+    """
+    written = 0
+    for legal in range(given.size):
+        square = int(given[legal])
+        can = moves_of(own, opp) & squares
+        if can == U(0):
+            own, opp = opp, own
+            can = moves_of(own, opp) & squares
+            if can == U(0):
+                return legal, written
+            moves[written] = -1
+            written += 1
+        if square > 63 or can & bit(square) == U(0):
+            return legal, written
+        own, opp = play(own, opp, square)
+        moves[written] = square
+        written += 1
+    return given.size, written
 
 
 # ---- symmetries -------------------------------------------------------------------------------------------------
