@@ -12,7 +12,6 @@ folder named after a hash of all kernel sources and of the versions of everythin
 import hashlib
 import inspect
 import os
-import platform
 import re
 import shutil
 import sys
@@ -32,6 +31,8 @@ from numba import config
 from numba.core import sigutils
 from numba.extending import intrinsic
 
+from awello.folders import user_cache
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 U = np.uint64
@@ -49,15 +50,6 @@ def kernel_sources() -> list[Path]:
     files = sorted(PACKAGE.rglob("*.py"))
     marked = re.compile(r"^@(kernel|instruction)\(", re.M)
     return [file for file in files if file == Path(__file__) or marked.search(file.read_text("utf-8"))]
-
-
-def user_cache() -> Path:
-    """The folder for what can be made again: `AWELLO_CACHE`, or the system's usual place."""
-    if chosen := os.environ.get("AWELLO_CACHE"):
-        return Path(chosen).expanduser()
-    usual = {"Darwin": "~/Library/Caches", "Windows": os.environ.get("LOCALAPPDATA", "~/AppData/Local")}
-    base = usual.get(platform.system()) or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "awello"
 
 
 def _cache_folder(sources: list[Path]) -> Path:

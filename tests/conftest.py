@@ -1,6 +1,7 @@
 """What several test files need: the twin of each game, and the command line as a person runs it."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from twins import AwaleTwin, OthelloTwin
 
-from awello import Game
+from awello import Game, Position, Record
 
 if TYPE_CHECKING:
     from browser import Visitor
@@ -112,3 +113,13 @@ def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
 def data_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What the tests keep is not kept among the things of whoever runs them."""
     os.environ["AWELLO_DATA"] = str(tmp_path_factory.mktemp("data"))
+
+
+def random_record(game: Game, seed: int) -> Record:
+    """A game of random moves, to its end unless it is very long."""
+    chance, position = random.Random(seed), Position.start(game)
+    moves: list[int] = []
+    while (legal := position.legal_moves()) and len(moves) < 300:
+        moves.append(chance.choice(legal))
+        position = position.play(moves[-1])
+    return Record(Position.start(game), tuple(moves))

@@ -3,9 +3,9 @@
 import random
 
 import pytest
+from conftest import random_record
 from hypothesis import given
 from hypothesis import strategies as st
-from test_transcript import random_record
 
 from awello import PASS, Game, Position, Record, format_position, format_transcript, parse_position, parse_transcript
 from awello.errors import NotationError

@@ -1,23 +1,13 @@
 """Transcripts: round trips, tolerant reading, precise errors."""
 
-import random
-
 import pytest
+from conftest import random_record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from awello import PASS, Game, Position, Record, format_transcript, parse_transcript
+from awello import PASS, Game, Position, format_transcript, parse_transcript
 from awello.errors import AwelloError, IllegalMoveError, NotationError
 from awello.record import put_back_passes
-
-
-def random_record(game: Game, seed: int) -> Record:
-    chance, position = random.Random(seed), Position.start(game)
-    moves: list[int] = []
-    while (legal := position.legal_moves()) and len(moves) < 300:
-        moves.append(chance.choice(legal))
-        position = position.play(moves[-1])
-    return Record(Position.start(game), tuple(moves))
 
 
 def test_games_read_back(game: Game) -> None:

@@ -31,7 +31,8 @@ from awello.engine.retrograde import (
     settle,
 )
 from awello.errors import AwelloError, ConfigError
-from awello.kernel import U, user_cache
+from awello.folders import user_cache
+from awello.kernel import U
 from awello.position import Position
 from awello.rules.awale import FEW, ROW, seeds_in
 from awello.rules.game import Game

@@ -5,8 +5,6 @@ what was asked for and every finished round, so a contest outlives the server: c
 """
 
 import json
-import os
-import platform
 import re
 import secrets
 import shutil
@@ -25,6 +23,7 @@ from awello.arena.guard import Terms
 from awello.arena.journal import Journal
 from awello.arena.tournament import Results, Round, Tournament, run
 from awello.errors import AwelloError, ConfigError
+from awello.folders import user_data
 from awello.limits import format_seconds
 from awello.rules.game import Game
 from awello.web.messages import GameName, Message, SpecText, guest_player
@@ -320,12 +319,3 @@ class Contests:
         if not ID.fullmatch(name) or not (self.folder / name).is_dir():
             raise Missing("there is no such contest: it may have been deleted")
         return self.folder / name
-
-
-def user_data() -> Path:
-    """The folder for what people want to keep: `AWELLO_DATA`, or the system's usual place."""
-    if chosen := os.environ.get("AWELLO_DATA"):
-        return Path(chosen).expanduser()
-    usual = {"Darwin": "~/Library/Application Support", "Windows": os.environ.get("APPDATA", "~/AppData/Roaming")}
-    base = usual.get(platform.system()) or os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(base).expanduser() / "awello"

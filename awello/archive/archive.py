@@ -1,0 +1,128 @@
+"""The archive: games in a database, with who played them, when, how they ended, and all that a file told of them.
+
+A game is kept once, however many files hold it, and each file's list of games names it.  So whatever was imported can
+be written again as it was.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, Select, select, true
+
+from awello.archive.index import find_entries
+from awello.archive.schema import connect, events, games, players, writing
+from awello.archive.store import ASKED, DRAW, record_of, store
+from awello.errors import ConfigError
+from awello.folders import user_data
+from awello.formats.openings import openings
+from awello.position import Position
+from awello.record import Record
+from awello.rules.game import Game
+
+RESULTS = {"first": 0, "second": 1, "draw": DRAW, "open": None}
+seconds = players.alias()
+
+
+def default_place() -> str:
+    """The archive that `AWELLO_ARCHIVE` names, a file or an address, or the user's own."""
+    return os.environ.get("AWELLO_ARCHIVE") or str(user_data() / "archive.sqlite")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which games are asked for; what is not said does not matter."""
+
+    game: Game | None = None
+    player: str = ""
+    """A part of a name, of whoever moved first or second."""
+    event: str = ""
+    years: tuple[int, int] | None = None
+    opening: str = ""
+    """A part of its English or French name."""
+    result: str = ""
+    """One of `RESULTS`."""
+    through: Position | None = None
+    """A position that the game came through, or one symmetric to it."""
+
+    def conditions(self) -> Iterator[ColumnElement[bool]]:
+        """What the database is asked, but for the position."""
+        if self.game is not None:
+            yield games.c.game == int(self.game)
+        if self.player:
+            named = select(players.c.id).where(players.c.name.icontains(self.player, autoescape=True))
+            yield games.c.first.in_(named) | games.c.second.in_(named)
+        if self.event:
+            yield games.c.event.in_(select(events.c.id).where(events.c.name.icontains(self.event, autoescape=True)))
+        if self.years:
+            yield (games.c.date >= f"{self.years[0]:04d}") & (games.c.date < f"{self.years[1] + 1:04d}")
+        if self.opening:
+            text = self.opening.casefold()
+            names = {each.en for each in openings().values() if text in f"{each.en}\n{each.fr}".casefold()}
+            yield games.c.opening.in_(sorted(names))
+        if self.result:
+            winner = RESULTS[self.result]
+            yield games.c.winner.is_(None) if winner is None else games.c.winner == winner
+
+    def numbers(self, connection: Connection) -> list[int]:
+        """The numbers of the games, in order."""
+        asked = select(games.c.id).where(reduce(and_, self.conditions(), true())).order_by(games.c.id)
+        if self.through is None:
+            return list(connection.execute(asked).scalars())
+        found = np.unique(find_entries(connection, self.through)["record"])
+        if any(True for _ in self.conditions()):
+            found = np.intersect1d(found, list(connection.execute(asked).scalars()))
+        return [int(number) for number in found]
+
+
+class Archive:
+    """An archive that is open: a file, or a database behind an address."""
+
+    def __init__(self, place: str | Path | None = None) -> None:
+        self.place = str(place or default_place())
+        self.engine = connect(self.place)
+
+    def add(self, record: Record) -> int:
+        """Keep a game; its number, an older one if it was there already."""
+        with writing(self.engine) as connection:
+            return store(connection, [record])[0]
+
+    def numbers(self, wanted: Wanted) -> list[int]:
+        """The numbers of the games that are asked for, in order."""
+        with self.engine.connect() as connection:
+            return wanted.numbers(connection)
+
+    def find(self, number: int) -> Record:
+        """The game of a number."""
+        for record in self.records([number]):
+            return record
+        raise ConfigError(f"there is no game {number} in the archive: 'awello games list' shows what there is")
+
+    def records(self, numbers: Sequence[int]) -> Iterator[Record]:
+        """The games of some numbers, one after the other."""
+        return map(record_of, self.rows(numbers))
+
+    def rows(self, numbers: Sequence[int]) -> Iterator[Any]:
+        """The rows of some games in the order of the numbers, with `first_name`, `second_name` and `event_name`."""
+        with self.engine.connect() as connection:
+            for at in range(0, len(numbers), ASKED):
+                part = numbers[at : at + ASKED]
+                found = {row.id: row for row in connection.execute(_with_names().where(games.c.id.in_(set(part))))}
+                yield from (found[number] for number in part if number in found)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+
+def _with_names() -> Select[Any]:
+    """Games with the names that belong to them."""
+    joined = games.outerjoin(players, games.c.first == players.c.id)
+    joined = joined.outerjoin(seconds, games.c.second == seconds.c.id)
+    names = players.c.name.label("first_name"), seconds.c.name.label("second_name"), events.c.name.label("event_name")
+    return select(games, *names).select_from(joined.outerjoin(events, games.c.event == events.c.id))

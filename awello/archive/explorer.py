@@ -1,0 +1,64 @@
+"""The explorer: what was played in a position, how often, and how it went."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from awello.archive.archive import Archive, Wanted
+from awello.archive.index import DECIDED, Entries, find_entries, name_at
+from awello.archive.places import UNKNOWN
+from awello.formats.openings import Opening, opening_at
+from awello.position import Position
+
+USUAL_START = "f5"  # of Black's four first moves, which are one by symmetry, the one that most people write
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A move and the games in which it, or one that symmetry turns into it, was played; results are the mover's."""
+
+    move: int
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: float | None
+    """The mean margin of the mover in the games that the board decided."""
+    opening: Opening | None
+    """The name of the position after the move."""
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """A position, the games that came through it, and the moves that were played there, the most frequent first."""
+
+    position: Position
+    games: int
+    branches: Sequence[Branch]
+
+
+def explore(archive: Archive, position: Position, wanted: Wanted | None = None) -> Exploration:
+    """What the games of an archive, or those that are asked for, did in a position."""
+    with archive.engine.connect() as connection:
+        entries = find_entries(connection, position)
+        if wanted is not None:
+            entries = entries[np.isin(entries["record"], wanted.numbers(connection))]
+    branches = [_branch(position, move, entries[entries["move"] == name]) for name, move in _moves(position).items()]
+    played = [branch for branch in branches if branch.games]
+    return Exploration(position, len(entries), sorted(played, key=lambda branch: -branch.games))
+
+
+def _branch(position: Position, move: int, entries: Entries) -> Branch:
+    scores = entries["score"].astype(int)
+    known = scores[scores != UNKNOWN]
+    wins, draws, losses = (int(np.count_nonzero(outcome)) for outcome in (known > 0, known == 0, known < 0))
+    margins = known[abs(known) != DECIDED]
+    mean = float(margins.mean()) if len(margins) else None
+    return Branch(move, len(entries), wins, draws, losses, mean, opening_at(position.after(move)))
+
+
+def _moves(position: Position) -> dict[int, int]:
+    """By the name that the index has for it, one of each set of moves that symmetry turns into each other."""
+    moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != USUAL_START)
+    return {name_at(position, move): move for move in reversed(moves)}

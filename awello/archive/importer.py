@@ -1,0 +1,125 @@
+"""Importing files: games go in by thousands, each batch as a whole or not at all.
+
+A file is known by its content, and its games by their number in it.  So an import that was cut short goes on where it
+stopped, and one that is repeated changes nothing.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, func, select, tuple_
+
+from awello.archive.archive import Archive
+from awello.archive.schema import appearances, games, sources, writing
+from awello.archive.store import store
+from awello.errors import NotationError
+from awello.record import Record
+
+BATCH = 20_000  # games
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to import: what it is called, what it holds beside its games, and the games."""
+
+    name: str
+    format: str
+    digest: bytes
+    """Of its content."""
+    head: bytes
+    records: Iterable[Record | NotationError]
+
+
+@dataclass
+class Report:
+    """What a file held and what became of it."""
+
+    source: Source
+    before: int
+    """Games that an earlier import of the same file brought."""
+    damage: list[NotationError] = field(default_factory=list)
+    games: int = 0
+    repeated: int = 0
+    """Games with the moves of another that is older in the archive: often the same, told twice."""
+    unfinished: int = 0
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    report: Report
+    number: int
+    record: Record
+
+
+def import_games(archive: Archive, found: Iterable[Source], step: Callable[[int], object]) -> list[Report]:
+    """Put the games of files into an archive; `step` is told how many more have been looked at."""
+    reports, waiting = [], list[_Waiting]()
+    for source in found:
+        with archive.engine.connect() as connection:
+            reports.append(report := Report(source, _last_number(connection, source)))
+        number = 0
+        for record in source.records:
+            if isinstance(record, NotationError):
+                report.damage.append(record)
+                continue
+            number += 1
+            step(1)
+            if number > report.before:
+                waiting.append(_Waiting(report, number, record))
+            if len(waiting) == BATCH:
+                _write(archive, waiting)
+                waiting.clear()
+    _write(archive, waiting)
+    with archive.engine.connect() as connection:
+        for report in reports:
+            _count(connection, report)
+    return reports
+
+
+def _last_number(connection: Connection, source: Source) -> int:
+    """How many games of a file are in the archive."""
+    mine = appearances.join(sources, appearances.c.source == sources.c.id)
+    asked = select(func.max(appearances.c.number)).select_from(mine).where(sources.c.digest == source.digest)
+    return connection.execute(asked).scalar() or 0
+
+
+def _write(archive: Archive, waiting: Sequence[_Waiting]) -> None:
+    """Keep games as a whole."""
+    if not waiting:
+        return
+    with writing(archive.engine) as connection:
+        numbers = store(connection, [each.record for each in waiting])
+        files = {id(each.report): each.report.source for each in waiting}
+        known = {key: _number_of(connection, source) for key, source in files.items()}
+        rows = [
+            {"source": known[id(each.report)], "number": each.number, "game": number}
+            for each, number in zip(waiting, numbers, strict=True)
+        ]
+        connection.execute(appearances.insert(), rows)
+
+
+def _number_of(connection: Connection, source: Source) -> int:
+    """The number of a file in the archive, which may be new there."""
+    known = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
+    if known is not None:
+        return int(known)
+    number: int = connection.execute(select(func.coalesce(func.max(sources.c.id), 0))).scalar_one() + 1
+    row = {"id": number, "name": source.name, "format": source.format, "digest": source.digest, "head": source.head}
+    connection.execute(sources.insert().values(row))
+    return number
+
+
+def _count(connection: Connection, report: Report) -> None:
+    """Complete a report by what the archive holds now."""
+    mine = sources.c.digest == report.source.digest
+    held = appearances.join(sources, appearances.c.source == sources.c.id).join(games, appearances.c.game == games.c.id)
+    other, older = appearances.alias(), games.alias()
+    earlier = tuple_(other.c.source, other.c.number) < tuple_(appearances.c.source, appearances.c.number)
+    listed_before = select(other.c.game).where((other.c.game == appearances.c.game) & earlier).exists()
+    same = (older.c.moves == games.c.moves) & (older.c.game == games.c.game)
+    same &= older.c.start.is_not_distinct_from(games.c.start)
+    played_before = select(older.c.id).where(same & (older.c.id < games.c.id)).exists()
+    counted = select(func.count()).select_from(held).where(mine)
+    report.games = connection.execute(counted).scalar_one()
+    report.repeated = connection.execute(counted.where(listed_before | played_before)).scalar_one()
+    report.unfinished = connection.execute(counted.where(games.c.winner.is_(None))).scalar_one()

@@ -1,0 +1,112 @@
+"""Where positions occurred: for each place the games that came through it, the move played there and how they ended.
+
+An entry takes 14 bytes.  Entries lie in pages by the first bits of their place, in the order in which they came, and a
+page that is full is followed by another.  So a hundred thousand games are a few thousand rows for the database, many
+games are added as fast as their pages are written, and a question reads the pages of one bucket.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection, bindparam, func, select
+
+from awello.archive.places import UNKNOWN, place_of, trace
+from awello.archive.schema import pages
+from awello.kernel import U
+from awello.position import Position
+from awello.record import Record
+from awello.rules.game import PASS, Game
+
+ENTRY = np.dtype([("place", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
+BUCKET_BITS = 12
+PAGE = 2048  # entries, unless more come at once
+ASKED = 500  # buckets in one question
+DECIDED = 100  # the score of whoever won by resignation or by the clock: the board tells no margin
+
+Entries = npt.NDArray[np.void]
+
+
+def trace_records(game: Game, records: Sequence[Record], ids: Sequence[int]) -> tuple[Entries, list[int | None]]:
+    """The entries of records of one game, scores for whoever is to move; and the first players' margins.
+
+    A margin is None where the board did not end the game.
+    """
+    starts, lengths = [record.start for record in records], np.array([len(record.moves) for record in records])
+    owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))
+    moves = np.array([move for record in records for move in record.moves], np.int8)
+    entries = np.zeros(len(moves) + len(records), ENTRY)
+    places, names = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
+    scores = np.empty(len(records), np.int64)
+    trace(int(game), owns, opps, lengths, moves, places, names, scores)
+    if game >= Game.ABAPA:
+        scores[:] = [_margin(record) for record in records]  # the words do not tell that a position came again
+    turned = (lengths + [start.side for start in starts]) % 2 == 1
+    for_first = np.where(turned & (scores != UNKNOWN), -scores, scores)
+    margins = [None if score == UNKNOWN else score for score in for_first.tolist()]
+    for at, record in enumerate(records):
+        if record.loser is not None:
+            scores[at] = -DECIDED if record.loser == turned[at] else DECIDED
+    ends = np.repeat(np.cumsum(lengths + 1) - 1, lengths + 1)
+    back = np.where((ends - np.arange(len(entries))) % 2 == 0, 1, -1)
+    spread = np.repeat(scores, lengths + 1)
+    entries["place"], entries["move"], entries["record"] = places, names, np.repeat(ids, lengths + 1)
+    entries["score"] = np.where(spread == UNKNOWN, UNKNOWN, spread * back)
+    return entries, margins
+
+
+def _margin(record: Record) -> int:
+    """The margin of whoever is to move at the end of a game."""
+    final = record.final
+    if not final.over:
+        return UNKNOWN
+    first, second = final.score()
+    return second - first if final.side else first - second
+
+
+def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
+    """Write entries behind those of their buckets."""
+    buckets = entries["place"] >> U(64 - BUCKET_BITS)
+    order = np.argsort(buckets, kind="stable")
+    touched, first = np.unique(buckets[order], return_index=True)
+    parts = np.split(entries[order], first[1:])
+    waiting = {bucket: part.tobytes() for bucket, part in zip(touched.tolist(), parts, strict=True)}
+    fuller, more = [], []
+    for bucket, part, content in list(_last_pages(connection, game, list(waiting))):
+        added = waiting.pop(bucket)
+        if len(content) + len(added) <= PAGE * ENTRY.itemsize:
+            fuller.append({"_bucket": bucket, "_part": part, "entries": content + added})
+        else:
+            more.append({"game": int(game), "bucket": bucket, "part": part + 1, "entries": added})
+    more += [{"game": int(game), "bucket": bucket, "part": 0, "entries": first} for bucket, first in waiting.items()]
+    if fuller:
+        same = (pages.c.bucket == bindparam("_bucket")) & (pages.c.part == bindparam("_part"))
+        connection.execute(pages.update().where((pages.c.game == int(game)) & same), fuller)
+    if more:
+        connection.execute(pages.insert(), more)
+
+
+def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+    """Of each bucket that has pages: its number, the number of the last page, and what that holds."""
+    for at in range(0, len(buckets), ASKED):
+        mine = (pages.c.game == int(game)) & pages.c.bucket.in_(buckets[at : at + ASKED])
+        last = select(pages.c.bucket, func.max(pages.c.part).label("part")).where(mine).group_by(pages.c.bucket)
+        latest = last.subquery()
+        same = (pages.c.bucket == latest.c.bucket) & (pages.c.part == latest.c.part) & (pages.c.game == int(game))
+        for row in connection.execute(select(pages.c.bucket, pages.c.part, pages.c.entries).join(latest, same)):
+            yield row.bucket, row.part, row.entries
+
+
+def find_entries(connection: Connection, position: Position) -> Entries:
+    """The entries of all positions that are symmetric to one."""
+    place, _ = place_of(int(position.game), U(position.own), U(position.opp), PASS)
+    bucket = int(place) >> 64 - BUCKET_BITS
+    asked = select(pages.c.entries).where((pages.c.game == int(position.game)) & (pages.c.bucket == bucket))
+    content = b"".join(connection.execute(asked.order_by(pages.c.part)).scalars())
+    entries: Entries = np.frombuffer(content, ENTRY)
+    return np.compress(entries["place"] == place, entries)
+
+
+def name_at(position: Position, move: int) -> int:
+    """What a move is called in the entries of a position: the same for moves that symmetry turns into each other."""
+    return int(place_of(int(position.game), U(position.own), U(position.opp), move)[1])

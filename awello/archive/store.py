@@ -1,0 +1,146 @@
+"""Games as rows, and back: a game is kept once if everything that is known of it is the same."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Row, Table, func, select
+
+from awello.archive.index import Entries, add_entries, trace_records
+from awello.archive.places import place_of
+from awello.archive.schema import events, games, players
+from awello.formats.openings import openings
+from awello.kernel import U, Words
+from awello.position import Position, format_position, parse_position
+from awello.record import Record
+from awello.rules.game import PASS, Game
+
+DRAW = 2  # the winner of a game that nobody won
+ASKED = 500  # rows named in one question
+
+
+# ---- a record and its row -------------------------------------------------------------------------------------------
+def row_of(record: Record) -> dict[str, Any]:
+    """What the archive holds of a record, but for what follows from its moves; names in place of their numbers."""
+    tags, start = dict(record.tags), record.start
+    first, second = start.game.sides
+    names = {"first": tags.pop(first, None), "second": tags.pop(second, None), "event": tags.pop("Event", None)}
+    more = {"tags": tags, "seconds": record.seconds, "values": record.values}
+    row = {
+        "game": int(start.game),
+        **names,
+        "start": None if start == Position.start(start.game) else format_position(start),
+        "moves": np.array(record.moves, np.int8).tobytes(),
+        "loser": record.loser,
+        "reason": record.reason,
+        "more": json.dumps({key: value for key, value in more.items() if value}, sort_keys=True),
+    }
+    digest = blake2b(repr(tuple(row.values())).encode(), digest_size=16).digest()
+    return row | {"digest": digest, "date": parse_date(tags.get("Date", ""))}
+
+
+def record_of(row: Row[Any]) -> Record:
+    """The record of a row with the names `first_name`, `second_name` and `event_name`."""
+    game, more = Game(row.game), json.loads(row.more)
+    start = Position.start(game) if row.start is None else parse_position(row.start, game)
+    moves = tuple(np.frombuffer(row.moves, np.int8).tolist())
+    named = zip((*game.sides, "Event"), (row.first_name, row.second_name, row.event_name), strict=True)
+    tags = {tag: name for tag, name in named if name is not None} | more.get("tags", {})
+    seconds, values = (tuple(more.get(part, ())) for part in ("seconds", "values"))
+    return Record(start, moves, seconds, values, tags, row.loser, row.reason)
+
+
+def parse_date(text: str) -> str | None:
+    """The year, month or day that a text begins with, such as `1996-05-07`; None if it tells none."""
+    if re.fullmatch(r"[0-9]{9,10}", text):  # seconds since 1970
+        return datetime.fromtimestamp(int(text), UTC).date().isoformat()
+    match = re.match(r"\s*([0-9]{4})(?:[-./]([0-9]{2})(?:[-./]([0-9]{2}))?)?", text)
+    return "-".join(filter(None, match.groups())) if match else None
+
+
+# ---- many records ---------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Fresh:
+    """A game that is not in the archive yet."""
+
+    record: Record
+    row: dict[str, Any]
+
+
+def store(connection: Connection, records: Sequence[Record]) -> list[int]:
+    """Keep the games that are not there yet, in a transaction that writes; the numbers of all."""
+    rows = [row_of(record) for record in records]
+    known = _known(connection, [row["digest"] for row in rows])
+    last: int = connection.execute(select(func.coalesce(func.max(games.c.id), 0))).scalar_one()
+    fresh = []
+    for record, row in zip(records, rows, strict=True):
+        if row["digest"] not in known:
+            fresh.append(Fresh(record, row))
+            known[row["digest"]] = row["id"] = last + len(fresh)
+    for game in sorted({new.record.start.game for new in fresh}):
+        _trace(connection, game, [new for new in fresh if new.record.start.game == game])
+    for table, columns in ((players, ("first", "second")), (events, ("event",))):
+        _give_numbers(connection, table, columns, [new.row for new in fresh])
+    if fresh:
+        connection.execute(games.insert(), [new.row for new in fresh])
+    return [known[row["digest"]] for row in rows]
+
+
+def _known(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
+    """The numbers of the games that are there already."""
+    found: dict[bytes, int] = {}
+    for at in range(0, len(digests), ASKED):
+        asked = select(games.c.digest, games.c.id).where(games.c.digest.in_(digests[at : at + ASKED]))
+        found |= {row.digest: row.id for row in connection.execute(asked)}
+    return found
+
+
+def _trace(connection: Connection, game: Game, fresh: Sequence[Fresh]) -> None:
+    """Note where new games went and how they ended."""
+    ids = [new.row["id"] for new in fresh]
+    entries, margins = trace_records(game, [new.record for new in fresh], ids)
+    add_entries(connection, game, entries)
+    names = _openings_of(entries) if game is Game.OTHELLO else {}
+    for new, margin in zip(fresh, margins, strict=True):
+        loser = new.record.loser
+        board = None if margin is None else DRAW if margin == 0 else int(margin < 0)
+        new.row["score"], new.row["winner"] = margin, board if loser is None else 1 - loser
+        new.row["opening"] = names.get(new.row["id"])
+
+
+def _openings_of(entries: Entries) -> dict[int, str]:
+    """The openings of the games in which some position has a name; the last counts."""
+    places, names = _named_places()
+    found = np.flatnonzero(np.isin(entries["place"], places))
+    at = np.searchsorted(places, entries["place"][found])
+    return {int(number): names[name] for number, name in zip(entries["record"][found], at, strict=True)}
+
+
+@cache
+def _named_places() -> tuple[Words, list[str]]:
+    """The places of positions that have a name, in ascending order, and their English names."""
+    named = {int(place_of(0, U(own), U(opp), PASS)[0]): opening.en for (own, opp), opening in openings().items()}
+    return np.array(sorted(named), np.uint64), [named[place] for place in sorted(named)]
+
+
+def _give_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[dict[str, Any]]) -> None:
+    """Put numbers in place of names, new ones for those that the table does not know."""
+    names = sorted({row[column] for row in rows for column in columns} - {None})
+    numbers: dict[str | None, int | None] = {None: None}
+    for at in range(0, len(names), ASKED):
+        asked = select(table.c.name, table.c.id).where(table.c.name.in_(names[at : at + ASKED]))
+        numbers |= {row.name: row.id for row in connection.execute(asked)}
+    last: int = connection.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one()
+    new = [{"id": last + number, "name": name} for number, name in enumerate((n for n in names if n not in numbers), 1)]
+    if new:
+        connection.execute(table.insert(), new)
+    numbers |= {row["name"]: row["id"] for row in new}
+    for row in rows:
+        for column in columns:
+            row[column] = numbers[row[column]]

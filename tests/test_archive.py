@@ -1,0 +1,259 @@
+"""The archive on SQLite and, where it is installed, on a real PostgreSQL server."""
+
+import random
+import sqlite3
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+from conftest import random_record
+from database import find_programs, new_database, postgres
+from sqlalchemy import Connection, select, text
+
+from awello import PASS, Game, Position, Record, parse_position, parse_transcript
+from awello.archive import importer, index, schema
+from awello.archive.archive import Archive, Wanted
+from awello.archive.explorer import explore
+from awello.archive.importer import Report, Source, import_games
+from awello.archive.store import parse_date
+from awello.errors import ConfigError, NotationError
+from awello.kernel import U
+from awello.rules.othello import symmetric
+
+GAMES = list(Game)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str | None]:
+    if find_programs() is None:
+        yield None
+    else:
+        with postgres() as folder:
+            yield folder
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def archive(request: pytest.FixtureRequest, server: str | None, tmp_path: Path) -> Iterator[Archive]:
+    place = str(tmp_path / "archive.sqlite")
+    if request.param == "postgresql":
+        if server is None:
+            pytest.skip("PostgreSQL is not installed")
+        place = new_database(server, tmp_path.name)
+    archive = Archive(place)
+    yield archive
+    archive.close()
+
+
+def source(name: str, *records: Record | NotationError) -> Source:
+    return Source(name, "test", name.encode(), b"head", records)
+
+
+def bring(archive: Archive, *sources: Source) -> list[Report]:
+    return import_games(archive, sources, lambda looked_at: None)
+
+
+def contents(archive: Archive) -> dict[str, list[str]]:
+    """All that an archive holds, so that two can be compared."""
+    with archive.engine.connect() as connection:
+        tables = schema.metadata.sorted_tables
+        return {table.name: sorted(map(str, connection.execute(select(table)))) for table in tables}
+
+
+def full_record() -> Record:
+    moves = parse_transcript("f5d6c3d3c4").moves
+    tags = {"Black": "Ann O'Nym", "White": "Éva", "Event": "Cup; final", "Date": "1996.05.07", "RB": "2001.5"}
+    times, values = (1.5, None, 0.25, 3.0, 2.0), (None, 0.5, -2.0, None, 4.0)
+    return Record(Position.start(), moves, times, values, tags, 1, "ran out of time")
+
+
+def test_records_come_back_as_they_were(archive: Archive) -> None:
+    records = [random_record(game, seed) for game in GAMES for seed in range(3)]
+    start = parse_position("-" * 26 + "XO" + "-" * 6 + "OX" + "-" * 28 + " O")
+    records += [full_record(), Record(start), Record(start, (start.legal_moves()[0],))]
+    numbers = [archive.add(record) for record in records]
+    assert numbers == list(range(1, len(records) + 1))
+    assert list(archive.records(numbers)) == records
+    assert [archive.add(record) for record in reversed(records)] == numbers[::-1], "no game twice"
+    assert list(archive.records([3, 1, 99, 2])) == [records[2], records[0], records[1]]
+    with pytest.raises(ConfigError, match="there is no game 99"):
+        archive.find(99)
+
+
+def test_an_import_that_is_repeated_changes_nothing(archive: Archive) -> None:
+    records = [random_record(Game.OTHELLO, seed) for seed in range(30)]
+    unfinished = Record(records[0].start, records[0].moves[:20])
+    wrong = NotationError("line 3: no game")
+    first = source("first", *records[:20], wrong, unfinished, records[3])
+    second = source("second", *records[10:])
+    reports = bring(archive, first, second)
+    assert [(r.games, r.repeated, r.unfinished, r.before, r.damage) for r in reports] == [
+        (22, 1, 1, 0, [wrong]),
+        (20, 10, 0, 0, []),
+    ]
+    before = contents(archive)
+    again = bring(archive, first, second)
+    assert [(r.games, r.repeated, r.unfinished, r.before) for r in again] == [(22, 1, 1, 22), (20, 10, 0, 20)]
+    assert contents(archive) == before
+    assert len(archive.numbers(Wanted())) == 31
+
+
+def test_an_import_that_breaks_off_goes_on(archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importer, "BATCH", 7)
+    monkeypatch.setattr(index, "PAGE", 3)
+    records = [random_record(GAMES[seed % 3], seed) for seed in range(40)]
+
+    def cut(after: int) -> Iterator[Record]:
+        yield from records[:after]
+        raise KeyboardInterrupt
+
+    for after in (3, 12, 33):
+        with pytest.raises(KeyboardInterrupt):
+            bring(archive, Source("games", "test", b"games", b"", cut(after)))
+    bring(archive, Source("games", "test", b"games", b"", records))
+    other = Archive(tmp_path / "other.sqlite")
+    bring(other, Source("games", "test", b"games", b"", records))
+    assert contents(other) == contents(archive)
+    other.close()
+
+
+def test_the_explorer_counts_what_was_played(archive: Archive) -> None:
+    records = [random_record(game, seed) for game in (Game.OTHELLO, Game.OTHELLO4, Game.ABAPA) for seed in range(60)]
+    resigned = Record(Position.start(), parse_transcript("f5f6").moves, loser=0, reason="resigned")
+    bring(archive, source("games", *records, resigned))
+    seen: dict[tuple[Game, tuple[int, int]], Counter[tuple[int, int]]] = defaultdict(Counter)
+    for record in (*records, resigned):
+        for position, move in zip(record.positions(), record.moves, strict=False):
+            after = position.after(move)
+            won = 1 if record.winner == position.side else 0 if record.winner is None else -1
+            seen[position.game, position.canonical()][hash(after.canonical()), won] += 1
+    for record in records[::7]:
+        for position in list(record.positions())[:-1:5]:
+            counts, found = seen[position.game, position.canonical()], explore(archive, position)
+            assert found.games == sum(counts.values()) == sum(branch.games for branch in found.branches)
+            for branch in found.branches:
+                following = hash(position.after(branch.move).canonical())
+                told = (branch.wins, branch.draws, branch.losses)
+                assert told == tuple(counts[following, won] for won in (1, 0, -1)) and sum(told) == branch.games
+
+
+def test_symmetric_games_are_one(archive: Archive) -> None:
+    played = random_record(Game.OTHELLO, 5)
+    turned = [Record(played.start, tuple(turn(move, symmetry) for move in played.moves)) for symmetry in (0, 3, 4, 7)]
+    assert len({record.moves for record in turned}) == 4
+    bring(archive, source("games", *turned))
+    (start,) = explore(archive, Position.start()).branches
+    assert (Position.start().format_move(start.move), start.games) == ("f5", 4)
+    for record in turned:
+        for position, move in zip(record.positions(), record.moves, strict=False):
+            (branch,) = explore(archive, position).branches
+            assert branch.games == 4 and position.after(branch.move).canonical() == position.after(move).canonical()
+    assert archive.numbers(Wanted(through=turned[2].final)) == [1, 2, 3, 4]
+
+
+def turn(move: int, symmetry: int) -> int:
+    return move if move == PASS else int(symmetric(U(1 << move), symmetry)).bit_length() - 1
+
+
+def test_games_are_found_by_what_is_known_of_them(archive: Archive) -> None:
+    tiger = "f5d6c3d3c4f4f6f3e6e7d7g6"
+    record = Record(Position.start(), parse_transcript(tiger).moves, tags={"Black": "Tamenori", "Date": "1990"})
+    cup = Record(record.start, record.moves[:4], tags={"White": "tamenori 100%", "Event": "Open d'Été", "Date": "?"})
+    awale = Record(Position.start(Game.ROMEIN), (0, 1), tags={"South": "Ada", "Date": "1991.02"})
+    small = next(game for game in map(partial(random_record, Game.OTHELLO4), count()) if game.winner == 1)
+    numbers = {archive.add(each): each for each in (record, cup, awale, small, full_record())}
+
+    def found(**wanted: object) -> list[int]:
+        return archive.numbers(Wanted(**wanted))  # type: ignore[arg-type]
+
+    assert found() == sorted(numbers) == [1, 2, 3, 4, 5]
+    assert found(player="TAMENORI") == [1, 2] and found(player="100%") == [2] and found(player="_") == []
+    assert found(event="open d") == [2] and found(game=Game.ROMEIN) == [3]
+    assert found(years=(1990, 1990)) == [1] and found(years=(1991, 1996)) == [3, 5]
+    assert (found(opening="tiger"), found(opening="TIGRE"), found(opening="no such")) == ([5], [1, 5], [])
+    assert [found(result=result) for result in ("first", "second", "draw", "open")] == [[5], [4], [], [1, 2, 3]]
+    through = parse_transcript("f5d6c3d3").final
+    assert found(through=through) == [1, 2, 5] and found(through=through, player="ann") == [5]
+    assert explore(archive, through, Wanted(player="tamenori")).games == 2
+    with pytest.raises(ConfigError):
+        archive.find(0)
+
+
+@pytest.mark.parametrize(
+    "told, date",
+    [
+        ("1996", "1996"),
+        ("2004.09.18_05:54:38.MDT", "2004-09-18"),
+        ("2004-09-18T05:54:38Z", "2004-09-18"),
+        ("1095486878", "2004-09-18"),
+        ("1996/05", "1996-05"),
+        ("", None),
+        ("May 1996", None),
+    ],
+)
+def test_dates(told: str, date: str | None) -> None:
+    assert parse_date(told) == date
+
+
+def test_an_older_archive_takes_the_steps_it_lacks(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive.add(full_record())
+
+    def add_column(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE games ADD COLUMN mood TEXT"))
+
+    monkeypatch.setattr(schema, "STEPS", [add_column])
+    for _ in range(2):
+        newer = Archive(archive.place)
+        with newer.engine.connect() as connection:
+            assert connection.execute(text("SELECT mood, reason FROM games")).all() == [(None, "ran out of time")]
+        assert newer.find(1) == full_record()
+        newer.close()
+    monkeypatch.setattr(schema, "STEPS", [])
+    with pytest.raises(ConfigError, match="newer Awello"):
+        Archive(archive.place)
+
+
+def test_two_programs_may_write_at_once(archive: Archive) -> None:
+    records = [random_record(Game.OTHELLO, seed) for seed in range(40)]
+
+    def write(part: list[Record]) -> None:
+        other = Archive(archive.place)
+        for record in part:
+            other.add(record)
+        other.close()
+
+    writers = [threading.Thread(target=write, args=(records[at : at + 20],)) for at in (0, 10, 20)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert len(archive.numbers(Wanted())) == 40
+    assert explore(archive, Position.start()).games == 40
+
+
+def test_what_is_no_archive(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no database " * 100)
+    for place, said in (
+        (tmp_path / "text", "cannot open the archive"),
+        ("mysql://host/name", "give a file, or postgresql"),
+        ("postgresql://nobody@127.0.0.1:1/none", "cannot open the archive"),
+    ):
+        with pytest.raises(ConfigError, match=said) as caught:
+            Archive(place)
+        assert "\n" not in str(caught.value)
+
+
+def test_pages_are_filled_before_others_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "PAGE", 4)
+    archive = Archive(tmp_path / "archive.sqlite")
+    chance = random.Random(1)
+    for seed in range(9):
+        archive.add(Record(Position.start(), (chance.choice(Position.start().legal_moves()),), tags={"n": str(seed)}))
+    connection = sqlite3.connect(tmp_path / "archive.sqlite")
+    sizes = [size // 14 for (size,) in connection.execute("SELECT length(entries) FROM pages ORDER BY bucket, part")]
+    assert sizes == [4, 4, 1] * 2, "the start and the position after it"
+    connection.close()
+    archive.close()
