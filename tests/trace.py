@@ -4,7 +4,9 @@ import random
 
 import numpy as np
 
-from awello import Game, Position, parse_position, parse_transcript
+from awello import Game, Position, Record, parse_position, parse_transcript
+from awello.archive.index import trace_records
+from awello.archive.places import END, place_of
 from awello.engine.awale import INFINITY
 from awello.engine.awale_worker import AwaleWorker
 from awello.engine.awale_worker import Table as Memory
@@ -20,6 +22,7 @@ from awello.kernel import U
 from awello.learn.awale_games import LONGEST, play_one
 from awello.learn.perceptron import SelfPlay
 from awello.limits import Limit
+from awello.record import put_back_passes
 from awello.rules import awale, othello
 from awello.rules import game as kernels
 from awello.search.budgeting import ORDERS, Budgeting
@@ -39,6 +42,7 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
             print(number, *map(int, pair), moves, over, int(kernels.score(number, *pair)))
             if number < awale.ABAPA:
                 print(*map(int, othello.canonical(*pair)))
+            print(*(tuple(map(int, place_of(number, *pair, move))) for move in (-1, 2, END)))
             if over:
                 break
             choices = [move for move in range(64) if moves >> move & 1]
@@ -103,6 +107,13 @@ def trace_random_games() -> None:
             print(game, found.candidates, found.nodes, found.line)
 
 
+def trace_archive() -> None:
+    """Print the entries of a game, whose passes are put back before."""
+    record = Record(Position.start(), put_back_passes(Position.start(), parse_transcript(ENDGAME).moves))
+    entries, margins = trace_records(Game.OTHELLO, [record], [1])
+    print(margins, *entries)
+
+
 def trace_networks() -> None:
     """Print what a tree that a network judges says, and what a game of it against itself teaches."""
     for game in (Game.OTHELLO4, Game.ABAPA):
@@ -128,6 +139,7 @@ def main() -> None:
     trace_awale()
     trace_random_games()
     trace_networks()
+    trace_archive()
 
 
 if __name__ == "__main__":

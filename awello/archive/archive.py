@@ -7,13 +7,10 @@ be written again as it was.
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import and_
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from sqlalchemy import ColumnElement, Connection, Select, select, true
+from sqlalchemy import ColumnElement, Connection, Select, select
 
 from awello.archive.index import find_entries
 from awello.archive.schema import connect, events, games, players, writing
@@ -69,15 +66,15 @@ class Wanted:
             winner = RESULTS[self.result]
             yield games.c.winner.is_(None) if winner is None else games.c.winner == winner
 
-    def numbers(self, connection: Connection) -> list[int]:
-        """The numbers of the games, in order."""
-        asked = select(games.c.id).where(reduce(and_, self.conditions(), true())).order_by(games.c.id)
+    def rows(self, connection: Connection, *columns: ColumnElement[Any]) -> list[Any]:
+        """The numbers of the games, `id`, and what is asked of them, in order."""
+        asked = select(games.c.id, *columns).where(*self.conditions()).order_by(games.c.id)
         if self.through is None:
-            return list(connection.execute(asked).scalars())
-        found = np.unique(find_entries(connection, self.through)["record"])
-        if any(True for _ in self.conditions()):
-            found = np.intersect1d(found, list(connection.execute(asked).scalars()))
-        return [int(number) for number in found]
+            return list(connection.execute(asked))
+        passing = {int(number) for number in find_entries(connection, self.through)["record"]}
+        if len(passing) <= ASKED:
+            asked = asked.where(games.c.id.in_(passing))
+        return [row for row in connection.execute(asked) if row.id in passing]
 
 
 class Archive:
@@ -95,7 +92,7 @@ class Archive:
     def numbers(self, wanted: Wanted) -> list[int]:
         """The numbers of the games that are asked for, in order."""
         with self.engine.connect() as connection:
-            return wanted.numbers(connection)
+            return [row.id for row in wanted.rows(connection)]
 
     def find(self, number: int) -> Record:
         """The game of a number."""

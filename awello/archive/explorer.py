@@ -43,7 +43,7 @@ def explore(archive: Archive, position: Position, wanted: Wanted | None = None) 
     with archive.engine.connect() as connection:
         entries = find_entries(connection, position)
         if wanted is not None:
-            entries = entries[np.isin(entries["record"], wanted.numbers(connection))]
+            entries = entries[np.isin(entries["record"], [row.id for row in wanted.rows(connection)])]
     branches = [_branch(position, move, entries[entries["move"] == name]) for name, move in _moves(position).items()]
     played = [branch for branch in branches if branch.games]
     return Exploration(position, len(entries), sorted(played, key=lambda branch: -branch.games))

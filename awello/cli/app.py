@@ -123,6 +123,8 @@ def main() -> None:
         bench,
         book,
         duel,
+        explore,
+        games,
         genetic,
         lab,
         match,

@@ -1,0 +1,71 @@
+"""Figures of an archive: how many games, whose, from when, which openings, and how they ended."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from awello.archive.archive import Archive, Wanted
+from awello.archive.schema import events, games, players
+from awello.archive.store import DRAW
+from awello.rules.game import Game
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What there is, of all games or of those that were asked for; the most frequent first."""
+
+    games: int
+    first: int
+    """That the first player won."""
+    second: int
+    draws: int
+    unfinished: int
+    score: float | None
+    """The mean margin of the first player."""
+    kinds: list[tuple[Game, int]]
+    players: list[tuple[str, int]]
+    events: list[tuple[str, int]]
+    openings: list[tuple[str, int]]
+    years: list[tuple[str, int]]
+    """In order of time."""
+
+
+def measure(archive: Archive, wanted: Wanted) -> Statistics:
+    """Count the games that are asked for."""
+    column = games.c
+    asked = (
+        column.game,
+        column.first,
+        column.second,
+        column.event,
+        column.date,
+        column.winner,
+        column.score,
+        column.opening,
+    )
+    with archive.engine.connect() as connection:
+        rows = wanted.rows(connection, *asked)
+        tables = [connection.execute(select(table.c.id, table.c.name)) for table in (players, events)]
+        names = [{row.id: row.name for row in table} for table in tables]
+    won = Counter(row.winner for row in rows)
+    scores = [row.score for row in rows if row.score is not None]
+    return Statistics(
+        len(rows),
+        won[0],
+        won[1],
+        won[DRAW],
+        won[None],
+        sum(scores) / len(scores) if scores else None,
+        [(Game(game), count) for game, count in Counter(row.game for row in rows).most_common()],
+        _most([number for row in rows for number in {row.first, row.second}], names[0]),
+        _most([row.event for row in rows], names[1]),
+        Counter(row.opening for row in rows if row.opening).most_common(),
+        sorted(Counter(row.date[:4] for row in rows if row.date).items()),
+    )
+
+
+def _most(numbers: list[Any], names: dict[Any, Any]) -> list[tuple[str, int]]:
+    """How often each name occurs."""
+    return [(names[number], count) for number, count in Counter(numbers).most_common() if number is not None]

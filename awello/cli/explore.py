@@ -1,0 +1,109 @@
+"""`awello explore`: what was played in a position, and how it went."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from awello.cli.app import Json, Size, Variant, app, print_json
+from awello.cli.asking import (
+    Event,
+    GameOption,
+    OpeningName,
+    Place,
+    Player,
+    Result,
+    Years,
+    open_archive,
+    wanted_game,
+    wanted_games,
+)
+
+if TYPE_CHECKING:
+    from awello.archive.explorer import Branch, Exploration
+
+BAR = 20  # characters for the shares of won, drawn and lost games
+
+
+@app.command()
+def explore(
+    moves: Annotated[str, typer.Argument(help="The moves so far, such as f5d6c3", metavar="[MOVES]")] = "",
+    game: GameOption = None,
+    size: Size = None,
+    variant: Variant = None,
+    player: Player = "",
+    event: Event = "",
+    years: Years = "",
+    opening: OpeningName = "",
+    result: Result = "",
+    place: Place = None,
+    json: Json = False,
+) -> None:
+    """Show what the games of the archive did in a position: how often each move was played, and how it went."""
+    from awello.archive.archive import Wanted
+    from awello.archive.explorer import explore as explore_archive
+    from awello.formats.transcript import parse_transcript
+    from awello.position import Position
+    from awello.rules.game import Game
+
+    chosen = wanted_game(game, size, variant) or Game.OTHELLO
+    record = parse_transcript(moves, Position.start(chosen))
+    wanted = wanted_games(None, player, event, years, opening, result)
+    archive = open_archive(place)
+    found = explore_archive(archive, record.final, None if wanted == Wanted() else wanted)
+    if json:
+        print_json(
+            {"moves": moves, "games": found.games, "branches": [as_json(found, each) for each in found.branches]}
+        )
+    else:
+        print_exploration(found)
+
+
+def as_json(found: "Exploration", branch: "Branch") -> dict[str, Any]:
+    """A branch for machines."""
+    name = {"opening": {"en": branch.opening.en, "fr": branch.opening.fr}} if branch.opening else {}
+    counts = {"games": branch.games, "wins": branch.wins, "draws": branch.draws, "losses": branch.losses}
+    return {"move": found.position.format_move(branch.move), **counts, "score": branch.score, **name}
+
+
+def print_exploration(found: "Exploration") -> None:
+    """The moves for people, with a bar of won, drawn and lost games."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from awello.formats.openings import opening_at
+
+    console = Console(highlight=False, markup=False)
+    name = opening_at(found.position)
+    console.print(f"{found.games:,d} games{f', {name.en}' if name else ''}: {found.position.mover} to move")
+    if not found.branches:
+        console.print("no game goes on from here")
+        return
+    table = Table("move", "games", "played", "won, drawn, lost", "", "mean", "opening")
+    for branch in found.branches:
+        table.add_row(
+            found.position.format_move(branch.move),
+            f"{branch.games:,d}",
+            f"{branch.games / found.games:.1%}",
+            bar(branch),
+            " ".join(f"{share:.0%}" for share in shares(branch)),
+            "" if branch.score is None else f"{branch.score:+.1f}",
+            branch.opening.en if branch.opening else "",
+        )
+    console.print(table)
+
+
+def shares(branch: "Branch") -> tuple[float, float, float]:
+    """The shares of won, drawn and lost games among the decided ones."""
+    decided = max(1, branch.wins + branch.draws + branch.losses)
+    return branch.wins / decided, branch.draws / decided, branch.losses / decided
+
+
+def bar(branch: "Branch") -> str:
+    """The same as a bar: full for won, half for drawn, light for lost games."""
+    won, drawn, _ = shares(branch)
+    first, second = round(BAR * won), round(BAR * (won + drawn))
+    return (
+        "█" * first + "▒" * (second - first) + "░" * (BAR - second)
+        if branch.wins + branch.draws + branch.losses
+        else ""
+    )
