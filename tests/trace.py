@@ -42,7 +42,9 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
             print(number, *map(int, pair), moves, over, int(kernels.score(number, *pair)))
             if number < awale.ABAPA:
                 print(*map(int, othello.canonical(*pair)))
-            print(*(tuple(map(int, place_of(number, *pair, move))) for move in (-1, 2, END)))
+            for move in (-1, 2, END):
+                place, name = place_of(number, *pair, move)
+                print(int(place), int(name))
             if over:
                 break
             choices = [move for move in range(64) if moves >> move & 1]
