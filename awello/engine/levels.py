@@ -21,7 +21,7 @@ from awello.errors import SpecError
 HIGHEST, USUAL = 30, 12
 FULL_WIDTH = 8  # the last level that leaves nothing out
 SELECTIVE = 3  # squares before the exact endgame where a selective one begins
-MIDGAME_CERTAINTY, ENDGAME_CERTAINTY = 2, 3
+MIDGAME_CERTAINTY, ENDGAME_CERTAINTY = 1, 3
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from awello.kernel import U
 from awello.limits import Limit
 from awello.rules.game import PASS
 
-PASSES = (1, 3)  # certainties of the quick passes of a solution, one after the other
+PASSES = (1, 2)  # certainties of the quick passes of a solution, one after the other
 NEAR_END = 18  # up to so many empty squares a glance is enough before a solution
 STRAIGHT = 13  # up to so many empty squares a solution needs no quick passes
 AHEAD = 10  # a search without a depth goes over to solving when so many squares lie beyond it
