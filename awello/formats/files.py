@@ -1,0 +1,154 @@
+"""All formats of games in one table: found by name, by the end of a file's name, or by what a file holds.
+
+Text is UTF-8, or Latin-1 where it is not; a compressed file (`.gz`) is read as what it holds.
+"""
+
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from awello.errors import NotationError
+from awello.formats.ggf import read_ggf, write_ggf
+from awello.formats.lists import read_transcripts, write_transcripts
+from awello.formats.logbook import read_logbook, write_logbook
+from awello.formats.ogn import read_ogn, write_ogn
+from awello.formats.reading import Reading
+from awello.formats.wthor import EVENT, PLAYER, Names, build_wthor, is_wthor, read_wthor
+from awello.record import Record
+
+GZIP = b"\x1f\x8b"
+LARGEST, BLOCK = 1 << 26, 1 << 16  # bytes that a compressed file may hold, and that are unpacked at once
+LOOKED_AT = 4096  # bytes by which a text is recognised
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of games: its name, how its files end, and how they are read and written."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[bytes], Reading]
+    write: Callable[[Iterable[Record]], dict[str, bytes]]
+    """What the files for some games hold, by the ends of their names: one file, but three for WTHOR."""
+    looks_like: Callable[[bytes], object]
+    """Whether the beginning of a file can only be of this format."""
+
+
+def _text(
+    name: str,
+    suffixes: tuple[str, ...],
+    read: Callable[[str], Reading],
+    write: Callable[[Iterable[Record]], Iterator[str]],
+    sign: str,
+) -> Format:
+    """A format of text, which a sign at the beginning tells from others."""
+    pattern = re.compile(sign.encode(), re.M)
+    return Format(
+        name,
+        suffixes,
+        lambda content: read(_decode(content)),
+        lambda records: {suffixes[0]: _encode(write(records))},
+        lambda content: pattern.search(content[:LOOKED_AT]),
+    )
+
+
+def _decode(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def _encode(parts: Iterable[str]) -> bytes:
+    try:
+        return "".join(parts).encode()
+    except UnicodeEncodeError as error:
+        raise NotationError(
+            f"{error.object[error.start : error.end]!r} is half a letter, which no file holds"
+        ) from None
+
+
+def _write_wthor(records: Iterable[Record]) -> dict[str, bytes]:
+    files = build_wthor(records, date.today())
+    return {".wtb": files.games, ".jou": files.players, ".trn": files.events}
+
+
+FORMATS = {
+    format.name: format
+    for format in (
+        Format("wthor", (".wtb",), read_wthor, _write_wthor, is_wthor),
+        _text("ggf", (".ggf",), read_ggf, write_ggf, r"\(;\s*[A-Z]{2}\["),
+        _text("ogn", (".ogn",), read_ogn, write_ogn, r'^\s*\[(?:Variant|South|North)[ \t]+"'),
+        _text("logbook", (".gam",), read_logbook, write_logbook, r"^\+[a-h][1-8]-[a-h][1-8]"),
+        _text(
+            "transcripts",
+            (".txt", ".xot"),
+            read_transcripts,
+            write_transcripts,
+            r"\A(?:#.*\n)*(?:[a-hA-H][1-8]){2}|\A(?:#.*\n)*(?:[0-9]{1,3}-){14}[SN]\b|\A(?:#.*\n)*[A-F][a-f][A-Fa-f]*\s",
+        ),
+    )
+}
+
+
+def find_format(name: str) -> Format:
+    """The format of a name such as `ggf`."""
+    if name not in FORMATS:
+        raise NotationError(f"unknown format {name!r}: choose {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def recognise_format(content: bytes, file_name: str = "") -> Format:
+    """The format of a file: what it holds tells it, else the end of its name; a list has few signs and comes last."""
+    *strong, weak = FORMATS.values()
+    ends = [format for format in FORMATS.values() if file_name.lower().removesuffix(".gz").endswith(format.suffixes)]
+    found = [
+        *(format for format in strong if format.looks_like(content)),
+        *ends,
+        *([weak] * bool(weak.looks_like(content))),
+    ]
+    if not found:
+        endings = ", ".join(suffix for format in FORMATS.values() for suffix in format.suffixes)
+        raise NotationError(f"{file_name or 'the file'} holds no games in a known format: expected {endings}")
+    return found[0]
+
+
+def read_games(content: bytes, file_name: str = "", names: Iterable[Names] = ()) -> Reading:
+    """The games of a file in any format; names are those of WTHOR's players and events."""
+    content, damage = unpack(content)
+    try:
+        format = recognise_format(content, file_name)
+    except NotationError as error:
+        yield damage or error
+        return
+    if format.name == "wthor":
+        known = {file.width: file.names for file in names}
+        yield from read_wthor(content, known.get(PLAYER, ()), known.get(EVENT, ()))
+    else:
+        yield from format.read(content)
+    if damage:
+        yield damage
+
+
+def unpack(content: bytes) -> tuple[bytes, NotationError | None]:
+    """What a compressed file holds, as far as it is whole, and what is wrong with it; other files are as they are."""
+    if not content.startswith(GZIP):
+        return content, None
+    found, stream = bytearray(), zlib.decompressobj(wbits=31)
+    for at in range(0, len(content), BLOCK):
+        block = content[at : at + BLOCK]
+        while block:
+            try:
+                found += stream.decompress(block, LARGEST + 1 - len(found))
+            except zlib.error:
+                return bytes(found), NotationError(f"byte {at}: expected compressed data, found damage")
+            if len(found) > LARGEST:
+                return bytes(found), NotationError(f"expected {LARGEST >> 20} MiB at most, found more: unpack the file")
+            block = stream.unused_data
+            if block:  # another part follows, as when files were put together
+                stream = zlib.decompressobj(wbits=31)
+    if not stream.eof:
+        return bytes(found), NotationError(f"byte {len(content)}: expected more compressed data, found the end")
+    return bytes(found), None

@@ -1,0 +1,258 @@
+r"""GGF, the Generic Game Format: Othello as the Generic Game Server and NBoard write it.
+
+A game is `(;TAG[value]...;)`: who played (`PB`, `PW`), where and when (`PC`, `DT`), the first board (`BO`), the result
+(`RE`), and each move as `B[f5/value/seconds]` with empty parts where nothing is known.  A number before it says how
+many games belong together: `2` is a synchro pair, whose halves carry the tag `Synchro`, `1` and `2`.  Text round the
+games is passed over, and `(;` always begins a game.
+
+Values are discs, from the mover's view.  `RE` and `TY` stay among the tags only where they say more than the moves and
+the size of the board do.  In a value `]`, `\` and the `;` of `(;` are written with a `\` before them.  How a game was
+lost, if it was neither by resigning nor on time, stands in a tag of its own, `Lost`.  Everything of a record of Othello
+is held; half of a pair without the other is written as a single game.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from awello.errors import AwelloError, NotationError
+from awello.formats.reading import (
+    LONGEST,
+    Damage,
+    Reading,
+    damaged,
+    first_game,
+    format_loss,
+    format_number,
+    known,
+    parse_loss,
+    parse_number,
+)
+from awello.position import Position, format_position, parse_position
+from awello.record import Record, put_back_passes
+from awello.rules.game import PASS, SIZES, Game
+from awello.rules.othello import PASSES, format_square, squares_of
+
+NAMES = {"PC": "Site", "DT": "Date", "EV": "Event", "RO": "Round", "PB": "Black", "PW": "White"}
+TAGS = {name: tag for tag, name in NAMES.items()}
+OWN = {*NAMES, "GM", "BO", "B", "W", "Lost"}  # what a record keeps elsewhere than in tags of these names
+PAIR = "Synchro"
+FLAGS = {"r": "resigned", "t": "ran out of time"}
+
+BEGINNING = re.compile(r"\(;")
+FOLLOWING = re.compile(r"\b([0-9]{1,3})\s{0,8}\Z")
+TAG = re.compile(r"[\s;]*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.S)
+END = re.compile(r"[\s;]*;\s*\)")
+ESCAPED = re.compile(r"\\([\]\\;])")
+RESULT = re.compile(r"\s*([+-]?[0-9]{1,3}(?:\.[0-9]{0,9})?)\s*(?::\s*([a-z]?))?\s*", re.A)
+
+Move = tuple[int, int, float | None, float | None]  # the side, the move, its value and its time
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+def parse_ggf(text: str) -> Record:
+    """The first game of a text."""
+    return first_game(read_ggf(text))
+
+
+def read_ggf(content: str) -> Reading:
+    """The games of a text, pairs one after the other."""
+    line, counted, half = 1, 0, 0
+    beginnings = [match.start() for match in BEGINNING.finditer(content)]
+    for start, end in zip(beginnings, [*beginnings[1:], len(content)], strict=True):
+        line, counted = line + content.count("\n", counted, start), start
+        if number := FOLLOWING.search(content[max(0, start - 12) : start]):
+            half = 1 if number[1] == "2" else 0
+        yield _read_game(content[start : min(end, start + LONGEST)], line, half)
+        half = 2 if half == 1 else 0
+
+
+def _read_game(text: str, line: int, half: int) -> Record | NotationError:
+    """The game that a text begins with."""
+    try:
+        fields, moves = _fields(text, line)
+        if half:
+            fields[PAIR] = str(half)
+        return _record(fields, moves)
+    except Damage as error:
+        return error
+    except AwelloError as error:
+        return NotationError(f"line {line}: {error}")
+
+
+def _fields(text: str, line: int) -> tuple[dict[str, str], list[tuple[str, str, int]]]:
+    """The tags of a game, and its moves: side, text and line."""
+    fields: dict[str, str] = {}
+    moves: list[tuple[str, str, int]] = []
+    at = counted = text.index(";") + 1
+    while match := TAG.match(text, at):
+        name, value = match[1], ESCAPED.sub(r"\1", match[2])
+        line, counted = line + text.count("\n", counted, match.end()), match.end()
+        if name in ("B", "W"):
+            moves.append((name, value, line))
+        else:
+            fields[name] = f"{fields[name]}\n{value}" if name in fields else value
+        at = match.end()
+    if not END.match(text, at):
+        line += text.count("\n", counted, len(text) - len(text[at:].lstrip()))
+        raise damaged(f"line {line}", "a tag such as PB[name], or ;) at the end", text[at:].lstrip())
+    return fields, moves
+
+
+def _record(fields: dict[str, str], given: list[tuple[str, str, int]]) -> Record:
+    """The record of the tags and moves of a game."""
+    if fields.pop("GM", "Othello").strip().lower() != "othello":
+        raise NotationError("expected GM[Othello], found another game")
+    start = _start(fields.pop("BO", None), fields.get("TY", ""))
+    size = str(start.game.size)
+    if fields.get("TY") == size:
+        del fields["TY"]
+    moves = _with_passes(start, [_move(side, text, size, where) for side, text, where in given])
+    result, lost = fields.pop("RE", ""), fields.pop("Lost", None)
+    loser, reason = _loss(result) if lost is None else parse_loss(lost, start.game)
+    tags = {NAMES.get(tag, tag): value for tag, value in fields.items()}
+    numbers = known(move[3] for move in moves), known(move[2] for move in moves)
+    record = Record(start, tuple(move[1] for move in moves), *numbers, tags, loser, reason)
+    if result and _meaning(result) != _meaning(_result(record)):
+        tags["RE"] = result
+    return record
+
+
+def _start(board: str | None, kind: str) -> Position:
+    """The first position: the board, or the usual one of the size that the kind of game begins with."""
+    if board is None:
+        size = re.match(r"s?([0-9]{1,3})", kind)
+        return Position.start(_size(size[1] if size else "8"))
+    size_text, squares = [*board.split(maxsplit=1), "", ""][:2]
+    return parse_position(squares, _size(size_text))
+
+
+def _size(text: str) -> Game:
+    game = SIZES.get(int(text)) if re.fullmatch(r"[0-9]{1,3}", text, re.A) else None
+    if game is None:
+        raise NotationError(f"expected a board of size 8, 6 or 4, found {text[:12]!r}")
+    return game
+
+
+@cache
+def _squares(size: str) -> dict[str, int]:
+    """The moves of a board by their names."""
+    squares = {format_square(square, int(size)): square for square in squares_of(int(size))}
+    return squares | dict.fromkeys(PASSES, PASS)
+
+
+def _move(side: str, text: str, size: str, line: int) -> Move:
+    """A move such as `f5/-2.00/1.5`."""
+    name, *parts = (part.strip() for part in text.split("/"))
+    move = _squares(size).get(name.lower())
+    numbers = [parse_number(part) if part else None for part in parts]
+    if (
+        move is None
+        or len(parts) > 2
+        or any(number is None and part for number, part in zip(numbers, parts, strict=True))
+    ):
+        raise damaged(f"line {line}", f"a move such as {side}[f5], {side}[f5/value/seconds] or {side}[PA]", text)
+    value, seconds = [*numbers, None, None][:2]
+    return "BW".index(side), move, value, seconds
+
+
+def _with_passes(start: Position, given: list[Move]) -> list[Move]:
+    """The moves with the passes that were left out; an error if the wrong side moves or passes."""
+    found = put_back_passes(start, [move for _, move, _, _ in given if move != PASS])
+    moves: list[Move] = []
+    for one in given:
+        side, move, _, _ = one
+        ply = len(moves)
+        if ply < len(found) and found[ply] == PASS != move:
+            moves.append(((start.side + ply) % 2, PASS, None, None))
+            ply += 1
+        if ply >= len(found):  # passes after the last move
+            position = Record(start, tuple(move for _, move, _, _ in moves)).final
+            if position.over:
+                break
+            try:
+                position.play(PASS)
+            except AwelloError as error:
+                raise NotationError(f"move {ply + 1}: {error}") from None
+        elif move != found[ply]:
+            raise NotationError(f"move {ply + 1}: expected a move, for there is one, found a pass")
+        if side != (start.side + ply) % 2:
+            sides = start.game.sides
+            raise NotationError(f"move {ply + 1}: expected a move of {sides[1 - side]}, found one of {sides[side]}")
+        moves.append(one)
+    return moves
+
+
+def _loss(result: str) -> tuple[int | None, str]:
+    """Who lost by resigning or on time, as a result such as `-64.00:r` says."""
+    match = RESULT.fullmatch(result)
+    if not match or match[2] not in FLAGS or not float(match[1]):
+        return None, ""
+    return int(float(match[1]) > 0), FLAGS[match[2]]
+
+
+def _meaning(result: str) -> tuple[float, str] | str:
+    match = RESULT.fullmatch(result)
+    return (float(match[1]), match[2] or "") if match else result.strip()
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+def write_ggf(records: Iterable[Record]) -> Iterator[str]:
+    """Games as lines of a file, a synchro pair on one."""
+    first = ""
+    for record in records:
+        half, text = record.tags.get(PAIR), format_ggf(record)
+        if first and half == "2":
+            yield f"2 {first}{text}\n"
+            first = ""
+            continue
+        if first:
+            yield f"1 {first}\n"
+        first = text if half == "1" else ""
+        if not first:
+            yield f"1 {text}\n"
+    if first:
+        yield f"1 {first}\n"
+
+
+def format_ggf(record: Record) -> str:
+    """A game of Othello as `(;...;)`."""
+    game = record.start.game
+    if game.family != "othello":
+        raise NotationError(f"GGF holds games of Othello, not of {game}: write it as OGN")
+    result = record.tags.get("RE") or _result(record)
+    fields = {"GM": "Othello"} | {tag: record.tags[name] for tag, name in NAMES.items() if name in record.tags}
+    for name, value in record.tags.items():
+        if name in OWN or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name, re.A):
+            raise NotationError(f"GGF has no place for a tag {name!r}: give it another name, of letters alone")
+        if name not in TAGS and name != PAIR:
+            fields[name] = value
+    fields |= {"RE": result} | ({"TY": str(game.size)} if "TY" not in fields else {})
+    if _loss(result) != (record.loser, record.reason if record.loser is not None else ""):
+        fields["Lost"] = format_loss(record)
+    fields["BO"] = f"{game.size} {format_position(record.start).translate(str.maketrans('X', '*'))}"
+    tags = "".join(f"{name}[{_escape(value)}]" for name, value in fields.items())
+    return f"(;{tags}{''.join(_format_moves(record))};)"
+
+
+def _format_moves(record: Record) -> Iterator[str]:
+    names = {square: name.upper() for name, square in _squares(str(record.start.game.size)).items()} | {PASS: "PA"}
+    unknown = (None,) * len(record.moves)
+    rows = zip(record.moves, record.values or unknown, record.seconds or unknown, strict=True)
+    for ply, (move, value, seconds) in enumerate(rows, record.start.side):
+        numbers = ["" if number is None else format_number(number) for number in (value, seconds)]
+        yield f"{'BW'[ply % 2]}[{'/'.join([names[move], *numbers]).rstrip('/')}]"
+
+
+def _escape(value: str) -> str:
+    return re.sub(r"([\]\\]|(?<=\();)", r"\\\1", value)
+
+
+def _result(record: Record) -> str:
+    """What the record says of its result, from Black's view."""
+    points = record.start.game.points
+    if record.loser is not None:
+        flag = next((f":{flag}" for flag, reason in FLAGS.items() if reason == record.reason), "")
+        return f"{points if record.loser else -points:+d}.00{flag}"
+    first, second = record.final.score()
+    return f"{first - second:+d}.00" if record.final.over else "?"

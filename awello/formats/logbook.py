@@ -1,0 +1,76 @@
+"""Logistello's logbook: a game of Othello a line, `+d3-c3+c4...: -04 10`.
+
+`+` is Black's move and `-` White's, so that a sign which comes again tells of a pass.  Behind the moves stand Black's
+discs less White's, empty squares left aside, and a number of Logistello's own; they are kept as the tags `Difference`
+and `Note`.  A line that starts with `#` is passed over.  Only games from the usual start on 8x8 can be written; what a
+line has no place for is left out: other tags, times, values, and a pass at the very end.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from awello.errors import AwelloError, NotationError
+from awello.formats.reading import Reading, damaged, lines_of, squares_named
+from awello.position import Position
+from awello.record import Record, put_back_passes
+from awello.rules.game import PASS
+from awello.rules.othello import format_square
+
+LINE = re.compile(r"((?:[+-][a-h][1-8])*):[ \t]*([+-]?[0-9]{1,2})(?:[ \t]+(\S.*))?", re.A)
+NAMES = [format_square(square, 8) for square in range(64)]
+SIGNS = "+-" * 60  # of a game without a pass
+
+
+def read_logbook(content: str) -> Reading:
+    """The games of a logbook."""
+    start = Position.start()
+    for number, line in enumerate(lines_of(content), 1):
+        text = line.strip()
+        if not text or text[0] == "#":
+            continue
+        match = LINE.fullmatch(text)
+        if not match:
+            yield damaged(f"line {number}", "moves and a difference of discs such as +d3-c3: -04", text)
+            continue
+        moves, difference, note = match.groups()
+        try:
+            found = put_back_passes(start, squares_named(moves[1::3], moves[2::3]))
+            _check_signs(moves[::3], found)
+        except AwelloError as error:
+            yield NotationError(f"line {number}: {error}")
+            continue
+        yield Record(
+            start, found, tags={"Difference": difference, "Note": note} if note else {"Difference": difference}
+        )
+
+
+def _check_signs(signs: str, moves: tuple[int, ...]) -> None:
+    """Refuse a move of the wrong side."""
+    if signs == SIGNS[: len(moves)]:
+        return
+    expected = "".join(sign for sign, move in zip(SIGNS, moves, strict=False) if move != PASS)
+    for number, (sign, found) in enumerate(zip(expected, signs, strict=True), 1):
+        if sign != found:
+            raise NotationError(f"move {number}: expected {sign} for {('Black', 'White')[sign == '-']}, found {found}")
+
+
+def write_logbook(records: Iterable[Record]) -> Iterator[str]:
+    """Games as lines of a logbook."""
+    for record in records:
+        if record.start != Position.start():
+            raise NotationError(f"a logbook holds games of Othello from the usual start, not from {record.start!r}")
+        if record.loser is not None:
+            raise NotationError(f"a logbook cannot tell that a player {record.reason or 'lost'}: leave the game out")
+        difference = record.tags.get("Difference")
+        if difference is None:
+            black, white = record.final.holdings()
+            difference = f"{black - white:+03d}"
+        signed = zip(SIGNS, record.moves, strict=False)
+        moves = "".join(f"{sign}{NAMES[move]}" for sign, move in signed if move != PASS)
+        line = f"{moves}: {difference} {record.tags.get('Note', '')}".rstrip()
+        match = LINE.fullmatch(line)
+        if not match or (match[2], match[3]) != (difference, record.tags.get("Note")):
+            raise NotationError(
+                f"a logbook holds a difference of discs and a note of one line, not {line[len(moves) :]!r}"
+            )
+        yield f"{line}\n"

@@ -1,0 +1,227 @@
+r"""OGN, the Oware Game Notation of Aualé: games of Awalé as PGN writes chess.
+
+Tags such as `[South "Ann"]` come first, then the moves, `1. C d 2. E+3 f`, capital letters for South and small ones for
+North, `+3` behind a move that captures, and the result: the seeds of South and North, `*` while the game is open.  A
+first position other than the usual one stands in the tag `FEN`.  A tag of `?` is unknown.
+
+A note such as `{[%eval 2.5] [%emt 0.8]}` tells the value of the move before it, in seeds for whoever moved, and the
+seconds it took.  Other notes, variations in brackets and marks such as `!` are passed over and not kept.  `Result`
+stays among the tags only where it says something else than the board; how a game was lost, if the board does not
+decide, stands in the tag `Lost`.  Everything of a record of Awalé is held, if its tags are of one line each.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from textwrap import fill
+
+from awello.errors import AwelloError, NotationError
+from awello.formats.reading import (
+    LONGEST,
+    Damage,
+    Reading,
+    damaged,
+    first_game,
+    format_loss,
+    format_number,
+    known,
+    parse_loss,
+    parse_number,
+)
+from awello.position import Position, format_position, parse_position
+from awello.record import Record
+from awello.rules.game import VARIANTS, Game
+
+ROSTER = ("Event", "Site", "Date", "Round", "South", "North")
+OWN = ("Variant", "FEN", "Lost")  # what a record keeps elsewhere than in tags
+OTHER_NAMES = {"oware": Game.ABAPA, "awale": Game.ABAPA, "awalé": Game.ABAPA, "awari": Game.ROMEIN}
+WIDTH = 79  # the longest line of moves
+
+TAG_LINE = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.M)
+TAG = re.compile(r'\s*\[\s*([A-Za-z_]\w*)\s+"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"\s*\]', re.A)
+RESULT = re.compile(r"\*|[0-9]{1,2}(?:/2)?-[0-9]{1,2}(?:/2)?", re.A)
+TOKEN = re.compile(
+    r"(?P<move>[A-Fa-f])(?:\+(?P<taken>[0-9]{1,2}))?(?!\w)"
+    rf"|(?P<result>{RESULT.pattern})(?!\S)|(?P<note>\{{[^}}]*\}})|(?P<variation>\()"
+    r"|[0-9]{1,9}\.+|\.+|;[^\n]*|[!?]+|\$[0-9]{1,9}",  # numbers, comments to the end of the line, marks
+    re.A,
+)
+SPACE = re.compile(r"\s*")
+BRACKET = re.compile(r"\{[^}]*|[()]")
+NUMBERS = re.compile(r"\[%(eval|emt)\s+([^\s\]]+)\]")
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+def parse_ogn(text: str) -> Record:
+    """The first game of a text."""
+    return first_game(read_ogn(text))
+
+
+def read_ogn(content: str) -> Reading:
+    """The games of a text; a line of tags after the moves of one game begins the next."""
+    line = 1
+    for start, end in pairwise([*_beginnings(content), len(content)]):
+        if text := content[start : min(end, start + LONGEST)].rstrip():
+            yield _read_game(text, line)
+        line += content.count("\n", start, end)
+
+
+def _beginnings(content: str) -> Iterator[int]:
+    """Where games begin."""
+    yield 0
+    end = 0
+    for tag in TAG_LINE.finditer(content):
+        if content[end : tag.start()].strip():
+            yield tag.start()
+        end = content.find("\n", tag.end())
+        if end < 0:
+            return
+
+
+def _read_game(text: str, line: int) -> Record | NotationError:
+    """The game of a text that begins in some line."""
+    try:
+        tags, at = _read_tags(text, line)
+        game = _variant(tags.pop("Variant", "abapa"))
+        start = parse_position(tags.pop("FEN"), game) if "FEN" in tags else Position.start(game)
+        loser, reason = parse_loss(tags.pop("Lost", ""), game)
+        record, result = _read_moves(text, at, line, start)
+        stated = tags.pop("Result", "*")
+        kept = {tag: value for tag, value in tags.items() if value != "?" or tag not in ROSTER}
+        record = Record(start, record.moves, record.seconds, record.values, kept, loser, reason)
+        if (said := result if stated in ("*", "?") else stated) not in ("*", _result(record)):
+            kept["Result"] = said
+        return record
+    except Damage as error:
+        return error
+    except AwelloError as error:
+        return NotationError(f"line {line}: {error}")
+
+
+def _read_tags(text: str, line: int) -> tuple[dict[str, str], int]:
+    """The tags that a text begins with, and where they end."""
+    tags, at = {}, 0
+    while match := TAG.match(text, at):
+        tags[match[1]] = re.sub(r'\\(["\\])', r"\1", match[2])
+        at = match.end()
+    end = SPACE.match(text, at).end()  # type: ignore[union-attr]
+    if text[end : end + 1] == "[":
+        raise damaged(
+            f"line {line + text.count(chr(10), 0, end)}", 'a tag such as [South "Ann"]', text[end:].split("\n")[0]
+        )
+    return tags, at
+
+
+def _variant(name: str) -> Game:
+    """The game of a variant's name in any case."""
+    games = {**{str(variant): game for variant, game in VARIANTS.items()}, **OTHER_NAMES}
+    if name.strip().lower() not in games:
+        raise NotationError(f"expected the variant {', '.join(map(str, VARIANTS))}, found {name[:24]!r}")
+    return games[name.strip().lower()]
+
+
+def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record, str]:
+    """The moves of a game, with their values and times, and the result behind them."""
+    position, moves = start, list[int]()
+    numbers: dict[str, list[float | None]] = {"eval": [], "emt": []}
+    result = ""
+    while (at := SPACE.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+        token = TOKEN.match(text, at)
+        where = f"line {line + text.count(chr(10), 0, at)}"
+        if result or not token:
+            raise damaged(where, "the end of the game" if result else "a move such as C or d+3, or a result", text[at:])
+        at = token.end()
+        result = token["result"] or ""
+        if token["move"]:
+            try:
+                move = _move(token, position)
+            except AwelloError as error:
+                raise Damage(f"{where}: move {len(moves) + 1}: {error}") from None
+            position = position.after(move)
+            moves.append(move)
+            for kept in numbers.values():
+                kept.append(None)
+        elif token["note"] and moves:
+            for kind, number in NUMBERS.findall(token["note"]):
+                numbers[kind][-1] = parse_number(number)
+        elif token["variation"]:
+            at = _skip_variation(text, at, where)
+    return Record(start, tuple(moves), known(numbers["emt"]), known(numbers["eval"])), result or "*"
+
+
+def _move(token: re.Match[str], position: Position) -> int:
+    """A move that the rules allow and that captures as many seeds as it says."""
+    name, side = token["move"], position.side
+    if name.isupper() == bool(side):
+        raise NotationError(f"expected a pit of {position.mover}, found {name}")
+    move = position.parse_move(name)
+    if token["taken"]:
+        after, before = position.after(move), position.own >> 48
+        captured = after.opp >> 48
+        possible = {captured - before, after.holdings()[side] - before}  # some count what the end brings
+        if int(token["taken"]) not in possible:
+            raise NotationError(f"expected {name}+{captured - before}, found {token[0]}")
+    return move
+
+
+def _skip_variation(text: str, at: int, where: str) -> int:
+    """Where the variation ends that begins before a place."""
+    depth = 1
+    for bracket in BRACKET.finditer(text, at):
+        depth += {"(": 1, ")": -1}.get(bracket[0], 0)
+        if not depth:
+            return bracket.end()
+    raise damaged(where, "a ) after the variation", "")
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+def write_ogn(records: Iterable[Record]) -> Iterator[str]:
+    """Games as a file, an empty line between them."""
+    for number, record in enumerate(records):
+        yield "\n" * (number > 0) + format_ogn(record)
+
+
+def format_ogn(record: Record) -> str:
+    """A game of Awalé: its tags, an empty line and its moves."""
+    game, start = record.start.game, record.start
+    if game.family != "awale":
+        raise NotationError("OGN holds games of Awalé, not of Othello: write it as GGF")
+    if wrong := [tag for tag in record.tags if tag in OWN or not re.fullmatch(r"[A-Za-z_]\w*", tag, re.A)]:
+        raise NotationError(f"OGN has no place for a tag {wrong[0]!r}: give it another name, of letters alone")
+    result = record.tags.get("Result") or _result(record)
+    tags = {"Variant": str(game).capitalize()} | dict.fromkeys(ROSTER, "?") | {"Result": result}
+    if start != Position.start(game):
+        tags["FEN"] = format_position(start)
+    if record.loser is not None:
+        tags["Lost"] = format_loss(record)
+    lines = [f'[{tag} "{_escape(value)}"]\n' for tag, value in (tags | dict(record.tags)).items()]
+    words = " ".join([*_format_moves(record), result if RESULT.fullmatch(result) else "*"])
+    return "".join([*lines, "\n", fill(words, WIDTH, break_long_words=False, break_on_hyphens=False), "\n"])
+
+
+def _escape(value: str) -> str:
+    if "\n" in value or "\r" in value:
+        raise NotationError(f"OGN holds tags of one line, not {value[:40]!r}")
+    return re.sub(r'(["\\])', r"\\\1", value)
+
+
+def _format_moves(record: Record) -> Iterator[str]:
+    unknown = (None,) * len(record.moves)
+    rows = zip(record.moves, record.values or unknown, record.seconds or unknown, strict=True)
+    for ply, ((before, after), (move, value, seconds)) in enumerate(
+        zip(pairwise(record.positions()), rows, strict=True)
+    ):
+        if ply % 2 == 0:
+            yield f"{ply // 2 + 1}."
+        captured = (after.opp >> 48) - (before.own >> 48)
+        yield before.format_move(move) + (f"+{captured}" if captured else "")
+        pairs = (("eval", value), ("emt", seconds))
+        if notes := [f"[%{kind} {format_number(number)}]" for kind, number in pairs if number is not None]:
+            yield f"{{{' '.join(notes)}}}"
+
+
+def _result(record: Record) -> str:
+    """What the record says of its result: the seeds of both, or 1-0 where one lost otherwise than on the board."""
+    if record.loser is not None:
+        return ("0-1", "1-0")[record.loser]
+    return "-".join(map(str, record.final.score())) if record.final.over else "*"

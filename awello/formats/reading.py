@@ -1,0 +1,93 @@
+"""What the readers and writers of games share: how damage is told, numbers, and how a game was lost.
+
+A reader yields a `Record` for each game and, where a file is damaged, a `NotationError` in place of the game: one line
+that says where, what was expected and what was found.  It goes on with the next game that it can find.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+
+from awello.errors import NotationError
+from awello.record import Record
+from awello.rules.game import Game
+
+Reading = Iterator[Record | NotationError]
+
+LONGEST = 1 << 18  # characters of one game; a longer one is no game
+NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})", re.A)
+COLUMN = bytes((letter - ord("a")) % 8 for letter in range(256))
+ROW = bytes(8 * ((digit - ord("1")) % 8) for digit in range(256))
+SHOWN = 24  # characters of what was found
+
+
+class Damage(NotationError):
+    """A damaged file: the message says where already."""
+
+
+def damaged(where: str, expected: str, found: str) -> Damage:
+    """The error for a place where a file does not hold what it should."""
+    shown = found[:SHOWN] + "..." * (len(found) > SHOWN)
+    return Damage(f"{where}: expected {expected}, found {repr(shown) if found else 'nothing'}")
+
+
+def first_game(reading: Reading) -> Record:
+    """The first game of a text that must hold one; what is wrong with it is raised."""
+    found = next(reading, None)
+    if found is None:
+        raise NotationError("there is no game in this text")
+    if isinstance(found, NotationError):
+        raise found
+    return found
+
+
+def lines_of(content: str) -> Iterator[str]:
+    """The lines of a text one after the other, without a copy of all of them."""
+    at = 0
+    while (end := content.find("\n", at)) >= 0:
+        yield content[at:end]
+        at = end + 1
+    yield content[at:]
+
+
+def squares_named(columns: str, rows: str) -> memoryview:
+    """The squares of 8x8 whose names have these letters and these digits, fast: `("fd", "56")` is f5 and d6."""
+    letters, digits = columns.encode("ascii").translate(COLUMN), rows.encode("ascii").translate(ROW)
+    both = int.from_bytes(letters) + int.from_bytes(digits)  # 63 at most in each byte, so that none is carried
+    return memoryview(both.to_bytes(len(letters)))
+
+
+def parse_number(text: str) -> float | None:
+    """The number of a text such as `-2.50`, None if it is none."""
+    number = float(text) if NUMBER.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else None
+
+
+def format_number(number: float) -> str:
+    """A number in plain digits, as many as it needs to be read back exactly."""
+    if not math.isfinite(number):
+        raise NotationError(f"{number} is no value and no time: give a finite number")
+    text = repr(float(number)).removesuffix(".0")
+    return f"{Decimal(text):f}" if "e" in text else text
+
+
+def known(numbers: Iterable[float | None]) -> tuple[float | None, ...]:
+    """Values or times as a record keeps them: none at all if all are unknown."""
+    kept = tuple(numbers)
+    return kept if any(number is not None for number in kept) else ()
+
+
+def format_loss(record: Record) -> str:
+    """Who lost and how, if the board does not decide: `Black resigned`."""
+    return "" if record.loser is None else f"{record.start.game.sides[record.loser]} {record.reason}"
+
+
+def parse_loss(text: str, game: Game) -> tuple[int | None, str]:
+    """The side that lost, and how."""
+    side, _, reason = text.partition(" ")
+    if not text:
+        return None, ""
+    if side not in game.sides:
+        raise NotationError(f"expected {' or '.join(game.sides)} and how they lost, found {text[:SHOWN]!r}")
+    return game.sides.index(side), reason

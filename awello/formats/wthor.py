@@ -1,0 +1,221 @@
+"""WTHOR, the French federation's database: games of Othello in `.wtb` files, names in `.jou` and `.trn` files.
+
+A file is a header of 16 bytes and rows of one width, all little-endian.  A game is 68 bytes: the numbers of the event
+and of the players, Black's score, its score under best play from some number of empty squares on, and 60 moves, ten
+times the row and the column, 0 where there is none.  Passes are not stored.  A name is 20 bytes (players) or 26
+(events) of Latin-1, filled up with zeros.
+
+What a row holds is kept in tags, so that records and the header give the same bytes again: `EventNumber`,
+`BlackNumber`, `WhiteNumber`, `Score` and `Theoretical`.  `Date` is the year of the header; `Black`, `White` and `Event`
+are filled in from the names.  What a row has no place for is left out when writing: other tags, times, values, and a
+pass at the very end.  Games from another start are refused, and those that a player gave up or lost on time.
+"""
+
+import re
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import NamedTuple
+
+from awello.errors import AwelloError, NotationError
+from awello.formats.reading import Reading
+from awello.position import Position
+from awello.record import Record, put_back_passes
+from awello.rules.game import PASS
+
+HEADER = struct.Struct("<4BIHHBBBB")
+ROW = struct.Struct("<HHHBB60s")
+PLAYER, EVENT = 20, 26  # bytes of a name
+UNKNOWN = "???"  # the name of number 0
+MOST = 1 << 16  # names of one kind
+DEPTH = 24  # the empty squares from which WTHOR's theoretical scores are perfect
+
+NO_SQUARE = 255
+SQUARES = bytes(
+    8 * (n // 10) + n % 10 - 9 if n % 10 in range(1, 9) and n // 10 in range(1, 9) else NO_SQUARE for n in range(256)
+)
+MOVES = bytes(10 * (square // 8) + square % 8 + 11 if square < 64 else 0 for square in range(256))
+NUMBERS = ("EventNumber", "BlackNumber", "WhiteNumber", "Score", "Theoretical")
+NAMED = ("Event", "Black", "White")
+
+
+class Header(NamedTuple):
+    """The first 16 bytes of a file."""
+
+    century: int = 20
+    """With `year_made`, `month` and `day`: when the file was made."""
+    year_made: int = 0
+    month: int = 0
+    day: int = 0
+    games: int = 0
+    """How many games the file has; 0 in a file of names."""
+    names: int = 0
+    """How many names the file has; 0 in a file of games."""
+    year: int = 0
+    """When the games were played, 0 if unknown."""
+    size: int = 8
+    """The board: 0 and 8 are the usual one."""
+    kind: int = 0
+    """1 for positions played alone by one person."""
+    depth: int = DEPTH
+    """From how many empty squares on the theoretical scores are perfect."""
+    spare: int = 0
+
+
+@dataclass(frozen=True)
+class Names:
+    """A file of names: those of the players or of the events, by number."""
+
+    header: Header
+    width: int
+    """The bytes of a name: 20 for players, 26 for events."""
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WthorFiles:
+    """What the three files of a collection hold."""
+
+    games: bytes
+    players: bytes
+    events: bytes
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+def parse_header(content: bytes) -> Header:
+    """The header of a file of games or names."""
+    if len(content) < HEADER.size:
+        raise NotationError(f"byte 0: expected a header of {HEADER.size} bytes, found {len(content)}")
+    return Header(*HEADER.unpack_from(content))
+
+
+def is_wthor(content: bytes) -> bool:
+    """Whether a file is as long as a header of a `.wtb` file says."""
+    return len(content) > HEADER.size and len(content) == HEADER.size + ROW.size * parse_header(content).games
+
+
+def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str] = ()) -> Reading:
+    """The games of a `.wtb` file, with the names of its players and events where they are given."""
+    try:
+        header = parse_header(content)
+        if header.size not in (0, 8):
+            raise NotationError(f"byte 12: expected a board of size 8, found size {header.size}")
+    except NotationError as error:
+        yield error
+        return
+    found, over = divmod(len(content) - HEADER.size, ROW.size)
+    if found != header.games or over:
+        rest = f" and {over} bytes" if over else ""
+        yield NotationError(f"byte 4: expected {header.games} games as the header says, found {found}{rest}")
+    date, start = {"Date": str(header.year)} if header.year else {}, Position.start()
+    for at in range(HEADER.size, HEADER.size + found * ROW.size, ROW.size):
+        *numbers, row = ROW.unpack_from(content, at)
+        try:
+            moves = _moves(row, start)
+        except AwelloError as error:
+            yield NotationError(f"byte {at}: {error}")
+            continue
+        event, black, white, _, _ = numbers
+        tags = date | dict(zip(NUMBERS, map(str, numbers), strict=True))
+        for tag, number, names in (("Event", event, events), ("Black", black, players), ("White", white, players)):
+            if number < len(names) and names[number] != UNKNOWN:
+                tags[tag] = names[number]
+        yield Record(start, moves, tags=tags)
+
+
+def _moves(row: bytes, start: Position) -> tuple[int, ...]:
+    """The moves of a row with their passes."""
+    given = row.rstrip(b"\0")
+    squares = given.translate(SQUARES)
+    wrong = squares.find(NO_SQUARE)
+    if wrong >= 0:
+        raise NotationError(f"expected a row and a column of 1 to 8 as move {wrong + 1}, found {given[wrong]:02d}")
+    return put_back_passes(start, memoryview(squares))
+
+
+def parse_names(content: bytes) -> Names:
+    """The names of a `.jou` or `.trn` file."""
+    header = parse_header(content)
+    room = len(content) - HEADER.size
+    width = room // header.names if header.names else PLAYER
+    if width not in (PLAYER, EVENT) or room != width * header.names:
+        raise NotationError(
+            f"byte 8: expected {header.names} names of {PLAYER} or {EVENT} bytes as the header says, found {room} bytes"
+        )
+    rows = (content[at : at + width] for at in range(HEADER.size, len(content), width))
+    return Names(header, width, tuple(row.partition(b"\0")[0].decode("latin-1") for row in rows))
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+def write_wthor(records: Iterable[Record], header: Header | None = None) -> Iterator[bytes]:
+    """The games of a `.wtb` file, the header first; numbers and scores as the tags say, else 0 and the board's."""
+    rows = [_row(record) for record in records]
+    yield HEADER.pack(*(header or Header())._replace(games=len(rows)))
+    yield from rows
+
+
+def _row(record: Record) -> bytes:
+    """A game in 68 bytes."""
+    if record.start != Position.start():
+        raise NotationError(f"WTHOR holds games of Othello from the usual start, not from {record.start!r}")
+    if record.loser is not None:
+        raise NotationError(f"WTHOR cannot tell that a player {record.reason or 'lost'}: leave the game out")
+    numbers = [_number(record.tags, name) for name in NUMBERS]
+    if numbers[3] is None:
+        numbers[3] = record.final.score()[0]
+    squares = bytes(move for move in record.moves if move != PASS)
+    return ROW.pack(*(number or 0 for number in numbers), squares.translate(MOVES))
+
+
+def _number(tags: Mapping[str, str], name: str) -> int | None:
+    """The number of a tag, None if there is no such tag."""
+    if name not in tags:
+        return None
+    most = 255 if name in ("Score", "Theoretical") else MOST - 1
+    if not re.fullmatch(r"[0-9]{1,5}", tags[name], re.A) or int(tags[name]) > most:
+        raise NotationError(f"the tag {name} is {tags[name][:12]!r}: WTHOR holds numbers from 0 to {most}")
+    return int(tags[name])
+
+
+def format_names(names: Names) -> bytes:
+    """A `.jou` or `.trn` file."""
+    rows = [_name(name, names.width) for name in names.names]
+    if len(rows) >= MOST:
+        raise NotationError(f"WTHOR holds {MOST - 1} names, not {len(rows)}: write fewer games to a file")
+    return HEADER.pack(*names.header._replace(names=len(rows))) + b"".join(rows)
+
+
+def _name(name: str, width: int) -> bytes:
+    try:
+        row = name.encode("latin-1")
+    except UnicodeEncodeError:
+        row = bytes(width)
+    if len(row) >= width or b"\0" in row:
+        raise NotationError(
+            f"WTHOR holds names of up to {width - 1} Latin letters, not {name[:40]!r}: give another name"
+        )
+    return row.ljust(width, b"\0")
+
+
+def build_wthor(records: Iterable[Record], made: date) -> WthorFiles:
+    """The three files for games of one year that come from anywhere: players and events get new numbers."""
+    rows, numbers = [], [{UNKNOWN: 0}, {UNKNOWN: 0}]
+    years: set[int] = set()
+    for record in records:
+        tags = {name: record.tags[name] for name in ("Score", "Theoretical") if name in record.tags}
+        for tag, number in zip(NAMED, NUMBERS, strict=False):
+            known = numbers[tag == "Event"]
+            tags[number] = str(known.setdefault(record.tags.get(tag, UNKNOWN), len(known)))
+        year = re.match(r"[0-9]{4}", record.tags.get("Date", ""), re.A)
+        years.add(int(year[0]) if year else 0)
+        rows.append(replace(record, tags=tags))
+    if len(years) > 1:
+        raise NotationError(f"WTHOR holds games of one year: write those of {', '.join(map(str, sorted(years)))} apart")
+    header = Header(made.year // 100, made.year % 100, made.month, made.day)
+    names = [
+        Names(header._replace(size=0, depth=0), width, tuple(known))
+        for width, known in zip((PLAYER, EVENT), numbers, strict=True)
+    ]
+    players, events = map(format_names, names)
+    return WthorFiles(b"".join(write_wthor(rows, header._replace(year=max(years, default=0)))), players, events)

@@ -1,0 +1,67 @@
+"""Games for the tests of formats: records of every kind, small files of them, and ways to damage a file."""
+
+import random
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from awello import Game, Position, Record
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=12).filter(lambda name: name != "?")
+REASONS = st.sampled_from(["resigned", "ran out of time", "crash: it fell", ""])
+
+
+def played(game: Game, seed: int, length: int, start: Position | None = None) -> Record:
+    """A game of random moves, to its end or to some length."""
+    chance, moves = random.Random(seed), list[int]()
+    first = position = start or Position.start(game)
+    while (legal := position.legal_moves()) and len(moves) < length:
+        moves.append(chance.choice(legal))
+        position = position.after(moves[-1])
+    return Record(first, tuple(moves))
+
+
+@st.composite
+def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record:
+    """Games with all that a record can hold: any start, times, values, tags, and an end beside the board."""
+    game, seed = draw(st.sampled_from(games)), draw(st.integers(0, 999))
+    start = played(game, seed, draw(st.sampled_from([0, 0, 7, 20]))).final
+    record = played(game, seed + 1, draw(st.sampled_from([0, 1, 9, 40, 300])), start)
+    numbers = st.lists(st.none() | FINITE, min_size=len(record.moves), max_size=len(record.moves))
+    kept = [tuple(found) if any(n is not None for n in found) else () for found in (draw(numbers), draw(numbers))]
+    loser = draw(st.sampled_from([None, None, 0, 1]))
+    known = {tag: draw(NAMES) for tag in draw(st.lists(st.sampled_from(tags), unique=True)) if tags}
+    return Record(start, record.moves, kept[0], kept[1], known, loser, "" if loser is None else draw(REASONS))
+
+
+def damage(content: bytes, chance: random.Random) -> bytes:
+    """A file with some of its bytes changed, lost, doubled or moved."""
+    found = bytearray(content)
+    for _ in range(chance.choice((1, 1, 1, 2, 5))):
+        size = len(found)
+        at, end = sorted((chance.randrange(size + 1), chance.randrange(size + 1)))
+        end = min(end, at + chance.choice((1, 2, 8, 200)))
+        place = chance.randrange(size + 1)
+        match chance.randrange(6):
+            case 0 if size:
+                found[min(at, size - 1)] ^= 1 << chance.randrange(8)
+            case 1:
+                del found[at:end]
+            case 2:
+                found[place:place] = found[at:end]
+            case 3:
+                found[at:end] = chance.randbytes(end - at)
+            case 4:
+                del found[at:]
+            case _:
+                found[at:at] = chance.choice(
+                    (b"(;", b"]", b"[", b"\\", b"{", b"(", b'"', b"\n", b"\0", b"2 ", b"-", b"\xe9", b";)")
+                )
+    return bytes(found)
+
+
+def damaged_files(content: bytes, count: int, seed: int = 0) -> Iterator[bytes]:
+    """So many damaged copies of a file."""
+    chance = random.Random(seed)
+    return (damage(content, chance) for _ in range(count))
