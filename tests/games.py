@@ -3,10 +3,12 @@
 import random
 from collections.abc import Iterator
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from awello import Game, Position, Record
 
+CALMLY = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=12).filter(lambda name: name != "?")
 REASONS = st.sampled_from(["resigned", "ran out of time", "crash: it fell", ""])
@@ -28,10 +30,11 @@ def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record
     game, seed = draw(st.sampled_from(games)), draw(st.integers(0, 999))
     start = played(game, seed, draw(st.sampled_from([0, 0, 7, 20]))).final
     record = played(game, seed + 1, draw(st.sampled_from([0, 1, 9, 40, 300])), start)
-    numbers = st.lists(st.none() | FINITE, min_size=len(record.moves), max_size=len(record.moves))
-    kept = [tuple(found) if any(n is not None for n in found) else () for found in (draw(numbers), draw(numbers))]
+    numbers, chance = [None, *draw(st.lists(FINITE, max_size=4))], random.Random(seed)
+    rows = [[chance.choice(numbers) for _ in record.moves] for _ in range(2)]
+    kept = [tuple(row) if any(number is not None for number in row) else () for row in rows]
     loser = draw(st.sampled_from([None, None, 0, 1]))
-    known = {tag: draw(NAMES) for tag in draw(st.lists(st.sampled_from(tags), unique=True)) if tags}
+    known = draw(st.dictionaries(st.sampled_from(tags), NAMES)) if tags else {}
     return Record(start, record.moves, kept[0], kept[1], known, loser, "" if loser is None else draw(REASONS))
 
 

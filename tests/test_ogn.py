@@ -1,7 +1,7 @@
 """OGN: round trips, notes and variations, captures that must agree, precise errors."""
 
 import pytest
-from games import played, records
+from games import CALMLY, played, records
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +23,7 @@ TAGS = ("South", "North", "Event", "Site", "Date", "Round", "Opening")
 AWALE = (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN)
 
 
+@CALMLY
 @given(st.lists(records(*AWALE, tags=TAGS), max_size=3))
 def test_games_read_back(games: list[Record]) -> None:
     text = "".join(write_ogn(games))
@@ -41,7 +42,9 @@ def test_a_game_as_it_is_usually_written() -> None:
     whole = played(Game.ABAPA, 3, 300)
     south, north = whole.final.score()
     text = format_ogn(whole)
-    assert text.startswith('[Variant "Abapa"]\n[Event "?"]\n[Site "?"]\n[Date "?"]\n[Round "?"]\n[South "?"]\n[North "?"]\n')
+    assert text.startswith(
+        '[Variant "Abapa"]\n[Event "?"]\n[Site "?"]\n[Date "?"]\n[Round "?"]\n[South "?"]\n[North "?"]\n'
+    )
     assert f'[Result "{south}-{north}"]\n\n1. ' in text
     assert text.endswith(f"{south}-{north}\n")
     assert "+" in text
@@ -49,7 +52,10 @@ def test_a_game_as_it_is_usually_written() -> None:
 
 
 def test_games_follow_each_other_and_moves_alone_are_a_game() -> None:
-    assert [format_transcript(r) for r in read_ogn(GAME + GAME.replace(" c *", "")) if isinstance(r, Record)] == ["FfBeBc", "FfBeB"]
+    assert [format_transcript(r) for r in read_ogn(GAME + GAME.replace(" c *", "")) if isinstance(r, Record)] == [
+        "FfBeBc",
+        "FfBeB",
+    ]
     assert format_transcript(parse_ogn("1. F f\n2. B")) == "FfB"
     assert list(read_ogn("")) == list(read_ogn(" \r\n\n")) == []
     assert parse_ogn('[Variant "romein"]').start.game is Game.ROMEIN
@@ -75,16 +81,13 @@ def test_results(result: str, kept: bool) -> None:
 
 
 def test_captures_may_count_what_the_end_brings() -> None:
-    start = parse_position("0-0-0-0-0-1-1-0-0-0-0-0-23-23-S")
-    record = Record(start, (5,))
-    assert record.final.over
-    assert "1. F+2 2" in format_ogn(record)
-    assert parse_ogn(format_ogn(record)) == record
-    ended = parse_position("2-0-0-0-0-1-1-0-0-0-0-0-22-22-S")
-    after = Record(ended, (5,)).final
-    assert (after.over, after.holdings()) == (True, (26, 22)) 
-    text = format_ogn(Record(ended, (5,)))
-    assert parse_ogn(text.replace("F+2", "F+4")) == parse_ogn(text)
+    start = parse_position("0-0-0-0-0-1-0-0-0-0-0-1-23-23-S")
+    ended = parse_transcript("FfAaBbCcDdEe", start)
+    assert (ended.final.repeated, ended.final.score()) == (True, (24, 24))
+    text = format_ogn(ended)
+    assert "E e 24-24" in text
+    found = [next(read_ogn(text.replace("e 24", f"e+{taken} 24"))) for taken in range(4)]
+    assert [isinstance(game, Record) for game in found] == [True, True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -94,19 +97,26 @@ def test_captures_may_count_what_the_end_brings() -> None:
         ("2. B!", "2. F!", "line 8: move 3: F is empty: South can play A, B, C, D, E"),
         ("2. B!", "2. b!", "line 8: move 3: expected a pit of South, found b"),
         ("2. B!", "2. B+2", "line 8: move 3: expected B+0, found B+2"),
-        ("2. B!", "2. X", "line 8: expected a move such as C or d+3, or a result, found 'X { a note } e 3. B\\n(3....'"),
-        ("note }", "note", "line 8: expected a move such as C or d+3, or a result, found '{ a note e 3. B\\n(3. A c ...'"),
+        (
+            "2. B!",
+            "2. X",
+            "line 8: expected a move such as C or d+3, or a result, found 'X { a note } e 3. B\\n(3. ...'",
+        ),
         ("4. B)", "4. B", "line 9: expected a ) after the variation, found nothing"),
         ("c *", "c * d", "line 9: expected the end of the game, found 'd'"),
-        ('"Bob"', '"Bob', "line 5: expected a tag such as [South \\"Ann\\"], found '[North \\"Bob]'"),
-        ("[Site", '[FEN "1-2-3"]\n[Site', "line 1: the diagram has 3 parts: give 12 pits, 2 numbers of seeds taken, S or N"),
+        ('"Bob"', '"Bob', 'line 5: expected a tag such as [South "Ann"], found \'[North "Bob]\''),
+        (
+            "[Site",
+            '[FEN "1-2-3"]\n[Site',
+            "line 1: the diagram has 3 parts: give 12 pits, 2 numbers of seeds taken, S or N",
+        ),
         ("[Site", '[Lost "x"]\n[Site', "line 1: expected South or North and how they lost, found 'x'"),
     ],
 )
 def test_damage_is_told_and_the_other_games_are_read(old: str, new: str, message: str) -> None:
     good = parse_ogn(GAME)
     found = list(read_ogn(f"{GAME.replace(old, new, 1)}\n{GAME}"))
-    assert (str(found[0]), found[1:]) == (message.replace('\\"', '"'), [good])
+    assert (str(found[0]), found[1:]) == (message, [good])
 
 
 def test_what_ogn_cannot_hold() -> None:

@@ -13,7 +13,9 @@ is held; half of a pair without the other is written as a single game.
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
+from itertools import pairwise
 
 from awello.errors import AwelloError, NotationError
 from awello.formats.reading import (
@@ -59,7 +61,7 @@ def read_ggf(content: str) -> Reading:
     """The games of a text, pairs one after the other."""
     line, counted, half = 1, 0, 0
     beginnings = [match.start() for match in BEGINNING.finditer(content)]
-    for start, end in zip(beginnings, [*beginnings[1:], len(content)], strict=True):
+    for start, end in pairwise([*beginnings, len(content)]):
         line, counted = line + content.count("\n", counted, start), start
         if number := FOLLOWING.search(content[max(0, start - 12) : start]):
             half = 1 if number[1] == "2" else 0
@@ -94,8 +96,9 @@ def _fields(text: str, line: int) -> tuple[dict[str, str], list[tuple[str, str, 
             fields[name] = f"{fields[name]}\n{value}" if name in fields else value
         at = match.end()
     if not END.match(text, at):
-        line += text.count("\n", counted, len(text) - len(text[at:].lstrip()))
-        raise damaged(f"line {line}", "a tag such as PB[name], or ;) at the end", text[at:].lstrip())
+        rest = text[at:].strip()
+        line += text.count("\n", counted, text.find(rest[:1], at))
+        raise damaged(f"line {line}", "a tag such as PB[name], or ;) at the end", rest)
     return fields, moves
 
 
@@ -157,30 +160,29 @@ def _move(side: str, text: str, size: str, line: int) -> Move:
 
 
 def _with_passes(start: Position, given: list[Move]) -> list[Move]:
-    """The moves with the passes that were left out; an error if the wrong side moves or passes."""
-    found = put_back_passes(start, [move for _, move, _, _ in given if move != PASS])
-    moves: list[Move] = []
+    """The moves with the passes that were left out; an error if a move is illegal or not of the side to move."""
+    moves, sides = tuple(move for _, move, _, _ in given), [side for side, _, _, _ in given]
+    with suppress(AwelloError):  # the usual case, fast
+        found = put_back_passes(start, [move for move in moves if move != PASS])
+        if found == moves and sides == [(start.side + ply) % 2 for ply in range(len(moves))]:
+            return given
+    played, position = list[Move](), start
     for one in given:
         side, move, _, _ = one
-        ply = len(moves)
-        if ply < len(found) and found[ply] == PASS != move:
-            moves.append(((start.side + ply) % 2, PASS, None, None))
-            ply += 1
-        if ply >= len(found):  # passes after the last move
-            position = Record(start, tuple(move for _, move, _, _ in moves)).final
-            if position.over:
-                break
-            try:
-                position.play(PASS)
-            except AwelloError as error:
-                raise NotationError(f"move {ply + 1}: {error}") from None
-        elif move != found[ply]:
-            raise NotationError(f"move {ply + 1}: expected a move, for there is one, found a pass")
-        if side != (start.side + ply) % 2:
-            sides = start.game.sides
-            raise NotationError(f"move {ply + 1}: expected a move of {sides[1 - side]}, found one of {sides[side]}")
-        moves.append(one)
-    return moves
+        if position.over and move == PASS:
+            break  # some programs pass once more at the end
+        if position.legal_moves() == (PASS,) and move != PASS:
+            played.append((position.side, PASS, None, None))
+            position = position.after(PASS)
+        if side != position.side:
+            names = start.game.sides
+            raise NotationError(f"move {len(played) + 1}: expected one of {position.mover}, found one of {names[side]}")
+        try:
+            position = position.play(move)
+        except AwelloError as error:
+            raise NotationError(f"move {len(played) + 1}: {error}") from None
+        played.append(one)
+    return played
 
 
 def _loss(result: str) -> tuple[int | None, str]:

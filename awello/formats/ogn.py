@@ -104,11 +104,9 @@ def _read_tags(text: str, line: int) -> tuple[dict[str, str], int]:
     while match := TAG.match(text, at):
         tags[match[1]] = re.sub(r'\\(["\\])', r"\1", match[2])
         at = match.end()
-    end = SPACE.match(text, at).end()  # type: ignore[union-attr]
+    end = _skip_space(text, at)
     if text[end : end + 1] == "[":
-        raise damaged(
-            f"line {line + text.count(chr(10), 0, end)}", 'a tag such as [South "Ann"]', text[end:].split("\n")[0]
-        )
+        raise damaged(_line(text, end, line), 'a tag such as [South "Ann"]', text[end:].partition("\n")[0])
     return tags, at
 
 
@@ -122,21 +120,18 @@ def _variant(name: str) -> Game:
 
 def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record, str]:
     """The moves of a game, with their values and times, and the result behind them."""
-    position, moves = start, list[int]()
+    position, moves, result = start, list[int](), ""
     numbers: dict[str, list[float | None]] = {"eval": [], "emt": []}
-    result = ""
-    while (at := SPACE.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+    while (at := _skip_space(text, at)) < len(text):
         token = TOKEN.match(text, at)
-        where = f"line {line + text.count(chr(10), 0, at)}"
         if result or not token:
-            raise damaged(where, "the end of the game" if result else "a move such as C or d+3, or a result", text[at:])
-        at = token.end()
-        result = token["result"] or ""
+            expected = "the end of the game" if result else "a move such as C or d+3, or a result"
+            raise damaged(_line(text, at, line), expected, text[at:])
         if token["move"]:
             try:
                 move = _move(token, position)
             except AwelloError as error:
-                raise Damage(f"{where}: move {len(moves) + 1}: {error}") from None
+                raise Damage(f"{_line(text, at, line)}: move {len(moves) + 1}: {error}") from None
             position = position.after(move)
             moves.append(move)
             for kept in numbers.values():
@@ -144,9 +139,18 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
         elif token["note"] and moves:
             for kind, number in NUMBERS.findall(token["note"]):
                 numbers[kind][-1] = parse_number(number)
-        elif token["variation"]:
-            at = _skip_variation(text, at, where)
+        result = token["result"] or ""
+        at = _end_of_variation(text, at, line) if token["variation"] else token.end()
     return Record(start, tuple(moves), known(numbers["emt"]), known(numbers["eval"])), result or "*"
+
+
+def _line(text: str, at: int, first: int) -> str:
+    """Where in a file something is, if the text begins in its first line."""
+    return f"line {first + text.count(chr(10), 0, at)}"
+
+
+def _skip_space(text: str, at: int) -> int:
+    return at + len(SPACE.match(text, at)[0])  # type: ignore[index]
 
 
 def _move(token: re.Match[str], position: Position) -> int:
@@ -164,14 +168,14 @@ def _move(token: re.Match[str], position: Position) -> int:
     return move
 
 
-def _skip_variation(text: str, at: int, where: str) -> int:
-    """Where the variation ends that begins before a place."""
-    depth = 1
+def _end_of_variation(text: str, at: int, line: int) -> int:
+    """Where the variation ends that begins at a place."""
+    depth = 0
     for bracket in BRACKET.finditer(text, at):
         depth += {"(": 1, ")": -1}.get(bracket[0], 0)
         if not depth:
             return bracket.end()
-    raise damaged(where, "a ) after the variation", "")
+    raise damaged(_line(text, at, line), "a ) after the variation", "")
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------

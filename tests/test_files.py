@@ -1,0 +1,203 @@
+"""Files of games in any format: found by name, end or content, unpacked, and read whatever became of them."""
+
+import gzip
+import random
+import tracemalloc
+
+import pytest
+from games import damage, damaged_files, played
+
+from awello import Game, Position, Record, parse_transcript
+from awello.errors import NotationError
+from awello.formats import files
+from awello.formats.files import FORMATS, find_format, read_games, recognise_format, unpack
+from awello.formats.wthor import parse_names
+
+OTHELLO = [
+    Record(record.start, record.moves, tags={"Black": "Ann", "White": "Zoé", "Difference": "+04", "Date": "2024"})
+    for record in (played(Game.OTHELLO, seed, 99) for seed in range(4))
+]
+AWALE = [
+    Record(
+        record.start,
+        record.moves,
+        (0.5,) * len(record.moves),
+        (1.25,) * len(record.moves),
+        {"South": "Kofi"},
+        1,
+        "resigned",
+    )
+    for record in (played(game, seed, 200) for seed, game in enumerate((Game.ABAPA, Game.ROMEIN, Game.TOURNAMENT)))
+]
+SMALL = [
+    Record(record.start, record.moves, (0.5,) * len(record.moves), (), {"Synchro": half})
+    for record, half in ((played(Game.OTHELLO6, 1, 99), "1"), (played(Game.OTHELLO4, 2, 99), "2"))
+]
+GAMES = {
+    "wthor": OTHELLO,
+    "ggf": OTHELLO + SMALL,
+    "ogn": AWALE,
+    "logbook": OTHELLO,
+    "transcripts": OTHELLO + SMALL + AWALE,
+}
+
+
+def contents(name: str) -> bytes:
+    """A small file of a format."""
+    return next(iter(FORMATS[name].write(GAMES[name]).values()))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_recognised_and_reads_back(name: str) -> None:
+    content = contents(name)
+    suffix = FORMATS[name].suffixes[0]
+    found = list(read_games(content))
+    assert [game.moves for game in found if isinstance(game, Record)] == [game.moves for game in GAMES[name]]
+    assert recognise_format(content) is recognise_format(content, "x.txt") is find_format(name)
+    assert recognise_format(b"?", f"X{suffix.upper()}") is recognise_format(b"", f"a.b{suffix}.gz") is find_format(name)
+    packed = gzip.compress(content)
+    assert list(read_games(packed, f"games{suffix}.gz")) == list(read_games(packed)) == found
+    if name not in ("wthor", "transcripts"):  # which leave something out
+        assert next(iter(FORMATS[name].write(game for game in found if isinstance(game, Record)).values())) == content
+
+
+def test_wthor_is_three_files_and_takes_names() -> None:
+    written = FORMATS["wthor"].write(OTHELLO)
+    assert list(written) == [".wtb", ".jou", ".trn"]
+    names = [parse_names(written[".jou"]), parse_names(written[".trn"])]
+    found = [game for game in read_games(written[".wtb"], names=names) if isinstance(game, Record)]
+    assert [game.tags["White"] for game in found] == ["Zoé"] * 4
+
+
+def test_a_name_that_is_no_format_and_a_file_of_no_format() -> None:
+    with pytest.raises(NotationError, match="unknown format 'pgn': choose wthor, ggf, ogn, logbook, transcripts"):
+        find_format("pgn")
+    (error,) = read_games(b"Hello", "letter.doc")
+    assert str(error) == "letter.doc holds no games in a known format: expected .wtb, .ggf, .ogn, .gam, .txt, .xot"
+    (error,) = read_games(b"")
+    assert str(error).startswith("the file holds no games")
+
+
+def test_text_of_another_time() -> None:
+    latin = "1 (;GM[Othello]PB[Zoé];)".encode("latin-1")
+    (record,) = read_games(latin)
+    assert isinstance(record, Record)
+    assert record.tags == {"Black": "Zoé"}
+    assert list(read_games(b"\xef\xbb\xbff5d6\n", "x.txt")) == [parse_transcript("f5d6")]
+    with pytest.raises(NotationError, match="half a letter"):
+        FORMATS["ggf"].write([Record(Position.start(), tags={"Black": "\ud800"})])
+
+
+def test_compressed_files_are_read_as_far_as_they_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"f5d6\n" * 4_000 + random.Random(0).randbytes(100_000).hex().encode()
+    packed = gzip.compress(text)
+    assert unpack(packed) == (text, None)
+    assert unpack(packed + packed) == (text + text, None)
+    short, error = unpack(packed[:-40_000])
+    assert text.startswith(short)
+    assert len(short) > 50_000
+    assert str(error) == f"byte {len(packed) - 40_000}: expected more compressed data, found the end"
+    broken = bytearray(packed)
+    broken[-4] ^= 1
+    assert str(unpack(bytes(broken))[1]).endswith("expected compressed data, found damage")
+    assert str(next(read_games(gzip.compress(b"")[:5]))) == "byte 5: expected more compressed data, found the end"
+    monkeypatch.setattr(files, "LARGEST", 1 << 20)
+    bomb, error = unpack(gzip.compress(bytes(1 << 24)))
+    assert len(bomb) == (1 << 20) + 1
+    assert str(error) == "expected 1 MiB at most, found more: unpack the file"
+    *games, last = read_games(packed[:-40_000], "x.txt")
+    assert sum(isinstance(game, Record) for game in games) == 4_000
+    assert isinstance(last, NotationError)
+
+
+# ---- damaged files --------------------------------------------------------------------------------------------------
+def short(name: str) -> bytes:
+    """A small file of short games, of which many damaged ones are soon read."""
+    games = [
+        Record(game.start, game.moves[:24], game.seconds[:24], game.values[:24], game.tags) for game in GAMES[name]
+    ]
+    return next(iter(FORMATS[name].write(games[-3:]).values()))
+
+
+def check_damaged(name: str, count: int, seed: int) -> tuple[int, int]:
+    """Read damaged copies of a file as that format: only games and one-line errors come out.  How many of each."""
+    games = errors = 0
+    for content in damaged_files(short(name), count, seed):
+        for found in FORMATS[name].read(content):
+            if isinstance(found, Record):
+                assert len(found.moves) < 500
+                games += 1
+            else:
+                assert type(found).__mro__[-4:] == NotationError.__mro__[-4:]
+                assert "\n" not in str(found)
+                assert 0 < len(str(found)) < 400
+                errors += 1
+    return games, errors
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_damaged_files_give_games_and_errors(name: str) -> None:
+    games, errors = check_damaged(name, 150, seed=1)
+    assert games > 100
+    assert errors > 50
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_was_read_from_a_damaged_file_can_be_written(name: str) -> None:
+    for content in damaged_files(short(name), 40, seed=2):
+        games = [game for game in FORMATS[name].read(content) if isinstance(game, Record)]
+        for game in games:
+            try:
+                (text, *_) = FORMATS[name].write([game]).values()
+            except NotationError:
+                continue  # a damaged tag may be one that cannot be written
+            (again,) = FORMATS[name].read(text)
+            assert isinstance(again, Record)
+            assert (again.start, again.moves) == (game.start, game.moves)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_very_many_damaged_files(name: str) -> None:
+    games, errors = check_damaged(name, 100_000, seed=3)
+    print(f"{name}: {games} games, {errors} errors")
+    assert errors > 30_000
+
+
+HOSTILE = [
+    "(;",
+    "(;A[",
+    "B[f5]",
+    ";",
+    "[",
+    "[A ",
+    '[A "',
+    "(",
+    "{",
+    "({",
+    "1.",
+    "C d ",
+    "\\",
+    "+d3",
+    "f5d6",
+    "-",
+    "\n",
+    " ",
+    "0",
+    "XO-",
+    "f5 ",
+]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hostile_files_take_neither_time_nor_memory(name: str) -> None:
+    tracemalloc.start()
+    for piece in HOSTILE:
+        for before in ("", "(;GM[Othello]", '[Variant "Abapa"]\n\n'):
+            for _ in FORMATS[name].read((before + piece * (10_000 // len(piece))).encode()):
+                pass
+    for _ in FORMATS[name].read(damage(random.Random(1).randbytes(100_000), random.Random(2))):
+        pass
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 50 << 20

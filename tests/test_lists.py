@@ -1,0 +1,157 @@
+"""Lists of transcripts and logbooks, a game a line: round trips, tolerant reading, precise errors."""
+
+import gzip
+
+import pytest
+from conftest import ROOT
+from games import CALMLY, played, records
+from hypothesis import given
+from hypothesis import strategies as st
+
+from awello import PASS, Game, Position, Record, format_transcript, parse_position, parse_transcript
+from awello.errors import NotationError
+from awello.formats.lists import read_transcripts, write_transcripts
+from awello.formats.logbook import read_logbook, write_logbook
+
+DATA = ROOT.parent / "shared" / "data"
+NOTES = st.sampled_from(["Ann - Bob", "10", "f5", "é # no", "FfB x", " x", "", "a\nb", "x  y", "+3 discs"])
+LINE = "+d3-c3+c4-e3: -04 10"
+
+
+@st.composite
+def listed(draw: st.DrawFn) -> Record:
+    """A game as a list holds it: moves, and perhaps a result and a note."""
+    record = draw(records(*Game))
+    tags = {}
+    if draw(st.booleans()):
+        tags["Difference"] = draw(st.sampled_from(["0", "-12", "+04", "x"]))
+    if draw(st.booleans()):
+        tags["Note"] = draw(NOTES)
+    return Record(record.start, record.moves, tags=tags)
+
+
+@CALMLY
+@given(st.lists(listed(), max_size=4))
+def test_lists_read_back(games: list[Record]) -> None:
+    held = []
+    for game in games:
+        try:
+            list(write_transcripts([game]))
+        except NotationError:
+            assert game.tags  # only what stands behind the moves can be wrong
+        else:
+            held.append(game)
+    assert list(read_transcripts("".join(write_transcripts(held)))) == held
+
+
+def test_lists_as_they_are_usually_written() -> None:
+    text = "# openings\n\nf5d6c3 -12\r\nF5 D6 1 Ann - Bob # a comment\n1. f5 d6 2. c3\nf5d6c3\n"
+    text += "4-4-4-4-4-4-4-4-4-4-4-4-0-0-S FfB\nFfB +3\n"
+    games = [game for game in read_transcripts(text) if isinstance(game, Record)]
+    assert [format_transcript(game) for game in games] == ["f5d6c3", "f5d6", "f5d6c3", "f5d6c3", "FfB", "FfB"]
+    assert [dict(game.tags) for game in games] == [
+        {"Difference": "-12"},
+        {"Difference": "1", "Note": "Ann - Bob"},
+        {},
+        {},
+        {},
+        {"Difference": "+3"},
+    ]
+    assert "".join(write_transcripts(games)) == "f5d6c3 -12\nf5d6 1 Ann - Bob\nf5d6c3\nf5d6c3\n# abapa\nFfB\nFfB +3\n"
+
+
+def test_the_game_of_the_lines_can_be_said() -> None:
+    assert next(read_transcripts("c2b2", Game.OTHELLO6)) == parse_transcript("c2b2", Position.start(Game.OTHELLO6))
+    said = [
+        game.start.game
+        for game in read_transcripts("#romein\nFf\n# tournament \nFf\nf5\n# words\nFf")
+        if isinstance(game, Record)
+    ]
+    assert said == [Game.ROMEIN, Game.TOURNAMENT, Game.OTHELLO, Game.TOURNAMENT]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("f5d6a1", "line 2: move 3: a1 is no legal move: Black can play c3, c4, c5, c6, c7"),
+        ("f5 d6 a1", "line 2: move 3 of the transcript: a1 is no legal move: Black can play c3, c4, c5, c6, c7"),
+        ("f5d6x9", "line 2: expected moves such as f5d6c3 or FfBe, found 'f5d6x9'"),
+        ("Ann - Bob", "line 2: expected moves such as f5d6c3 or FfBe, found 'Ann - Bob'"),
+        ("FfF", "line 2: move 3 of the transcript: F is empty: South can play A, B, C, D, E"),
+        (
+            "4-4-4-4-4-4-4-4-4-4-4-4-0-1-S F",
+            "line 2: the diagram holds 49 seeds: pits and seeds taken must add up to 48",
+        ),
+    ],
+)
+def test_damage_is_told_and_the_other_games_are_read(line: str, message: str) -> None:
+    first, wrong, last = read_transcripts(f"f5d6\n{line}\nf5f6\n")
+    assert isinstance(first, Record)
+    assert isinstance(last, Record)
+    assert str(wrong) == message
+
+
+def test_logbooks_read_back() -> None:
+    games = []
+    for seed in range(60):
+        record = played(Game.OTHELLO, seed, 99)
+        black, white = record.final.holdings()
+        tags = {"Difference": f"{black - white:+03d}"} | ({"Note": "10 x"} if seed % 2 else {})
+        games.append(Record(record.start, record.moves, tags=tags))
+    assert any(PASS in game.moves for game in games)
+    text = "".join(write_logbook(games))
+    assert list(read_logbook(text)) == games
+    plain = [
+        Record(game.start, game.moves, tags={tag: game.tags[tag] for tag in game.tags if tag == "Note"})
+        for game in games
+    ]
+    assert "".join(write_logbook(plain)) == text
+    assert "".join(write_logbook(r for r in read_logbook(f"# games\n\n{LINE}") if isinstance(r, Record))) == f"{LINE}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (LINE.replace("+c4", "+a1"), "line 2: move 3: a1 is no legal move: Black can play c4, d6, f4... "),
+        (LINE.replace("-c3", "+c3"), "line 2: move 2: expected - for White, found +"),
+        (
+            LINE.replace(":", ""),
+            "line 2: expected moves and a difference of discs such as +d3-c3: -04, found '+d3-c3+c4-e3 -04 10'",
+        ),
+        (
+            LINE.replace("d3", "d9"),
+            f"line 2: expected moves and a difference of discs such as +d3-c3: -04, found '{LINE.replace('d3', 'd9')}'",
+        ),
+    ],
+)
+def test_damaged_logbooks(line: str, message: str) -> None:
+    first, wrong, last = read_logbook(f"{LINE}\n{line}\n{LINE}\n")
+    assert first == last
+    assert isinstance(first, Record)
+    assert str(wrong).startswith(message.split("Black can play")[0])
+
+
+def test_what_a_logbook_cannot_hold() -> None:
+    start = Position.start()
+    for record, message in [
+        (Record(Position.start(Game.ABAPA)), "from the usual start, not from parse_position"),
+        (Record(parse_position("-----OX--XO----- X")), "from the usual start"),
+        (Record(start, loser=1, reason="ran out of time"), "cannot tell that a player ran out of time"),
+        (Record(start, tags={"Difference": "many"}), "a difference of discs and a note of one line, not ': many'"),
+        (Record(start, tags={"Note": "a\nb"}), "a note of one line"),
+        (Record(start, tags={"Note": " a"}), "a note of one line"),
+    ]:
+        with pytest.raises(NotationError, match=message):
+            list(write_logbook([record]))
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the games are not here")
+def test_the_lists_of_others() -> None:
+    openings = (DATA / "openings" / "xot_small.txt").read_text()
+    assert "".join(write_transcripts(r for r in read_transcripts(openings) if isinstance(r, Record))) == openings
+    with gzip.open(DATA / "games" / "logistello_logbook.gam.gz", "rt") as lines:
+        logbook = "".join(line for _, line in zip(range(2000), lines, strict=False))
+    assert "".join(write_logbook(r for r in read_logbook(logbook) if isinstance(r, Record))) == logbook
+    with gzip.open(DATA / "games" / "egaroucid3_selfplay.txt.gz", "rt") as lines:
+        games = "".join(line for _, line in zip(range(2000), lines, strict=False))
+    assert "".join(write_transcripts(r for r in read_transcripts(games) if isinstance(r, Record))) == games
