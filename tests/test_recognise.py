@@ -101,10 +101,17 @@ def test_moves_in_a_page_and_after_a_position() -> None:
     assert format_transcript(recognise("https://example.org/board?size=8#f5d6c3").record) == "f5d6c3"
     assert format_transcript(recognise("f 5, d 6, c 3").record) == "f5d6c3"
     ggf = recognise(GGF)
-    assert (ggf.kind, ggf.record.start, format_transcript(ggf.record)) == ("board", AFTER, "d6c3")
+    assert (ggf.kind, ggf.record.start, format_transcript(ggf.record)) == ("ggf", AFTER, "d6c3")
     diagram = recognise("The start 4-4-4-4-4-4-4-4-4-4-4-4-0-0-S: 1. F f 2. B", Game.ROMEIN)
     assert (diagram.kind, format_transcript(diagram.record)) == ("diagram", "FfB")
     assert diagram.record.start.game is Game.ROMEIN
+
+
+def test_games_in_ggf_and_ogn() -> None:
+    assert recognise(GGF).record.values == (1.5, None)
+    assert recognise(GGF, Game.OTHELLO).record.tags == {"Black": "a", "White": "b"}
+    ogn = recognise('[Variant "Romein"]\n[South "Ann"]\n\n1. F f 2. B')
+    assert (ogn.kind, ogn.record.start.game, format_transcript(ogn.record)) == ("ogn", Game.ROMEIN, "FfB")
 
 
 def test_the_size_is_one_on_which_the_game_is_legal() -> None:
@@ -142,6 +149,9 @@ def test_the_first_of_several_games_is_taken() -> None:
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-0-S", Game.OTHELLO, "this is a position of Awalé"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-S", None, "the diagram has 14 parts"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-1-S", None, "the diagram holds 49 seeds"),
+        (GGF, Game.ROMEIN, "this is a game of othello, not of romein: choose the other game"),
+        (GGF.replace("d6", "a1"), None, "line 1: move 1: a1 is no legal move: White can play"),
+        ('[South "Ann"]\n1. F g', None, "line 2: expected a move such as C or d+3, or a result, found 'g'"),
         ("f5" * LONGEST, None, f"paste one game, {LONGEST} at most"),
     ],
 )

@@ -15,6 +15,7 @@ from awello.formats.lists import read_transcripts, write_transcripts
 from awello.formats.logbook import read_logbook, write_logbook
 from awello.formats.ogn import read_ogn, write_ogn
 from awello.formats.reading import Reading
+from awello.formats.recognise import GGF, OGN
 from awello.formats.wthor import EVENT, PLAYER, Names, build_wthor, is_wthor, read_wthor
 from awello.record import Record
 
@@ -79,8 +80,8 @@ FORMATS = {
     format.name: format
     for format in (
         Format("wthor", (".wtb",), read_wthor, _write_wthor, is_wthor),
-        _text("ggf", (".ggf",), read_ggf, write_ggf, r"\(;\s*[A-Z]{2}\["),
-        _text("ogn", (".ogn",), read_ogn, write_ogn, r'^\s*\[(?:Variant|South|North)[ \t]+"'),
+        _text("ggf", (".ggf",), read_ggf, write_ggf, GGF.pattern),
+        _text("ogn", (".ogn",), read_ogn, write_ogn, OGN.pattern),
         _text("logbook", (".gam",), read_logbook, write_logbook, r"^\+[a-h][1-8]-[a-h][1-8]"),
         _text(
             "transcripts",

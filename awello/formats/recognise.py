@@ -1,8 +1,9 @@
 """Whatever people paste: a game, a board or a diagram in any usual form, with other text round it.
 
-A position is looked for first: an Awalé diagram, a board on one line (as in OBF files), a board drawn in rows.  What
-follows it is read as moves.  Without a position the text is a game from the start.  Its moves are the words that can
-be moves, whatever stands between them; if they make no game together, then those that stand side by side.
+A game in GGF or OGN is read as such.  Else a position is looked for first: an Awalé diagram, a board on one line (as
+in OBF files), a board drawn in rows.  What follows it is read as moves.  Without a position the text is a game from
+the start.  Its moves are the words that can be moves, whatever stands between them; if they make no game together,
+then those that stand side by side.
 """
 
 import re
@@ -12,6 +13,8 @@ from functools import partial
 from itertools import accumulate, dropwhile, groupby
 
 from awello.errors import AwelloError, NotationError
+from awello.formats.ggf import parse_ggf
+from awello.formats.ogn import parse_ogn
 from awello.formats.transcript import follow, split_transcript
 from awello.position import Position, parse_position
 from awello.record import Record
@@ -29,6 +32,8 @@ SQUARES_NAMED = re.compile(r"(?:[a-h][1-8])+", re.I | re.A)
 AWALE_MOVES = re.compile(r"[0-9]*[A-F]?(?:[a-f][A-F])*[a-f]?")
 HEADINGS = ("ABCDEF", "fedcba")  # the names of the pits round a drawn board
 
+GGF = re.compile(r"\(;\s*[A-Z]{2}\[")
+OGN = re.compile(r'^[ \t]*\[(?:Variant|South|North)[ \t]+"', re.M)
 DIAGRAM = re.compile(r"\b[0-9]{1,3}(?:-[0-9]{1,3}){5,}(?:-[A-Za-z]\b)?")
 SQUARES = {size * size for size in SIZES}
 MOVER = re.compile(r"\b(black|white|south|north|[xobw])\s+to\s+(?:move|play)\b", re.I | re.A)
@@ -44,7 +49,7 @@ class Recognised:
     """What a text turned out to be, and the game or position it holds."""
 
     kind: str
-    """`transcript` (Othello's moves), `moves` (Awalé's), `obf`, `board` or `diagram`."""
+    """`transcript` (Othello's moves), `moves` (Awalé's), `ggf`, `ogn`, `obf`, `board` or `diagram`."""
     record: Record
 
 
@@ -56,9 +61,20 @@ def recognise(text: str, game: Game | None = None) -> Recognised:
     if len(text) > LONGEST:
         raise NotationError(f"the text has {len(text)} characters: paste one game, {LONGEST} at most")
     try:
-        return _position(text, game) or _game(text, game)
+        return _file(text, game) or _position(text, game) or _game(text, game)
     except AwelloError as error:
         raise NotationError(str(error)) from None
+
+
+def _file(text: str, game: Game | None) -> Recognised | None:
+    """The first game of a text in GGF or OGN."""
+    kind = "ggf" if GGF.search(text) else "ogn" if OGN.search(text) else None
+    if kind is None:
+        return None
+    record = parse_ggf(text) if kind == "ggf" else parse_ogn(text)
+    if game not in (None, record.start.game):
+        raise NotationError(f"this is a game of {record.start.game}, not of {game}: choose the other game")
+    return Recognised(kind, record)
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------

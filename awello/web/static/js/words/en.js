@@ -137,6 +137,8 @@ export default {
   "import.board": "A position",
   "import.diagram": "A position of Awalé",
   "import.moves": "A game of Awalé up to move {moves}",
+  "import.ggf": "A game up to move {moves}",
+  "import.ogn": "A game of Awalé up to move {moves}",
   "editor.title": "Set up",
   "editor.open": "Set up a position",
   "editor.othello": "Click on squares to put or take discs.",

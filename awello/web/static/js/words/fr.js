@@ -137,6 +137,8 @@ export default {
   "import.board": "Une position",
   "import.diagram": "Une position d’Awalé",
   "import.moves": "Une partie d’Awalé jusqu’au coup {moves}",
+  "import.ggf": "Une partie jusqu’au coup {moves}",
+  "import.ogn": "Une partie d’Awalé jusqu’au coup {moves}",
   "editor.title": "Mettre en place",
   "editor.open": "Mettre en place une position",
   "editor.othello": "Cliquez sur les cases pour poser ou ôter des pions.",
