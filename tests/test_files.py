@@ -128,7 +128,7 @@ def check_damaged(name: str, count: int, seed: int) -> tuple[int, int]:
                 assert len(found.moves) < 500
                 games += 1
             else:
-                assert type(found).__mro__[-4:] == NotationError.__mro__[-4:]
+                assert isinstance(found, NotationError)
                 assert "\n" not in str(found)
                 assert 0 < len(str(found)) < 400
                 errors += 1

@@ -60,6 +60,12 @@ def test_lists_as_they_are_usually_written() -> None:
     assert "".join(write_transcripts(games)) == "f5d6c3 -12\nf5d6 1 Ann - Bob\nf5d6c3\nf5d6c3\n# abapa\nFfB\nFfB +3\n"
 
 
+def test_a_pass_at_the_very_end() -> None:
+    whole = next(game for game in (played(Game.OTHELLO, seed, 99) for seed in range(99)) if PASS in game.moves)
+    begun = Record(whole.start, whole.moves[: whole.moves.index(PASS) + 1])
+    assert list(read_transcripts("".join(write_transcripts([begun, whole])))) == [begun, whole]
+
+
 def test_the_game_of_the_lines_can_be_said() -> None:
     assert next(read_transcripts("c2b2", Game.OTHELLO6)) == parse_transcript("c2b2", Position.start(Game.OTHELLO6))
     said = [
