@@ -112,6 +112,12 @@ class Archive:
                 found = {row.id: row for row in connection.execute(_with_names().where(games.c.id.in_(set(part))))}
                 yield from (found[number] for number in part if number in found)
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is no game yet."""
+        with self.engine.connect() as connection:
+            return connection.execute(select(games.c.id).limit(1)).first() is None
+
     def close(self) -> None:
         """Let go of the database."""
         self.engine.dispose()

@@ -28,6 +28,10 @@ class Source:
     """Of its content."""
     head: bytes
     records: Iterable[Record | NotationError]
+    size: int = 0
+    """Bytes."""
+    expected: int = 1
+    """Some idea of how many games it holds."""
 
 
 @dataclass
@@ -51,24 +55,28 @@ class _Waiting:
     record: Record
 
 
-def import_games(archive: Archive, found: Iterable[Source], step: Callable[[int], object]) -> list[Report]:
-    """Put the games of files into an archive; `step` is told how many more have been looked at."""
+def import_games(archive: Archive, found: Iterable[Source], step: Callable[[float], object]) -> list[Report]:
+    """Put the games of files into an archive; `step` is told how many more bytes have been looked at."""
     reports, waiting = [], list[_Waiting]()
     for source in found:
         with archive.engine.connect() as connection:
             reports.append(report := Report(source, _last_number(connection, source)))
-        number = 0
+        number, share = 0, source.size / max(1, source.expected)
         for record in source.records:
             if isinstance(record, NotationError):
                 report.damage.append(record)
                 continue
             number += 1
-            step(1)
+            step(share if number <= source.expected else 0)
             if number > report.before:
                 waiting.append(_Waiting(report, number, record))
             if len(waiting) == BATCH:
                 _write(archive, waiting)
                 waiting.clear()
+        step(max(0, source.expected - number) * share)
+        if source.head and not number:
+            with writing(archive.engine) as connection:
+                _number_of(connection, source)
     _write(archive, waiting)
     with archive.engine.connect() as connection:
         for report in reports:

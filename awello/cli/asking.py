@@ -31,6 +31,9 @@ def open_archive(place: str | None) -> "Archive":
     return Archive(place)
 
 
+EMPTY = "the archive is empty: 'awello games import FILE' fills it"
+
+
 def wanted_game(game: str | None, size: int | None, variant: str | None) -> "Game | None":
     """The game that was asked for, None if any will do."""
     from awello.rules.game import find_game

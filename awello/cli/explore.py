@@ -6,6 +6,7 @@ import typer
 
 from awello.cli.app import Json, Size, Variant, app, print_json
 from awello.cli.asking import (
+    EMPTY,
     Event,
     GameOption,
     OpeningName,
@@ -55,7 +56,7 @@ def explore(
             {"moves": moves, "games": found.games, "branches": [as_json(found, each) for each in found.branches]}
         )
     else:
-        print_exploration(found)
+        print(EMPTY) if archive.empty else print_exploration(found)
 
 
 def as_json(found: "Exploration", branch: "Branch") -> dict[str, Any]:

@@ -1,0 +1,111 @@
+"""Files in and out of the archive: folders are searched, WTHOR's names are found beside its games, and a file that was
+imported can be written again as it was.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+
+from awello.archive.archive import Archive
+from awello.archive.importer import Source
+from awello.archive.schema import appearances, sources
+from awello.errors import ConfigError, NotationError
+from awello.formats.files import FORMATS, find_format, read_games, recognise_format, unpack
+from awello.formats.wthor import HEADER, ROW, Names, parse_header, parse_names, write_wthor
+from awello.record import Record
+
+NAMES = (".jou", ".trn")  # WTHOR's players and events
+SIGNS = {"ggf": b"(;", "ogn": b"[South "}  # of a game; elsewhere it is the end of a line
+
+
+def find_files(places: Iterable[Path]) -> list[Path]:
+    """The files of games among some files and folders; a file that is named is taken whatever it is called."""
+    found = []
+    for place in places:
+        if place.is_dir():
+            endings = (*(suffix for format in FORMATS.values() for suffix in format.suffixes), *NAMES)
+            files = sorted(file for file in place.rglob("*") if file.is_file())
+            mine = [file for file in files if file.name.lower().removesuffix(".gz").endswith(endings)]
+            if not mine:
+                raise ConfigError(f"no games in {str(place)!r}: expected files that end with {', '.join(endings)}")
+            found += mine
+        elif place.is_file():
+            found.append(place)
+        else:
+            raise ConfigError(f"there is no file {str(place)!r}")
+    return found
+
+
+def sources_of(files: Iterable[Path]) -> Iterator[Source]:
+    """What files hold, one after the other."""
+    for file in files:
+        content = file.read_bytes()
+        yield source_of(file.name, content, _names_beside(file.parent))
+
+
+def source_of(name: str, content: bytes, names: Sequence[Names] = ()) -> Source:
+    """What a file holds."""
+    digest = blake2b(content, digest_size=16).digest()
+    if name.lower().endswith(NAMES):
+        return Source(name, "names", digest, content, ())
+    inside, _ = unpack(content)
+    try:
+        format = recognise_format(inside, name).name
+    except NotationError:
+        format = "unknown"
+    head, expected = b"", inside.count(SIGNS.get(format, b"\n"))
+    if format == "wthor":
+        head, expected = inside[: HEADER.size], len(inside) // ROW.size
+    return Source(name, format, digest, head, read_games(content, name, names), len(content), expected)
+
+
+@cache
+def _names_beside(folder: Path) -> tuple[Names, ...]:
+    """The names of WTHOR's players and events in a folder."""
+    files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES)]
+    return tuple(parse_names(file.read_bytes()) for file in files)
+
+
+def imported_files(archive: Archive) -> list[Any]:
+    """The files that were imported: `name`, `format` and how many `games` they hold, in order."""
+    held = sources.outerjoin(appearances, appearances.c.source == sources.c.id)
+    count = func.count(appearances.c.number).label("games")
+    asked = select(sources.c.id, sources.c.name, sources.c.format, count).select_from(held)
+    with archive.engine.connect() as connection:
+        grouped = asked.group_by(sources.c.id, sources.c.name, sources.c.format).order_by(sources.c.id)
+        return list(connection.execute(grouped))
+
+
+def write_again(archive: Archive, name: str) -> bytes:
+    """A file that was imported, with the games that it held; one of WTHOR comes out as it went in."""
+    with archive.engine.connect() as connection:
+        asked = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
+        source = connection.execute(asked).first()
+        if source is None:
+            raise ConfigError(f"no file {name!r} was imported: 'awello games files' lists those that were")
+        listed = select(appearances.c.game).where(appearances.c.source == source.id).order_by(appearances.c.number)
+        numbers = list(connection.execute(listed).scalars())
+    if source.format == "names":
+        return bytes(source.head)
+    records = archive.records(numbers)
+    if source.format == "wthor":
+        return b"".join(write_wthor(records, parse_header(source.head)))
+    (content,) = find_format(source.format).write(records).values()
+    return content
+
+
+def write_games(records: Iterable[Record], out: Path, form: str | None = None) -> list[Path]:
+    """Write games in the format of a name, or of the ending of a file's; the files."""
+    endings = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
+    format = find_format(form) if form else endings.get(out.suffix.lower())
+    if format is None:
+        raise ConfigError(f"{out.name!r} tells no format: end it with {', '.join(endings)}, or give --format")
+    contents = format.write(records)
+    files = [out if number == 0 else out.with_suffix(suffix) for number, suffix in enumerate(contents)]
+    for file, content in zip(files, contents.values(), strict=True):
+        file.write_bytes(content)
+    return files

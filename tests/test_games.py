@@ -1,0 +1,190 @@
+"""`awello games` and `awello explore`: files in and out of the archive, killed imports, what people see."""
+
+import gzip
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, awello, random_record
+from test_archive import contents
+
+from awello import Game, Position, Record
+from awello.archive.archive import Archive, Wanted
+from awello.archive.files import write_again
+from awello.formats.files import FORMATS
+from awello.formats.wthor import build_wthor
+
+DATA = ROOT.parent / "shared/data"
+KILLED = """
+import sys
+from awello.archive import importer
+from awello.cli.app import main
+importer.BATCH = 20
+sys.argv = ["awello", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The user's own archive, for the time of a test."""
+    monkeypatch.setenv("AWELLO_ARCHIVE", str(tmp_path / "archive.sqlite"))
+    return str(tmp_path / "archive.sqlite")
+
+
+def some_games(game: Game, count: int, **tags: str) -> list[Record]:
+    games = [random_record(game, seed) for seed in range(count)]
+    return [Record(each.start, each.moves, tags=tags | {"Round": str(at)}) for at, each in enumerate(games)]
+
+
+def write(file: Path, records: list[Record], form: str) -> Path:
+    (content, *_) = FORMATS[form].write(records).values()
+    file.write_bytes(content)
+    return file
+
+
+def told(*words: str) -> dict[str, object]:
+    done = awello(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_every_format_goes_in_and_out(tmp_path: Path, place: str) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    write(folder / "a.ggf", some_games(Game.OTHELLO, 4, Black="Ann", White="Bob"), "ggf")
+    write(folder / "b.ogn", some_games(Game.ABAPA, 3, South="Ada", North="Bea"), "ogn")
+    write(folder / "c.txt", [random_record(Game.OTHELLO, seed) for seed in range(10, 15)], "transcripts")
+    book = write(tmp_path / "book", [random_record(Game.OTHELLO, 20)], "logbook")
+    (folder / "d.gam.gz").write_bytes(gzip.compress(book.read_bytes()))
+    (folder / "notes.pdf").write_bytes(b"no games")
+    done = awello("games", "import", str(folder))
+    assert done.returncode == 0 and "13" in done.stdout, done.stdout + done.stderr
+    assert told("games", "list")["games"] == 13
+    for form, game in (("ggf", "othello"), ("ogn", "awale"), ("txt", "othello"), ("gam", "othello")):
+        out = tmp_path / f"out.{form}"
+        done = awello("games", "export", "--game", game, "--out", str(out))
+        assert done.returncode == 0, done.stderr
+        other = Archive(tmp_path / f"{form}.sqlite")
+        assert awello("games", "import", str(out), "--archive", other.place).returncode == 0
+        mine = Archive(place)
+        kind = Game.ABAPA if game == "awale" else Game.OTHELLO
+        played = [{record.moves for record in each.records(each.numbers(Wanted(game=kind)))} for each in (mine, other)]
+        assert played[0] == played[1] and len(played[0]) >= 3
+
+
+def test_wthor_comes_out_byte_for_byte(tmp_path: Path, place: str) -> None:
+    folder = tmp_path / "wthor"
+    folder.mkdir()
+    for year in (1996, 1997):
+        records = some_games(Game.OTHELLO, 20, Black="Ann", White=f"Bob {year}", Event="Cup", Date=str(year))
+        records += [Record(records[0].start, records[0].moves[:30], tags=records[0].tags), records[3]]
+        made = build_wthor(records, date(2026, 1, 2))
+        (folder / f"WTH_{year}.wtb").write_bytes(made.games)
+    (folder / "WTHOR.JOU").write_bytes(made.players)
+    (folder / "WTHOR.TRN").write_bytes(made.events)
+    files = told("games", "import", str(folder))["files"]
+    assert isinstance(files, list)
+    counts = {file["file"]: (file["games"], file["repeated"], file["unfinished"]) for file in files}
+    assert counts == {
+        "WTHOR.JOU": (0, 0, 0),
+        "WTHOR.TRN": (0, 0, 0),
+        "WTH_1996.wtb": (22, 1, 1),
+        "WTH_1997.wtb": (22, 22, 1),
+    }
+    for file in folder.iterdir():
+        done = awello("games", "export", "--file", file.name, "--out", str(tmp_path / "again"))
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "again").read_bytes() == file.read_bytes()
+    assert "Cup" in awello("games", "show", "1").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.exists(), reason="needs the games of the French federation")
+def test_the_whole_of_wthor(tmp_path: Path, place: str) -> None:
+    files = told("games", "import", str(DATA / "wthor"))["files"]
+    assert isinstance(files, list)
+    sums = [sum(file[count] for file in files) for count in ("games", "repeated", "unfinished")]
+    assert sums == [137_548, 41, 413] and not any(file["damage"] for file in files)
+    archive = Archive(place)
+    for file in (DATA / "wthor").iterdir():
+        if file.suffix.lower() in (".wtb", ".jou", ".trn"):
+            assert write_again(archive, file.name) == file.read_bytes()
+
+
+def test_a_killed_import_is_repeated(tmp_path: Path) -> None:
+    file = write(tmp_path / "games.ggf", some_games(Game.OTHELLO6, 400), "ggf")
+    command = [sys.executable, "-c", KILLED, "games", "import", str(file), "--archive"]
+    whole, broken = tmp_path / "whole.sqlite", tmp_path / "broken.sqlite"
+    assert subprocess.run([*command, whole], capture_output=True).returncode == 0
+    chance, kills = random.Random(7), 0
+    for _ in range(4):
+        with subprocess.Popen([*command, broken], stdout=subprocess.PIPE) as process:
+            while not broken.exists() and process.poll() is None:
+                time.sleep(0.005)
+            time.sleep(chance.uniform(0, 0.3))
+            process.send_signal(signal.SIGKILL)
+        kills += process.returncode == -signal.SIGKILL
+    assert kills, "it was killed at least once"
+    assert subprocess.run([*command, broken], capture_output=True).returncode == 0
+    assert contents(Archive(broken)) == contents(Archive(whole))
+
+
+def test_damage_is_told_and_the_rest_kept(tmp_path: Path, place: str) -> None:
+    (tmp_path / "list.txt").write_text("f5d6c3\nf5f5\nc4c3\n")
+    done = awello("games", "import", str(tmp_path / "list.txt"))
+    assert done.returncode == 1 and "list.txt, line 2" in done.stdout
+    assert told("games", "list")["games"] == 2
+    (tmp_path / "page.html").write_text("<p>nothing here")
+    done = awello("games", "import", str(tmp_path / "page.html"))
+    assert done.returncode == 1 and "no games in a known format" in done.stdout.replace("\n", " ")
+
+
+def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
+    empty = awello("explore")
+    assert empty.returncode == 0 and "games import" in empty.stdout
+    write(tmp_path / "a.ggf", some_games(Game.OTHELLO, 30, Black="Ann", White="Bob", Date="1996.05.07"), "ggf")
+    awello("games", "import", str(tmp_path / "a.ggf"))
+    listed = awello("games", "list", "--player", "ann", "--year", "1996", "--limit", "5")
+    assert "Bob" in listed.stdout and "30 games, the latest 5 shown" in listed.stdout
+    figures = told("games", "stats")
+    assert figures["games"] == 30 and figures["players"] == [["Ann", 30], ["Bob", 30]]
+    assert "30 of othello" in awello("games", "stats").stdout
+    branches = told("explore")["branches"]
+    assert isinstance(branches, list) and len(branches) == 1
+    assert branches[0]["move"] == "f5" and branches[0]["games"] == 30
+    shown = awello("explore", "f5", "--result", "white")
+    assert shown.returncode == 0 and "White to move" in shown.stdout
+    assert awello("games", "files").stdout.count("a.ggf") == 1
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["games", "show", "7"], "there is no game 7"),
+        (["games", "import", "nowhere"], "there is no file 'nowhere'"),
+        (["games", "export", "--out", "games.zip"], "tells no format"),
+        (["games", "export", "--out", "games.ggf", "--file", "nothing"], "no file 'nothing' was imported"),
+        (["games", "list", "--year", "19"], "is no year"),
+        (["games", "list", "--result", "won"], "no result 'won'"),
+        (["explore", "f5f5"], "f5 is no legal move"),
+        (["explore", "--archive", "mysql://a/b"], "give a file, or postgresql"),
+    ],
+)
+def test_wrong_words_get_one_line(words: list[str], said: str, place: str) -> None:
+    done = awello(*words)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_positions_are_found_from_another_start(place: str) -> None:
+    archive = Archive(place)
+    archive.add(Record(Position.start(Game.ROMEIN), (5, 5)))
+    found = told("explore", "F", "--variant", "romein")
+    assert found["games"] == 1
