@@ -22,13 +22,13 @@ from conftest import ROOT, awello, fresh_awello, listen
 from awello import Game, Match, Position, make_player, parse_position, parse_transcript, play_match
 from awello.arena.elo import IMAGINARY, SCALE, ratings
 from awello.arena.footprint import footprint
-from awello.arena.game import Forfeit
 from awello.arena.guard import Guarded, Terms, Used, _Host
 from awello.arena.journal import Journal
 from awello.arena.openings import random_opening
 from awello.arena.tournament import Played, Results, Round, Tournament, play_round, run
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.limits import Clock
+from awello.players.player import Forfeit
 
 BOTS = str(ROOT / "tests" / "bots.py")
 
@@ -193,6 +193,15 @@ def test_no_limit_unless_asked_for_but_all_is_measured() -> None:
     assert used.processor < used.seconds / 2  # it slept
     assert big.games[0].used[0].memory > 1 << 20 > big.games[0].used[1].memory > 0
     assert big.games[0].used[0].learning > 0
+
+
+def test_another_program_loses_the_game_in_which_it_ends(tmp_path: Path) -> None:
+    command = f"{sys.executable} {ROOT / 'tests' / 'program.py'} gtp {tmp_path / 'log'} dies once"
+    tournament = Tournament(Game.OTHELLO, ("random", f"gtp@5s,command={command}"), 1, opening_plies=20)
+    (played,) = run(tournament, tmp_path / "out").rounds
+    first, second = (one.forfeits[1] for one in played.games)
+    assert first and first[0] == "crash" and "exit status 3" in first[1]
+    assert second is None, "it was told the moves of the opening, and those after it"
 
 
 def test_two_that_fail_both_lose(tmp_path: Path) -> None:

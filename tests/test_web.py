@@ -120,12 +120,15 @@ def test_reading_and_drawing(client: TestClient) -> None:
         "champion,hash=9",
         "human",
         "gtp,command=x",
+        "nboard,command=x",
+        "uci,command=x",
+        "uci,log=x",
     ],
 )
 def test_guests_cannot_touch_the_machine(client: TestClient, spec: str) -> None:
     answer = client.post("/api/choose", json={"player": spec})
     assert answer.status_code == 400, answer.text
-    assert not {"human", "gtp"} & {player["name"] for player in client.get("/api/players").json()}
+    assert not {"human", "gtp", "nboard", "uci"} & {player["name"] for player in client.get("/api/players").json()}
 
 
 # ---- bad input ------------------------------------------------------------------------------------------------------

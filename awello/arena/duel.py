@@ -86,6 +86,8 @@ class Pair:
     """As transcripts."""
     seconds: tuple[float, float]
     moves: tuple[int, int]
+    reasons: tuple[str, str] = ("", "")
+    """How each game was lost otherwise than on the board, if it was."""
 
 
 def play_pair(duel: Duel, players: Sequence[Player], number: int) -> Pair:
@@ -99,6 +101,7 @@ def play_pair(duel: Duel, players: Sequence[Player], number: int) -> Pair:
         (format_transcript(one), format_transcript(other)),
         spent.seconds,
         spent.moves,
+        (one.reason, other.reason),
     )
 
 

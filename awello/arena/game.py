@@ -6,21 +6,12 @@ from typing import Protocol
 
 from awello.errors import IllegalMoveError, SpecError
 from awello.limits import Clock
-from awello.players.player import Choice, Player, Resignation, TakeBack
+from awello.players.player import Choice, Forfeit, Player, Resignation, TakeBack
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS
 
-
-class Forfeit(Exception):
-    """Raised in place of a move by whoever watches over a player, who loses the game for this reason."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(reason, message)
-        self.reason, self.message = reason, message
-
-    def __str__(self) -> str:
-        return f"{self.reason}: {self.message}"
+OUT_OF_TIME = "ran out of time"
 
 
 class Watcher(Protocol):
@@ -68,6 +59,8 @@ def _play_on(
         begun = time.perf_counter()
         try:
             passes = position.legal_moves() == (PASS,)
+            if not passes:
+                player.follow(Record(start, tuple(moves)))
             choice = Choice(PASS) if passes else player.choose(position, clocks[position.side])
             if not isinstance(choice, Choice):
                 raise SpecError(f"player {player} must choose a Choice, not {choice!r}")
@@ -78,7 +71,7 @@ def _play_on(
             loser, reason = position.side, "resigned"
             break
         except Forfeit as forfeit:
-            loser, reason = position.side, str(forfeit)
+            loser, reason = position.side, OUT_OF_TIME if forfeit.reason == "time" else str(forfeit)
             break
         except TakeBack:
             keep = _last_turn(positions, moves, len(opening))
@@ -87,7 +80,7 @@ def _play_on(
         used = 0.0 if passes else time.perf_counter() - begun
         clocks[position.side] = clocks[position.side].spend(used)
         if clocks[position.side].seconds < 0:
-            loser, reason = position.side, "ran out of time"
+            loser, reason = position.side, OUT_OF_TIME
             break
         positions.append(after)
         moves.append(choice.move)

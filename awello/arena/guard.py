@@ -18,14 +18,14 @@ from traceback import extract_tb
 from typing import Any
 
 from awello.arena.footprint import footprint
-from awello.arena.game import Forfeit
 from awello.arena.workers import deaf
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.kernel import kernel_modules
 from awello.limits import Clock, format_seconds
-from awello.players.player import Choice, Player, Resignation, make_player
+from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
 from awello.players.spec import parse_spec
 from awello.position import Position
+from awello.record import Record
 from awello.rules.game import Game
 
 GRACE = 1.0  # seconds beyond its time after which a player that gives no answer is ended
@@ -83,6 +83,7 @@ class Guarded(Player):
         self._out: Forfeit | None = None  # it learns too slowly, or the tournament is over
         self._process: Any = None
         self._connection: Connection
+        self._record: Record | None = None
         self._lock = threading.Lock()
 
     def ready(self) -> None:
@@ -106,12 +107,15 @@ class Guarded(Player):
         except Forfeit as forfeit:
             self._lose(forfeit if forfeit.reason in REASONS else Forfeit("crash", forfeit.message))
 
+    def follow(self, record: Record) -> None:
+        self._record = record
+
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.forfeit:
             raise self.forfeit
         begun = perf_counter()
         try:
-            move, seconds = self._ask("time", self.terms.move_time, "choose", position, clock)
+            move, seconds = self._ask("time", self.terms.move_time, "choose", position, clock, self._record)
         except Forfeit as forfeit:
             if forfeit.reason == "time":
                 self._count(perf_counter() - begun)
@@ -237,7 +241,9 @@ class _Host:
         self._count_others()
         self.processor = 0.0
 
-    def choose(self, position: Position, clock: Clock) -> tuple[int, float]:
+    def choose(self, position: Position, clock: Clock, record: Record | None = None) -> tuple[int, float]:
+        if record is not None:
+            self.player.follow(record)
         self._count_others()
         begun, busy = perf_counter(), process_time()
         choice = self.player.choose(position, clock)

@@ -62,7 +62,7 @@ class MatchResult:
     worst: tuple[float, float]
     moves: tuple[int, int]
     forfeits: tuple[int, int]
-    """Games that each player lost by resigning or by the clock."""
+    """Games that each player lost otherwise than on the board: by resigning, by the clock, by failing."""
     records: list[Record]
     interrupted: bool = False
 

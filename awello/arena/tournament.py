@@ -18,14 +18,13 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from awello.arena.elo import ratings
-from awello.arena.game import Forfeit
 from awello.arena.guard import MIB, Guarded, Terms, Used
 from awello.arena.journal import Journal, own_players
 from awello.arena.match import Match, play_one
 from awello.arena.openings import random_opening
 from awello.errors import ConfigError
 from awello.formats.transcript import format_transcript
-from awello.players.player import find_player
+from awello.players.player import Forfeit, find_player
 from awello.players.spec import parse_spec
 from awello.rules.game import Game
 

@@ -100,6 +100,8 @@ def print_recap(result: "DuelResult") -> None:
     table.add_row("mean time per move", f"A {first:.3f} ms, B {second:.3f} ms")
     console = Console(highlight=False, markup=False)
     console.print(table)
+    if reasons := [reason for pair in result.pairs for reason in pair.reasons if reason]:
+        console.print(f"{len(reasons)} games were not lost on the board, the first because a player {reasons[0]}")
     console.print(say(result))
 
 

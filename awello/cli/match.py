@@ -83,5 +83,10 @@ def print_recap(result: "MatchResult") -> None:
     table.add_row("worst time per move", *(f"{1000 * worst:.3f} ms" for worst in result.worst), "")
     table.add_row("moves played", *map(str, result.moves), "")
     if any(result.forfeits):
-        table.add_row("lost by time or resigning", *map(str, result.forfeits), "")
-    Console().print(table)
+        table.add_row("not lost on the board", *map(str, result.forfeits), "")
+    console = Console(highlight=False, markup=False)
+    console.print(table)
+    for number, record in enumerate(result.records, 1):
+        if record.loser is not None:
+            console.print(f"the first of them, game {number}: {record.describe()}", soft_wrap=True)
+            break

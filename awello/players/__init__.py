@@ -1,3 +1,13 @@
 """Who chooses a move: players made from a spec string such as `alphabeta:mixed@6`."""
 
-from awello.players import budget, champion, gtp, human, montecarlo, simple, textbook  # noqa: F401  (they enter themselves in the registry)
+from awello.players import (  # noqa: F401  (they enter themselves in the registry)
+    budget,
+    champion,
+    gtp,
+    human,
+    montecarlo,
+    nboard,
+    simple,
+    textbook,
+    uci,
+)

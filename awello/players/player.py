@@ -27,6 +27,7 @@ from awello.errors import SpecError
 from awello.limits import Clock
 from awello.players.spec import NAME, Spec, parse_spec
 from awello.position import Position
+from awello.record import Record
 from awello.rules.game import Game
 
 
@@ -42,6 +43,20 @@ class Resignation(Exception):
     """Raised by a player who gives the game up."""
 
 
+class Forfeit(Exception):
+    """Raised in place of a move, where the player loses this game, and nothing else, for a reason.
+
+    By whoever watches over a player, and by one that is another program.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(reason, message)
+        self.reason, self.message = reason, message
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.message}"
+
+
 class TakeBack(Exception):
     """Raised by a player who wants their last move back."""
 
@@ -53,6 +68,9 @@ class Player:
 
     def begin(self, game: Game, seed: int) -> None:
         """Get ready for a new game; what is left to chance follows from the seed."""
+
+    def follow(self, record: Record) -> None:
+        """The game so far, told before each choice, for those whom its last position does not tell enough."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         """The move to play in a position with at least one legal move that is no pass."""

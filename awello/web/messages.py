@@ -27,8 +27,9 @@ KEPT_BACK = (
     "hash",
     "memory",
     "command",
+    "log",
 )  # settings that are the machine's, not a guest's
-ELSEWHERE = ("human", "gtp")  # players that a terminal is needed for
+ELSEWHERE = ("human", "gtp", "nboard", "uci")  # players that a terminal is needed for
 
 GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
 MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass)$")]

@@ -1,0 +1,333 @@
+"""Other programs as players: a real process that speaks GTP, NBoard's protocol or UCI, and all that can go wrong."""
+
+import gc
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, listen
+
+from awello import PASS, Game, Match, Position, make_player, parse_position, parse_transcript, play_match
+from awello.arena.duel import Duel, play_duel
+from awello.arena.match import MatchResult
+from awello.arena.openings import random_opening
+from awello.errors import AwelloError, SpecError
+from awello.limits import Clock
+from awello.players.ggf_line import format_game, parse_game
+from awello.players.player import Choice, Forfeit
+from awello.players.simple import Random
+from awello.record import Record
+
+PROGRAM = ROOT / "tests" / "program.py"
+RHINO = shutil.which("gtp-rhino") or shutil.which("gtp-rhino", path="/usr/games")
+GAMES = {"gtp": Game.OTHELLO, "nboard": Game.OTHELLO, "uci": Game.ABAPA}
+
+
+def spec(log: Path, wrong: str = "", name: str = "gtp", more: str = "") -> str:
+    return f"{name},command={sys.executable} {PROGRAM} {name.split('@')[0]} {log} {wrong}".strip() + more
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "log"
+
+
+def heard(log: Path) -> list[str]:
+    return log.read_text().splitlines()
+
+
+def processes(log: Path) -> list[str]:
+    return log.with_suffix(".processes").read_text().split()
+
+
+def gone(process: int) -> bool:
+    """Whether nothing is left of a process, or soon will be."""
+    for _ in range(100):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def ask(player: Any, record: Record, clock: Clock | None = None) -> Choice:
+    player.follow(record)
+    choice: Choice = player.choose(record.final, clock or Clock())
+    return choice
+
+
+# ---- games ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "habit"),
+    [("gtp", "is old"), ("gtp", "knows no pass"), ("nboard", "is Edax"), ("nboard", "greets"), ("uci", "greets")],
+)
+def test_it_plays_whole_games_with_openings_and_passes(log: Path, name: str, habit: str) -> None:
+    game = GAMES[name]
+    openings = tuple(random_opening(game, 16, str(number)) for number in range(2))
+    result = play_match(Match(game, spec(log, habit, name), "random", 4, seed=4, openings=openings))
+    assert result.forfeits == (0, 0)
+    assert game == Game.ABAPA or sum(PASS in record.moves for record in result.records) > 0
+    assert len(processes(log)) == 1, "the program is started once"
+    begun = {"gtp": "clear_board", "nboard": "ping 1", "uci": "ucinewgame"}[name]
+    assert heard(log).count(begun) == 5, "a match begins once to see whether all is well"
+    for number, record in enumerate(result.records):
+        for ply, position in enumerate(list(record.positions())[:-1]):
+            if ply >= 16 and ply % 2 == number % 2 and record.moves[ply] != PASS:
+                assert record.moves[ply] == position.legal_moves()[0], "our board is its board"
+
+
+def test_what_each_protocol_is_told(log: Path) -> None:
+    wanted = {
+        "gtp@5s": [
+            *("set_game Othello", "boardsize 8", "clear_board", "time_settings 0 5 1"),
+            *("play black f5", "time_left white 5 1", "genmove white"),
+        ],
+        "nboard": ["nboard 2", "set depth 12", "ping 1", "set game " + format_game(parse_transcript("f5")), "go"],
+        "uci@5s": ["uci", "ucinewgame", "isready", "position startpos moves F", "go movetime 5000"],
+        "uci@7": ["uci", "ucinewgame", "isready", "position startpos moves F", "go depth 7"],
+        "uci": ["uci", "ucinewgame", "isready", "position startpos moves F", "go movetime 1000"],
+    }
+    for number, (name, lines) in enumerate(wanted.items()):
+        game, file = GAMES[name.split("@")[0]], log.with_name(f"log{number}")
+        player = make_player(spec(file, "", name))
+        player.begin(game, 1)
+        ask(player, parse_transcript("f5" if game == Game.OTHELLO else "F", Position.start(game)))
+        assert heard(file) == lines
+
+
+def test_it_is_told_the_time_that_is_left(log: Path) -> None:
+    player = make_player(spec(log))
+    player.begin(Game.OTHELLO, 1)
+    player.choose(Position.start(), Clock(90.5))
+    assert heard(log)[-2:] == ["time_left black 90 0", "genmove black"]
+    limited = make_player(spec(log, "", "gtp@5s"))
+    limited.begin(Game.OTHELLO, 1)
+    limited.choose(Position.start(), Clock(3.0))
+    assert heard(log)[-2] == "time_left black 3 0"
+
+
+def test_a_share_of_the_clock_where_the_protocol_knows_none(log: Path) -> None:
+    player = make_player(spec(log, "", "uci"))
+    player.begin(Game.ABAPA, 1)
+    player.choose(Position.start(Game.ABAPA), Clock(60.0))
+    asked = re.fullmatch(r"go movetime (\d+)", heard(log)[-1])
+    assert asked and 100 < int(asked[1]) < 10_000
+
+
+def test_moves_may_be_taken_back(log: Path) -> None:
+    player = make_player(spec(log))
+    player.begin(Game.OTHELLO, 1)
+    first = ask(player, parse_transcript("f5"))
+    ask(player, parse_transcript("f5d6c3"))
+    assert heard(log)[-1] == "genmove white"
+    assert ask(player, parse_transcript("f5")) == first
+    assert heard(log)[-3:] == ["clear_board", "play black f5", "genmove white"]
+
+
+def test_a_position_that_is_no_game(log: Path) -> None:
+    board = parse_position("O" * 4 + "X" * 4 + "-" * 56 + " X")
+    player = make_player(spec(log))
+    player.begin(Game.OTHELLO, 1)
+    with pytest.raises(SpecError, match="plays games from the start"):
+        player.choose(board, Clock())
+    player = make_player(spec(log.with_name("other"), "", "uci"))
+    player.begin(Game.ABAPA, 1)
+    player.choose(parse_position("4-4-4-4-4-4-4-4-4-4-4-4-0-0-N"), Clock())
+    assert "position fen 4-4-4-4-4-4-4-4-4-4-4-4-0-0-N" in heard(log.with_name("other"))
+
+
+def test_all_that_is_said_can_be_written_down(log: Path) -> None:
+    file = log.with_name("talk.txt")
+    for _ in range(2):
+        player = make_player(spec(log, "", "uci", f",log={file}"))
+        player.begin(Game.ABAPA, 1)
+        player.choose(Position.start(Game.ABAPA), Clock())
+    lines = heard(file)
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} [<>]", line) for line in lines)
+    said = [line[24:] for line in lines]
+    assert said[:2] == ["> uci", "< id name first"] and said.count("< bestmove A ponder a") == 2
+    with pytest.raises(SpecError, match="cannot write to log="):
+        make_player(spec(log, "", "uci", f",log={log.parent}")).begin(Game.ABAPA, 1)
+
+
+# ---- trouble --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "wrong", "reason"),
+    [
+        ("gtp", "cheats", "illegal: .* answers 'A1': a1 is no legal move"),
+        ("gtp", "passes", "illegal: .*pass is no legal move"),
+        ("gtp", "babbles", "illegal: .*what a lovely day"),
+        ("gtp", "dies", "crash: .* has ended with exit status 3"),
+        ("gtp", "is killed", "crash: .* has ended by SIGKILL"),
+        ("gtp", "refuses", "crash: .* refuses 'play (black|white) .*': illegal move"),
+        ("gtp", "resigns", "resigned"),
+        ("nboard", "is killed", "crash: .* has ended by SIGKILL"),
+        ("nboard", "babbles", "illegal: .* answers 'what'"),
+        ("uci", "dies", "crash: .* has ended with exit status 3"),
+        ("uci", "cheats", "illegal: .* answers 'A1'"),
+    ],
+)
+def test_misbehaviour_costs_a_game_and_nothing_else(log: Path, name: str, wrong: str, reason: str) -> None:
+    result = play_match(Match(GAMES[name], "greedy", spec(log, wrong, name), 3, seed=1))
+    assert (result.wins, result.forfeits) == (3, (0, 3))
+    for record in result.records:
+        assert re.match(reason, record.reason) and "\n" not in record.reason
+
+
+def played(result: MatchResult) -> list[bool]:
+    return [record.loser is None for record in result.records]
+
+
+@pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
+def test_the_next_game_has_another_program(log: Path, name: str) -> None:
+    result = play_match(Match(GAMES[name], spec(log, "dies once", name), "random", 3, seed=1))
+    assert played(result) == [False, True, True]
+    assert len(processes(log)) == 2
+
+
+def test_a_program_killed_in_the_middle_of_a_game_loses_that_game_alone(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = []
+    begin, choose = Random.begin, Random.choose
+
+    def count(player: Random, game: Game, seed: int) -> None:
+        games.append(game)
+        begin(player, game, seed)
+
+    def kill(player: Random, position: Position, clock: Clock) -> Choice:
+        if len(games) == 3 and sum(position.holdings()) > 20:  # the second game: a match begins once before them
+            os.kill(int(processes(log)[0]), signal.SIGKILL)
+        return choose(player, position, clock)
+
+    monkeypatch.setattr(Random, "begin", count)
+    monkeypatch.setattr(Random, "choose", kill)
+    result = play_match(Match(Game.OTHELLO, "random", spec(log), 3, seed=1))
+    assert played(result) == [True, False, True]
+    assert result.records[1].reason.endswith("has ended by SIGKILL: try it in a shell")
+    assert len(result.records[1].moves) > 10
+    assert len(processes(log)) == 2
+
+
+def test_a_duel_goes_on_too(log: Path) -> None:
+    result = play_duel(Duel(Game.OTHELLO, "random", spec(log, "dies once"), 4, fixed=True))
+    assert [bool(reason) for pair in result.pairs for reason in pair.reasons] == [True, False, False, False]
+    assert result.pairs[0].points[0] == 1 and result.pairs[0].margins[0] == 64
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("gtp", "sleeps"), ("nboard", "floods"), ("uci", "drones")])
+def test_a_program_that_exceeds_its_clock(log: Path, name: str, wrong: str) -> None:
+    match = Match(GAMES[name], spec(log, wrong, f"{name}@100ms"), "random", 2)
+    result = play_match(match)
+    assert [record.reason for record in result.records] == ["ran out of time"] * 2
+    assert result.losses == 2
+    assert len(processes(log)) == 2
+    assert gone(int(log.with_suffix(".process").read_text()))
+
+
+def test_the_clock_of_the_game_counts_too(log: Path) -> None:
+    result = play_match(Match(Game.OTHELLO, spec(log, "sleeps"), "random", clock=Clock(0.2)))
+    assert result.records[0].reason == "ran out of time"
+
+
+def test_a_program_that_cannot_start_again_loses_its_games(log: Path) -> None:
+    player: Any = make_player(spec(log))
+    player.begin(Game.OTHELLO, 1)
+    player.command = player.command.replace(str(log), f"{log} plays draughts")
+    player.program.kill()
+    player.begin(Game.OTHELLO, 2)
+    with pytest.raises(Forfeit, match="refuses 'boardsize 8'"):
+        player.choose(Position.start(), Clock())
+
+
+# ---- beginnings and ends --------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
+def test_a_program_that_speaks_something_else(log: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("awello.players.program.READY", 1.0)
+    with pytest.raises(SpecError, match=r"gives no answer: does it speak (GTP|NBoard|UCI)"):
+        play_match(Match(GAMES[name], spec(log, "is silent", name), "random"))
+
+
+def test_a_program_that_refuses_the_game(log: Path) -> None:
+    with pytest.raises(SpecError, match="refuses 'boardsize 8': unacceptable size"):
+        make_player(spec(log, "plays draughts")).begin(Game.OTHELLO, 1)
+    with pytest.raises(SpecError, match="plays abapa alone: it has no option Variant"):
+        make_player(spec(log.with_name("other"), "", "uci")).begin(Game.ROMEIN, 1)
+
+
+@pytest.mark.parametrize("habit", ["", "stays"])
+def test_nothing_is_left_of_it(log: Path, habit: str) -> None:
+    player: Any = make_player(spec(log, habit))
+    player.begin(Game.OTHELLO, 1)
+    process = player.program._process.pid
+    del player
+    gc.collect()
+    assert gone(process)
+
+
+def test_what_it_has_started_ends_with_it(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("awello.players.program.READY", 2.0)
+    with pytest.raises(SpecError, match="gives no answer"):
+        make_player(spec(log, "has a child")).begin(Game.OTHELLO, 1)
+    assert gone(int(log.read_text()))
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows")
+def test_ctrl_c_ends_it_too(log: Path) -> None:
+    words = [sys.executable, "-m", "awello", "match", "othello", spec(log, "sleeps"), "random"]
+    ours = subprocess.Popen(words, cwd=ROOT, preexec_fn=listen, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    while not log.exists() or "genmove black" not in heard(log):
+        time.sleep(0.05)
+    ours.send_signal(signal.SIGINT)
+    _, errors = ours.communicate(timeout=30)
+    assert (ours.returncode, b"interrupted" in errors) == (130, True)
+    assert gone(int(log.with_suffix(".process").read_text()))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "game", "part"),
+    [
+        ("gtp", Game.OTHELLO, "needs a program: write gtp,command=PROGRAM"),
+        ("gtp,command=no-such-program -x", Game.OTHELLO, "cannot start 'no-such-program -x': No such file"),
+        ("nboard,command=play 'it", Game.OTHELLO, "is no command: No closing quotation"),
+        ("gtp@6,command=x", Game.OTHELLO, "takes a time for each move as its limit, such as gtp@5s"),
+        ("uci@6n,command=x", Game.ABAPA, "takes a time for each move"),
+        ("gtp,command=x", Game.ABAPA, "plays Othello alone"),
+        ("nboard,command=x", Game.OTHELLO6, "plays Othello on 8x8 alone"),
+        ("uci,command=x", Game.OTHELLO, "plays Awalé alone"),
+    ],
+)
+def test_what_cannot_be_played(wanted: str, game: Game, part: str) -> None:
+    with pytest.raises(SpecError, match=part):
+        make_player(wanted).begin(game, 1)
+
+
+# ---- the line of a game ---------------------------------------------------------------------------------------------
+def test_a_game_on_a_line() -> None:
+    for seed in range(10):
+        game = (Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4)[seed % 3]
+        record = play_match(Match(game, "random", "random", seed=seed)).records[0]
+        read = parse_game(format_game(record))
+        assert (read.start, read.moves) == (record.start, record.moves)
+    board = "-" * 27 + "O*" + "-" * 6 + "*O" + "-" * 27
+    real = f"1 (;GM[Othello]PC[NBoard]PB[./x]PW[B]RE[?]TI[15:00]TY[8]BO[8 {board} *]B[F5]W[f6/1.20/3]B[d3//0.01];)"
+    assert parse_game(real) == Record(Position.start(), parse_transcript("f5f6d3").moves)
+    changed = (real.replace(*pair) for pair in (("O*", "O?"), ("[8 ", "[6 "), ("F5", "A1"), (board, "-" * 63)))
+    for wrong in ("", "(;GM[Othello];)", *changed):
+        with pytest.raises(AwelloError):
+            parse_game(wrong)
+
+
+@pytest.mark.skipif(RHINO is None, reason="GRhino is not installed")
+def test_grhino() -> None:
+    match = Match(Game.OTHELLO, f"gtp@10s,command={RHINO} -l 1", "random", 2, seed=4)
+    result = play_match(match)
+    assert (result.wins, result.forfeits) == (2, (0, 0))
