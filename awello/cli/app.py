@@ -125,6 +125,7 @@ def main() -> None:
         duel,
         explore,
         games,
+        engine,
         genetic,
         lab,
         match,

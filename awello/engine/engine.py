@@ -117,6 +117,18 @@ class Engine:
 
         The values of the `best` moves are its candidates.
         """
+        *_, last = self.think(position, clock, limit, without, best)
+        return last
+
+    def think(
+        self,
+        position: Position,
+        clock: Clock,
+        limit: Limit | None = None,
+        without: Iterable[int] = (),
+        best: int = 1,
+    ) -> Answers:
+        """Growing answers of which `choose` gives the last."""
         allowed = allowance(clock, moves_left(position))
         if limit is not None and limit.seconds is not None:
             allowed = Allowance(allowed.aim, min(allowed.most, limit.seconds * (1 - SPARE)))
@@ -124,8 +136,7 @@ class Engine:
             limit = Limit(level=USUAL) if allowed == UNLIMITED else Limit()
         if len(position.legal_moves()) == 1:
             limit = Limit(depth=1)
-        *_, last = self._stream(position, limit, allowed, best, without=without)
-        return last
+        return self._stream(position, limit, allowed, best, without=without)
 
     def decide(self, position: Position, limit: Limit) -> int:
         """The move within a depth or a level, at once and nothing else: no thread to stop, no line to follow."""
