@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, awello, listen
 
-from awello import Game, Match, Position, parse_transcript, play_match
+from awello import Game, Match, Position, parse_position, parse_transcript, play_match
+from awello.engine.engine import Engine
 from awello.limits import Clock
 from awello.players.ggf_line import format_game
 from awello.protocols.gtp import Gtp, Time
@@ -148,12 +149,20 @@ def test_nboard_ignores_what_it_does_not_know() -> None:
     assert all(line.startswith(("status ", "set myname")) for line in answers[: answers.index("pong 1")])
 
 
-def test_ping_ends_a_thought() -> None:
+def test_ping_ends_a_thought(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, stopping = Engine.stop, set[threading.Thread]()
+
+    def stop_by(engine: Engine) -> None:
+        stopping.add(threading.current_thread())
+        stop(engine)
+
+    monkeypatch.setattr(Engine, "stop", stop_by)
     with talking(NBoard, Settings(level=30, hash=1)) as partner:
         partner.write("hint 60")
         partner.wait("search")
         partner.write("ping 2", "set depth 1", "go", "ping 3")
         partner.wait("pong 3")
+        assert len(stopping) == 2, "whoever listens stops the search, and does not wait for its next answer"
         partner.write(f"set game {format_game(parse_transcript('f5d6c3d3c4'))}", "set depth 30", "analyze", "ping 4")
         partner.wait("pong 4")
         partner.write("quit")
@@ -318,9 +327,6 @@ def test_uci_scores_are_hundredths_of_a_seed() -> None:
 
 
 def still_to_be_won(diagram: str) -> float:
-    from awello import parse_position
-    from awello.engine.engine import Engine
-
     with Engine(Game.ABAPA, hash=1) as engine:
         *_, last = engine.solve(parse_position(diagram))
     return last.value
