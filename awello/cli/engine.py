@@ -30,8 +30,9 @@ def engine(
         Path | None, typer.Option(help="Learnt weights in place of the shipped ones", metavar="FILE")
     ] = None,
 ) -> None:
-    """Let another program's board play with the champion: it talks on standard input and output until it is told to
-    quit. docs/protocols.md says how NBoard, GoGui and others start it.
+    """Put the champion under another program's board: it talks on standard input and output.
+
+    It is the command to give to the board. NBoard and Auale, for instance, start it and quit it by themselves.
     """
     from awello.protocols.gtp import Gtp
     from awello.protocols.nboard import NBoard

@@ -7,7 +7,7 @@ import re
 
 from awello.errors import NotationError
 from awello.formats.transcript import follow
-from awello.position import Position, format_position, parse_position
+from awello.position import format_position, parse_position
 from awello.record import Record
 from awello.rules.game import PASS
 
@@ -36,11 +36,9 @@ def format_game(record: Record) -> str:
     start = record.start
     squares = format_position(start).translate(str.maketrans("X", "*"))
     names = zip(record.positions(), record.moves, strict=False)
-    moves = "".join(f"{'BW'[position.side]}[{format_name(position, move)}]" for position, move in names)
+    moves = "".join(
+        f"{'BW'[position.side]}[{'PA' if move == PASS else position.format_move(move).upper()}]"
+        for position, move in names
+    )
     size = start.game.size
     return f"(;GM[Othello]PC[Awello]PB[Black]PW[White]RE[?]TI[15:00]TY[{size}]BO[{size} {squares}]{moves};)"
-
-
-def format_name(position: Position, move: int) -> str:
-    """The name of a move: two letters, `F5` or `PA`."""
-    return "PA" if move == PASS else position.format_move(move).upper()

@@ -30,7 +30,7 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-READY = 20.0  # seconds for the answer to anything but a question for a move
+READY = 60.0  # seconds for the answer to anything but a question for a move
 THINKING = 900.0  # seconds for a move that no clock limits
 GRACE = 0.5  # seconds that a move may be late
 FAREWELL = 1.0  # seconds to leave by itself
@@ -123,14 +123,13 @@ class Program:
 
     def __init__(self, command: str, protocol: str, log: str = "") -> None:
         self.command, self.protocol = command, protocol
+        if not command.strip():
+            name = protocol.lower()
+            raise SpecError(f"player {name} needs a program: write {name},command=PROGRAM with its options")
+        self._note = _open_log(log)
         try:
-            words = shlex.split(command)
-            if not words:
-                name = protocol.lower()
-                raise SpecError(f"player {name} needs a program: write {name},command=PROGRAM with its options")
-            self._note = _open_log(log)
             self._process = subprocess.Popen(
-                words,
+                shlex.split(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -141,7 +140,7 @@ class Program:
         except OSError as error:
             raise SpecError(f"cannot start {command!r}: {error.strerror}") from None
         except ValueError as error:
-            raise error if isinstance(error, SpecError) else SpecError(f"{command!r} is no command: {error}") from None
+            raise SpecError(f"{command!r} is no command: {error}") from None
         assert self._process.stdout is not None
         self._lines: Queue[str | None] = Queue(MOST_LINES)
         threading.Thread(target=_listen, args=(self._process.stdout, self._lines, self._note), daemon=True).start()
@@ -208,7 +207,8 @@ def _open_log(name: str) -> Note:
         raise SpecError(f"cannot write to log={name}: {error.strerror}") from None
 
     def note(who: str, line: str) -> None:
-        file.write(f"{datetime.now().isoformat(timespec='milliseconds')} {who} {line.rstrip()}\n")
+        with suppress(OSError):
+            file.write(f"{datetime.now().isoformat(timespec='milliseconds')} {who} {line.rstrip()}\n")
 
     return note
 

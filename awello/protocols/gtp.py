@@ -113,7 +113,7 @@ class Gtp(Talk):
     def _size(self, size: str) -> str:
         if int(size) not in SIZES:
             raise NotationError("unacceptable size")
-        self.play_game(SIZES[int(size)])
+        self.change_to(SIZES[int(size)])
         return self._clear()
 
     def _clear(self) -> str:
@@ -159,7 +159,7 @@ class Gtp(Talk):
         except AwelloError as error:
             raise NotationError(f"cannot load file, it must be a game in GGF: {error}") from None
         positions = list(record.positions())
-        self.play_game(record.start.game)
+        self.change_to(record.start.game)
         self.positions = positions[: max(1, int(move))] if move else positions
         return ""
 

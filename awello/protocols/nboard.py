@@ -10,7 +10,7 @@ from awello.analysis import Analysis
 from awello.engine.levels import HIGHEST, USUAL
 from awello.errors import NotationError
 from awello.limits import Clock, Limit
-from awello.players.ggf_line import format_name, parse_game
+from awello.players.ggf_line import parse_game
 from awello.position import Position
 from awello.protocols.talk import NAME, Settings, Talk, format_line
 from awello.rules.game import PASS, Game
@@ -65,7 +65,7 @@ class NBoard(Talk):
                 self._say_name()
             case "game":
                 self.positions = list(parse_game(value).positions())
-                self.play_game(self.positions[0].game)
+                self.change_to(self.positions[0].game)
 
     def _move(self, text: str) -> None:
         position, name = self.positions[-1], re.split(r"[\s/]", text.strip())[0]
@@ -121,6 +121,11 @@ class NBoard(Talk):
                 value = self.think(self.engine.think(position, Clock(), Limit(level=self.level))).value
             self.say(f"analysis {made} {value:+.2f}")
         self.say("status")
+
+
+def format_name(position: Position, move: int) -> str:
+    """The name of a move: two letters, `F5` or `PA`."""
+    return "PA" if move == PASS else position.format_move(move).upper()
 
 
 def _depth(analysis: Analysis) -> str:

@@ -68,6 +68,7 @@ class Talk(ABC):
         self._lines: SimpleQueue[str | None] = SimpleQueue()
         self._waiting = 0  # urgent lines that have been heard and not yet answered
         self._ended = False  # whether there will be no more lines
+        self._over = threading.Event()  # all of them are answered
         self._news = threading.Condition()
 
     # ---- what a protocol says ----------------------------------------------------------------------------------------
@@ -90,8 +91,8 @@ class Talk(ABC):
         weights = settings.weights if game == self.GAME else None
         return Engine(game, settings.threads, settings.hash, weights=weights)
 
-    def play_game(self, game: Game) -> None:
-        """Have the engine for a game."""
+    def change_to(self, game: Game) -> None:
+        """Have an engine for another game, if it is another."""
         if self.engine.game != game:
             self.engine.close()
             self.engine = self.make_engine(game)
@@ -102,13 +103,15 @@ class Talk(ABC):
         try:
             while (line := self._lines.get()) is not None:
                 if _says(line, self.URGENT):
-                    self._waiting -= 1
+                    with self._news:
+                        self._waiting -= 1
                 try:
                     if not self.answer(line):
                         break
                 except (ValueError, OverflowError, MemoryError) as error:
                     self.complain(line, str(error) if isinstance(error, AwelloError) else "syntax error")
         finally:
+            self._over.set()
             self.engine.close()
 
     def say(self, text: str) -> None:
@@ -143,6 +146,18 @@ class Talk(ABC):
 
     def _listen(self) -> None:
         """Hear lines until there are no more; then see to it that no thought goes on for long."""
+        try:
+            self._hear()
+        finally:
+            self._lines.put(None)
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+        while not self._over.wait(LOOK):
+            if self.interrupted:
+                self.engine.stop()
+
+    def _hear(self) -> None:
         input, line = FileIO(sys.stdin.fileno(), closefd=False), ""  # its own: nobody waits for it at the end
         while not _says(line, "quit") and (heard := input.readline(LONGEST)):
             line = heard.decode(errors="replace").strip()
@@ -154,14 +169,6 @@ class Talk(ABC):
                     self._news.notify_all()
                 self.engine.stop()
             self._lines.put(line)
-        self._lines.put(None)
-        with self._news:
-            self._ended = True
-            self._news.notify_all()
-        while True:
-            time.sleep(LOOK)
-            if self.interrupted:
-                self.engine.stop()
 
 
 def _says(line: str, word: str) -> bool:

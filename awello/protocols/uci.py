@@ -75,7 +75,7 @@ class Uci(Talk):
             case ["name", "ownbook", "value", ("true" | "false") as value]:
                 self.book = value == "true"
             case ["name", "variant", "value", value] if value in VARIANTS:
-                self.play_game(VARIANTS[value])
+                self.change_to(VARIANTS[value])
                 self.position = Position.start(self.engine.game)
             case ["name", "hash", "value", value]:
                 self._renew(replace(self.settings, hash=int(value)))
