@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from awello import PASS, Game, Match, Position, make_player, parse_position, par
 from awello.arena.duel import Duel, play_duel
 from awello.arena.match import MatchResult
 from awello.arena.openings import random_opening
-from awello.errors import AwelloError, SpecError
+from awello.errors import SpecError
+from awello.formats.ggf import format_ggf
 from awello.limits import Clock
-from awello.players.ggf_line import format_game, parse_game
+from awello.players.nboard import ABOUT
 from awello.players.player import Choice, Forfeit
 from awello.players.simple import Random
 from awello.record import Record
@@ -90,7 +92,13 @@ def test_what_each_protocol_is_told(log: Path) -> None:
             *("set_game Othello", "boardsize 8", "clear_board", "time_settings 0 5 1"),
             *("play black f5", "time_left white 5 1", "genmove white"),
         ],
-        "nboard": ["nboard 2", "set depth 12", "ping 1", "set game " + format_game(parse_transcript("f5")), "go"],
+        "nboard": [
+            "nboard 2",
+            "set depth 12",
+            "ping 1",
+            "set game " + format_ggf(replace(parse_transcript("f5"), tags=ABOUT)),
+            "go",
+        ],
         "uci@5s": ["uci", "ucinewgame", "isready", "position startpos moves F", "go movetime 5000"],
         "uci@7": ["uci", "ucinewgame", "isready", "position startpos moves F", "go depth 7"],
         "uci": ["uci", "ucinewgame", "isready", "position startpos moves F", "go movetime 1000"],
@@ -308,22 +316,6 @@ def test_ctrl_c_ends_it_too(log: Path) -> None:
 def test_what_cannot_be_played(wanted: str, game: Game, part: str) -> None:
     with pytest.raises(SpecError, match=part):
         make_player(wanted).begin(game, 1)
-
-
-# ---- the line of a game ---------------------------------------------------------------------------------------------
-def test_a_game_on_a_line() -> None:
-    for seed in range(10):
-        game = (Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4)[seed % 3]
-        record = play_match(Match(game, "random", "random", seed=seed)).records[0]
-        read = parse_game(format_game(record))
-        assert (read.start, read.moves) == (record.start, record.moves)
-    board = "-" * 27 + "O*" + "-" * 6 + "*O" + "-" * 27
-    real = f"1 (;GM[Othello]PC[NBoard]PB[./x]PW[B]RE[?]TI[15:00]TY[8]BO[8 {board} *]B[F5]W[f6/1.20/3]B[d3//0.01];)"
-    assert parse_game(real) == Record(Position.start(), parse_transcript("f5f6d3").moves)
-    changed = (real.replace(*pair) for pair in (("O*", "O?"), ("[8 ", "[6 "), ("F5", "A1"), (board, "-" * 63)))
-    for wrong in ("", "(;GM[Othello];)", *changed):
-        with pytest.raises(AwelloError):
-            parse_game(wrong)
 
 
 @pytest.mark.skipif(RHINO is None, reason="GRhino is not installed")

@@ -18,8 +18,8 @@ from conftest import ROOT, awello, listen
 
 from awello import Game, Match, Position, parse_position, parse_transcript, play_match
 from awello.engine.engine import Engine
+from awello.formats.ggf import format_ggf
 from awello.limits import Clock
-from awello.players.ggf_line import format_game
 from awello.protocols.gtp import Gtp, Time
 from awello.protocols.nboard import NBoard
 from awello.protocols.talk import Settings, Talk
@@ -99,7 +99,7 @@ def legal(text: str, position: Position) -> bool:
 
 # ---- NBoard ---------------------------------------------------------------------------------------------------------
 def test_nboard() -> None:
-    game = format_game(parse_transcript("f5d6"))
+    game = format_ggf(parse_transcript("f5d6"))
     answers = script(
         NBoard, "nboard 2", "set depth 3", f"set game {game}", "ping 7", "set contempt 10", "learn", "hint 2"
     )
@@ -124,18 +124,18 @@ def test_nboard_does_not_play_its_move() -> None:
 
 def test_nboard_analyses_every_position() -> None:
     record = play_match(Match(Game.OTHELLO4, "random", "random", seed=1)).records[0]
-    answers = script(NBoard, f"set game {format_game(record)}", "analyze")
+    answers = script(NBoard, f"set game {format_ggf(record)}", "analyze")
     lines = [line.split() for line in answers if line.startswith("analysis")]
     assert [int(words[1]) for words in lines] == list(range(len(record.moves), -1, -1))
     first, second = record.final.score()
     assert float(lines[0][2]) == (second - first if record.final.side else first - second)
-    assert "status the game is over" in script(NBoard, f"set game {format_game(record)}", "go", "hint 3")
+    assert "status the game is over" in script(NBoard, f"set game {format_ggf(record)}", "go", "hint 3")
 
 
 def test_nboard_passes() -> None:
     record = parse_transcript(PASSING)
     assert record.final.legal_moves() == (-1,)
-    answers = script(NBoard, f"set game {format_game(record)}", "go", "move PA", "go", "analyze")
+    answers = script(NBoard, f"set game {format_ggf(record)}", "go", "move PA", "go", "analyze")
     (one, other) = [line for line in answers if line[:3] == "==="]
     assert one.startswith("=== PA/") and legal(other[4:6], record.final.play("pass"))
     assert next(line.split()[1] for line in answers if line.startswith("analysis")) == str(len(record.moves) + 1)
@@ -163,7 +163,7 @@ def test_ping_ends_a_thought(monkeypatch: pytest.MonkeyPatch) -> None:
         partner.write("ping 2", "set depth 1", "go", "ping 3")
         partner.wait("pong 3")
         assert len(stopping) == 2, "whoever listens stops the search, and does not wait for its next answer"
-        partner.write(f"set game {format_game(parse_transcript('f5d6c3d3c4'))}", "set depth 30", "analyze", "ping 4")
+        partner.write(f"set game {format_ggf(parse_transcript('f5d6c3d3c4'))}", "set depth 30", "analyze", "ping 4")
         partner.wait("pong 4")
         partner.write("quit")
     told = partner.answers
@@ -271,7 +271,7 @@ def test_gtp_refuses_in_a_line() -> None:
 
 def test_gtp_loads_a_game(tmp_path: Path) -> None:
     file = tmp_path / "game.ggf"
-    file.write_text(format_game(parse_transcript("f5d6c3")))
+    file.write_text(format_ggf(parse_transcript("f5d6c3")))
     answers = gtp(f"loadsgf {file}", "gogui-rules_side_to_move", f"loadsgf {file} 2", "gogui-rules_legal_moves")
     start = parse_transcript("f5").final
     assert answers == ["=", "= white", "=", "= " + " ".join(map(start.format_move, start.legal_moves()))]

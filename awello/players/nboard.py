@@ -6,18 +6,20 @@ The protocol has no clock: the program is told a depth, and a limit only decides
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
 
 from awello.errors import SpecError
+from awello.formats.ggf import format_ggf
 from awello.limits import Clock
-from awello.players.ggf_line import format_game
 from awello.players.player import register
 from awello.players.program import Program, Stranger
 from awello.record import Record
 from awello.rules.game import Game
+
+ABOUT = {"Site": "Awello", "Black": "Black", "White": "White", "RE": "?", "TI": "15:00"}  # what programs look for
 
 
 @register("nboard", "another program for Othello that speaks NBoard's protocol: nboard@5s,command=ntest,depth=14")
@@ -44,7 +46,7 @@ class NBoard(Stranger):
         program.hear(lambda line: re.fullmatch(r"pong\s+1", line))
 
     def ask(self, program: Program, record: Record, clock: Clock) -> str:
-        program.say(f"set game {format_game(record)}")
+        program.say(f"set game {format_ggf(replace(record, tags=ABOUT))}")
         program.say("go")
         answer = program.hear(lambda line: line.startswith("==="), self.seconds(clock))
         return re.split(r"[\s/]", answer.removeprefix("===").strip())[0]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from awello.analysis import Analysis
 from awello.errors import AwelloError, NotationError
+from awello.formats.ggf import parse_ggf
 from awello.limits import Clock, Limit
-from awello.players.ggf_line import parse_game
 from awello.position import Position, format_position
 from awello.protocols.talk import NAME, Settings, Talk
 from awello.record import Record
@@ -153,7 +153,7 @@ class Gtp(Talk):
     def _load(self, file: str, move: str = "") -> str:
         """A game in the Generic Game Format, which is SGF as Othello programs write it; before a move, if given."""
         try:
-            record = parse_game(Path(file).read_text("utf-8", "replace"))
+            record = parse_ggf(Path(file).read_text("utf-8", "replace"))
         except OSError as error:
             raise NotationError(f"cannot load file: {error.strerror}") from None
         except AwelloError as error:

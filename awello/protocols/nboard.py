@@ -9,8 +9,8 @@ import time
 from awello.analysis import Analysis
 from awello.engine.levels import HIGHEST, USUAL
 from awello.errors import NotationError
+from awello.formats.ggf import parse_ggf
 from awello.limits import Clock, Limit
-from awello.players.ggf_line import parse_game
 from awello.position import Position
 from awello.protocols.talk import NAME, Settings, Talk, format_line
 from awello.rules.game import PASS, Game
@@ -64,7 +64,7 @@ class NBoard(Talk):
                 self.level = min(max(0, int(value)), HIGHEST)
                 self._say_name()
             case "game":
-                self.positions = list(parse_game(value).positions())
+                self.positions = list(parse_ggf(value).positions())
                 self.change_to(self.positions[0].game)
 
     def _move(self, text: str) -> None:
