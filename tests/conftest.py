@@ -113,6 +113,7 @@ def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
 def data_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What the tests keep is not kept among the things of whoever runs them."""
     os.environ["AWELLO_DATA"] = str(tmp_path_factory.mktemp("data"))
+    os.environ.pop("AWELLO_ARCHIVE", None)
 
 
 def random_record(game: Game, seed: int) -> Record:

@@ -5,12 +5,14 @@ be written again as it was.
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, select
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from awello.archive.index import find_entries
 from awello.archive.schema import connect, events, games, players, writing
@@ -29,6 +31,15 @@ seconds = players.alias()
 def default_place() -> str:
     """The archive that `AWELLO_ARCHIVE` names, a file or an address, or the user's own."""
     return os.environ.get("AWELLO_ARCHIVE") or str(user_data() / "archive.sqlite")
+
+
+def parse_years(text: str) -> tuple[int, int] | None:
+    """The first and the last year; None if there is no text."""
+    if not text:
+        return None
+    if not (match := re.fullmatch(r"([0-9]{4})(?:-([0-9]{4}))?", text.strip())):
+        raise ConfigError(f"{text!r} is no year: give one such as 1996, or several such as 1990-1999")
+    return int(match[1]), int(match[2] or match[1])
 
 
 @dataclass(frozen=True)
@@ -94,6 +105,12 @@ class Archive:
         with self.engine.connect() as connection:
             return [row.id for row in wanted.rows(connection)]
 
+    def latest(self, wanted: Wanted, count: int, before: int | None = None) -> tuple[int, list[Any]]:
+        """How many games are asked for, and the rows of the last of them, or of the last before a number."""
+        with self.engine.connect() as connection:
+            counted, numbers = _latest(connection, wanted, count, before)
+        return counted, list(self.rows(numbers))
+
     def find(self, number: int) -> Record:
         """The game of a number."""
         for record in self.records([number]):
@@ -121,6 +138,21 @@ class Archive:
     def close(self) -> None:
         """Let go of the database."""
         self.engine.dispose()
+
+
+def _latest(connection: Connection, wanted: Wanted, count: int, before: int | None) -> tuple[int, list[int]]:
+    """How many games are asked for, and the last numbers; only those are read, however many there are."""
+    number, conditions = games.c.id, list(wanted.conditions())
+    if wanted.through is None:
+        counted: int = connection.execute(select(func.count(number)).where(*conditions)).scalar_one()
+        below = [] if before is None else [number < before]
+        asked = select(number).where(*conditions, *below).order_by(number.desc()).limit(count)
+        return counted, list(connection.execute(asked).scalars())
+    passing = np.unique(find_entries(connection, wanted.through)["record"])
+    if conditions:
+        passing = np.intersect1d(passing, list(connection.execute(select(number).where(*conditions)).scalars()))
+    end = len(passing) if before is None else np.searchsorted(passing, before)
+    return len(passing), passing[max(0, end - count) : end][::-1].tolist()
 
 
 def _with_names() -> Select[Any]:

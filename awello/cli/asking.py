@@ -1,6 +1,5 @@
 """The options by which commands ask for games of the archive."""
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -47,7 +46,7 @@ def wanted_games(
     game: "Game | None", player: str, event: str, years: str, opening: str, result: str, moves: str = ""
 ) -> "Wanted":
     """Which games the options ask for."""
-    from awello.archive.archive import Wanted
+    from awello.archive.archive import Wanted, parse_years
     from awello.errors import ConfigError
     from awello.formats.transcript import parse_transcript
     from awello.position import Position
@@ -58,14 +57,3 @@ def wanted_games(
     start = Position.start(game or Game.OTHELLO)
     through = parse_transcript(moves, start).final if moves else None
     return Wanted(game, player, event, parse_years(years), opening, RESULTS.get(result, ""), through)
-
-
-def parse_years(text: str) -> tuple[int, int] | None:
-    """The first and the last year; None if there is no text."""
-    from awello.errors import ConfigError
-
-    if not text:
-        return None
-    if not (match := re.fullmatch(r"([0-9]{4})(?:-([0-9]{4}))?", text.strip())):
-        raise ConfigError(f"{text!r} is no year: give one such as 1996, or several such as 1990-1999")
-    return int(match[1]), int(match[2] or match[1])

@@ -28,6 +28,11 @@ def serve(
         int | None,
         typer.Option(min=1, max=64, help="Processes that think, one search each; up to 4 unless said", metavar="N"),
     ] = None,
+    archive: Annotated[
+        str | None,
+        typer.Option(help="Where finished games are kept: a file or postgresql://USER@HOST/NAME", metavar="PLACE"),
+    ] = None,
+    no_archive: Annotated[bool, typer.Option("--no-archive", help="Keep no games, and show none")] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser, if there is one")] = True,
 ) -> None:
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""
@@ -40,7 +45,7 @@ def serve(
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
     config = uvicorn.Config(
-        create_app(threads or min(USUAL_THREADS, os.cpu_count() or 1), host),
+        create_app(threads or min(USUAL_THREADS, os.cpu_count() or 1), host, None if no_archive else archive or ""),
         log_level="critical",
         access_log=False,
         server_header=False,

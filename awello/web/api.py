@@ -24,9 +24,9 @@ from awello.web.thinkers import Thinkers
 from awello.web.views import view_record
 
 ABOUT = """
-A game is never kept here: each question says where the game began and which moves were played.  Moves have their usual
-names, `f5` or `C`, and `pass`.  Values are discs or seeds by which the mover will win, below zero if they lose.  What
-goes wrong is answered with a code and a line that says what.
+A game that goes on is never kept here: each question says where it began and which moves were played.  Moves have
+their usual names, `f5` or `C`, and `pass`.  Values are discs or seeds by which the mover will win, below zero if they
+lose.  What goes wrong is answered with a code and a line that says what.
 
 `/api/live` is a WebSocket for answers that grow: send `{"id": 1, "do": "analyse", ...}` (or `choose`, `review`) with
 the fields of the request of the same name, and `{"id": 1, "do": "stop"}` to end it; every answer carries the id.
@@ -50,6 +50,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 OVERLOADED = ("busy", "closed", "crash")
 ABSENT: dict[str, Any] = {"model": Problem, "description": "There is no such thing"}
 BUSY: dict[str, Any] = {"model": Problem, "description": "Something else is running"}
+OFTEN: dict[str, Any] = {"model": Problem, "description": "It came too often"}
 
 router = APIRouter(prefix="/api")
 Json = dict[str, Any]
@@ -70,8 +71,8 @@ async def health() -> Json:
     return {"ok": True, "version": __version__}
 
 
-@router.get("/games", summary="The games and their rules")
-async def games() -> list[Json]:
+@router.get("/rules", summary="The games and their rules")
+async def rules() -> list[Json]:
     """Every game: sizes of Othello, variants of Awalé."""
     return [
         {

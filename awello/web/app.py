@@ -12,7 +12,8 @@ from starlette.exceptions import HTTPException
 
 from awello import __version__
 from awello.errors import AwelloError
-from awello.web import api, laboratory
+from awello.web import api, games, laboratory
+from awello.web.archivist import Archivist
 from awello.web.complaints import complaint
 from awello.web.contests import Busy, Contests, Missing
 from awello.web.door import Door, Refusal
@@ -23,23 +24,28 @@ from awello.web.thinkers import Thinkers
 STATUS = {Missing: 404, Busy: 409}
 
 
-def create_app(thinkers: int = 1, host: str = "127.0.0.1") -> FastAPI:
-    """The server, with so many processes that think; it answers to the name of this host."""
+def create_app(thinkers: int = 1, host: str = "127.0.0.1", archive: str | None = "") -> FastAPI:
+    """The server, with so many processes that think; it answers to the name of this host.
+
+    The archive is a file or an address; the user's own if it is empty, none if it is None.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests()
+        app.state.archivist = Archivist(archive)
         await app.state.thinkers.start()
         try:
             yield
         finally:
             app.state.contests.close()
+            app.state.archivist.close()
             await app.state.thinkers.close()
 
     app = FastAPI(
         title="Awello",
         version=__version__,
-        summary="Othello and Awalé: positions, players, analysis, contests",
+        summary="Othello and Awalé: positions, players, analysis, an archive of games, contests",
         description=api.ABOUT,
         docs_url=None,
         redoc_url=None,
@@ -49,6 +55,7 @@ def create_app(thinkers: int = 1, host: str = "127.0.0.1") -> FastAPI:
     )
     app.add_middleware(Door, host=host)
     app.include_router(api.router)
+    app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
     app.include_router(laboratory.router, responses={404: api.ABSENT, 409: api.BUSY})
     _answer_problems(app)
 

@@ -45,6 +45,11 @@ export function actionsOf(app) {
       app.showTab("analysis");
       reviewer.begin(table.game);
     },
+    explore: () => app.showTab("games"),
+    chooseKeeping: () => {
+      app.showTab("settings");
+      byId("setting-archive").focus();
+    },
     blunder: () => nextMark(MARKS.blunder),
     mistake: () => nextMark(MARKS.mistake),
     inaccuracy: () => nextMark(MARKS.inaccuracy),
@@ -68,6 +73,7 @@ export function actionsOf(app) {
 function setSeat(app, side, spec) {
   const { table } = app;
   table.game.chosen = true;
+  table.game.names = null;
   table.game.seats = table.game.seats.map((seat, place) => (place === side ? spec : seat));
   table.paused = false;
   hideNotice();
@@ -77,6 +83,7 @@ function setSeat(app, side, spec) {
 function changeSides(app) {
   const { table, screen } = app;
   table.game.seats = [...table.game.seats].reverse();
+  table.game.names = null;
   const [first, second] = table.game.seats;
   screen.turned = first !== PERSON && second === PERSON;
   app.step(table.game.at);

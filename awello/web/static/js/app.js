@@ -5,6 +5,8 @@ import { AnalysisPanel } from "./analysis-panel.js";
 import { listenForGames } from "./bring-in.js";
 import { translate } from "./dom.js";
 import { FAMILY, Game, PERSON } from "./game.js";
+import { GamesTab } from "./games-tab.js";
+import { keepGame } from "./keeper.js";
 import { listenToKeys } from "./keys.js";
 import { LabTab } from "./lab-tab.js";
 import { friendly } from "./levels.js";
@@ -15,13 +17,13 @@ import { PositionPanel } from "./position-panel.js";
 import { Reviewer } from "./reviewer.js";
 import { playerName, resultWords, Screen } from "./screen.js";
 import { api, Live } from "./server.js";
-import { rememberGame, set, settings } from "./settings.js";
+import { recentGames, rememberGame, set, settings } from "./settings.js";
 import { applySettings, SettingsPanel } from "./settings-panel.js";
 import { play as playSound } from "./sounds.js";
 import { loadGame, Table } from "./table.js";
 import { signed, t } from "./words.js";
 
-const TABS = { play: PlayPanel, analysis: AnalysisPanel, position: PositionPanel, lab: LabTab, settings: SettingsPanel };
+const TABS = { play: PlayPanel, analysis: AnalysisPanel, games: GamesTab, position: PositionPanel, lab: LabTab, settings: SettingsPanel };
 const byId = (id) => document.getElementById(id);
 
 class App {
@@ -69,6 +71,8 @@ class App {
     this.live.addEventListener("online", () => {
       this.table.goOn();
       noteOffline(false);
+      if (this.table.game?.kept?.problem) this.table.game.kept = null;
+      this.archiveChanged();
     });
     listenToKeys(this.actions);
     listenToButtons(this);
@@ -118,13 +122,13 @@ class App {
 
   /** Open the link in the address; false if it holds no game. */
   async open(hash) {
-    const kept = history.state?.link === hash ? history.state : null;
+    const kept = history.state?.link === hash ? history.state : recentGames().find(({ link }) => link === hash);
     const game = parseLink(hash);
     if (!game) {
       complain({ code: "link" });
       return false;
     }
-    if (kept) restoreTimes(game, kept.times);
+    if (kept) restore(game, kept);
     return this.use(game, { key: kept?.key, back: true });
   }
 
@@ -266,7 +270,15 @@ class App {
     this.screen.draw();
     byId("game-picker").value = game.game;
     for (const panel of Object.values(this.panels)) panel.update();
-    if (!game.at.view.provisional) this.keep();
+    if (game.at.view.provisional) return;
+    this.keep();
+    keepGame(game).then((asked) => asked && this.archiveChanged());
+  }
+
+  /** The archive has changed, or can be asked again. */
+  archiveChanged() {
+    this.panels.games?.forget();
+    this.draw();
   }
 
   /** Keep the game in the address, and with its times in the history, so that a reload loses nothing. */
@@ -274,14 +286,16 @@ class App {
     const { game } = this.table;
     document.title = `${t(`game.${game.game}`)} – Awello`;
     const link = formatLink(game);
-    if (link === this.link && history.state?.link === link) return;
+    const { begun, kept, names } = game;
+    if (link === this.link && history.state?.link === link && history.state.kept?.number === kept?.number) return;
     this.link = link;
-    history.replaceState({ link, key: this.key, times: timesOf(game) }, "", link);
-    if (game.root.children.length) rememberGame(this.key, link, this.label(game));
+    const memory = { link, key: this.key, times: timesOf(game), begun, kept: kept?.number ? kept : null, names };
+    history.replaceState(memory, "", link);
+    if (game.root.children.length) rememberGame(memory, this.label(game));
   }
 
   label(game) {
-    const players = game.seats.map((seat) => playerName(seat, game.family)).join(" – ");
+    const players = game.seats.map((seat, side) => game.names?.[side] ?? playerName(seat, game.family)).join(" – ");
     const state = game.line.at(-1).over ? "" : ` · ${t("play.recent.moves", { moves: game.line.length - 1 })}`;
     return `${t(`game.${game.game}`)}: ${players}${state}`;
   }
@@ -334,7 +348,9 @@ class App {
 /** The times of each move of the main line, for a reload. */
 const timesOf = (game) => game.line.map(({ move, seconds, left }) => ({ move, seconds, left }));
 
-function restoreTimes(game, times = []) {
+/** Give a game back what its link does not hold. */
+function restore(game, { times = [], begun = null, kept = null, names = null }) {
+  Object.assign(game, { begun, kept, names });
   let node = game.root;
   for (const { move, seconds, left } of times) {
     if (move !== null) node = node?.children.find((child) => child.move === move);

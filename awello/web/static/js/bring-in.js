@@ -1,4 +1,4 @@
-/** Games that come from outside: pasted, dropped, from a file, from a link, from a contest. */
+/** Games that come from outside: pasted, dropped, from a file, from a link, from a contest, from the archive. */
 import { FAMILY, Game } from "./game.js";
 import { parseLink } from "./link.js";
 import { complain, note } from "./notices.js";
@@ -41,6 +41,21 @@ export async function replay(app, { game: name, moves }) {
     const found = moves ? await api("POST", "/api/read", { text: moves, game: name }) : { moves: [] };
     const game = gameOf(name, null, found.moves);
     game.at = game.root;
+    await app.use(game);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/** Show a game of the archive as it ended. */
+export async function bringInArchived(app, number) {
+  try {
+    const found = await api("GET", `/api/games/${number}`);
+    const game = gameOf(found.game, found.start, found.moves);
+    game.names = found.players;
+    game.kept = { number, moves: found.moves.join(" ") };
+    game.at.path.slice(1).forEach((node, place) => (node.seconds = found.seconds[place] ?? null));
+    game.at.result = found.result;
     await app.use(game);
   } catch (error) {
     complain(error);

@@ -76,6 +76,9 @@ export class Game {
     this.seats = seats; // player specs, PERSON for people
     this.chosen = chosen; // whether somebody chose these players, and the next game is to have them too
     this.clock = clock; // { seconds, increment } or null
+    this.names = null; // of the players, where the archive told them
+    this.begun = null; // when its first move was played here, in seconds since 1970
+    this.kept = null; // { moves, number or problem } once it has been played to its end
     this.seed = Math.floor(Math.random() * 2 ** 31);
     this.root = new Node(null, null);
     this.root.left = clock ? [clock.seconds, clock.seconds] : null;

@@ -16,6 +16,7 @@ export const KEYS = [
   { keys: ["l"], shown: "l", does: "engine" },
   { keys: ["z"], shown: "z", does: "hints" },
   { keys: ["a"], shown: "a", does: "arrows" },
+  { keys: ["e"], shown: "e", does: "explore" },
   { keys: ["r"], shown: "r", does: "review" },
   { keys: ["b"], shown: "b", does: "blunder" },
   { keys: ["m"], shown: "m", does: "mistake" },

@@ -52,7 +52,7 @@ export function parseLink(hash) {
     clock: parseClock(values.get("clock") ?? ""),
   });
   if (!parseMoves(game, values.get("moves") ?? "")) return null;
-  const lost = /^([01]) (resigned|time)$/.exec(values.get("lost") ?? "");
+  const lost = /^([01]) (resigned|time|forfeit)$/.exec(values.get("lost") ?? "");
   if (lost) game.at.tip.result = { loser: Number(lost[1]), reason: lost[2] };
   return game;
 }

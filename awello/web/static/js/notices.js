@@ -30,10 +30,15 @@ export function hideNotice() {
   if (!offline) document.getElementById("notice").hidden = true;
 }
 
-/** Say what went wrong: in the person's language where the kind of problem is known, else as the server said it. */
-export function complain({ code, message }) {
+/** What went wrong: in the person's language where the kind of problem is known, else as the server said it. */
+export function problemWords({ code, message }) {
   const key = `problem.${code}`;
-  note(key in LANGUAGES.en ? t(key, { message }) : message);
+  return key in LANGUAGES.en ? t(key, { message }) : message;
+}
+
+/** Say what went wrong. */
+export function complain(problem) {
+  note(problemWords(problem));
 }
 
 /** The server went away, or is there again. */

@@ -6,7 +6,7 @@ import "./game-clock.js";
 import { PERSON, POINTS } from "./game.js";
 import { hintsOf } from "./analyst.js";
 import { mayShowHints } from "./reviewer.js";
-import { h, still } from "./dom.js";
+import { h, redraw, still } from "./dom.js";
 import { levelsOf } from "./levels.js";
 import { settings } from "./settings.js";
 import { currentLanguage, t } from "./words.js";
@@ -85,7 +85,7 @@ export class Screen {
       const moving = at.view.side === side && !at.over;
       const running = moving && table.clockRuns();
       byId(id).config = {
-        side, family: game.family, name: t(`side.${game.family}.${side}`), player: playerName(game.seats[side], game.family),
+        side, family: game.family, name: t(`side.${game.family}.${side}`), player: game.names?.[side] ?? playerName(game.seats[side], game.family),
         seconds: at.left ? at.left[side] : null, running, since: table.since, used: timeUsed(at, side),
         holding: at.view.holdings[side], unit: game.family === "othello" ? "discs" : "seeds",
         thinking: moving && table.thinking, winner: winnerOf(at) === side,
@@ -95,8 +95,7 @@ export class Screen {
 
   drawCaption() {
     const { game } = this.app.table;
-    const opening = game.at.path.findLast((node) => node.view?.opening)?.view.opening;
-    const more = this.app.editor ? [] : [opening?.[currentLanguage()], this.worthWords()];
+    const more = this.app.editor ? [] : [openingOf(game)?.[currentLanguage()], this.worthWords()];
     const words = [this.turnWords(), ...more];
     byId("caption").replaceChildren(...words.filter(Boolean).map((word) => h("span", {}, word)));
   }
@@ -125,13 +124,17 @@ export class Screen {
     const banner = byId("banner");
     const shown = table.game.at.over && !this.app.editor && !table.game.at.children.length;
     banner.hidden = !shown;
-    if (!shown || banner.dataset.node === table.game.at.id + currentLanguage()) return;
-    banner.dataset.node = table.game.at.id + currentLanguage();
-    banner.replaceChildren(
+    const kept = keptWords(table.game);
+    const state = table.game.at.id + currentLanguage() + kept;
+    if (!shown || banner.dataset.state === state) return;
+    banner.dataset.state = state;
+    redraw(
+      banner,
       h("strong", {}, resultWords(table.game)),
-      h("button", { class: "primary", onclick: () => this.app.actions.review() }, t("review.begin")),
-      h("button", { onclick: () => this.app.actions.newGame() }, t("control.new")),
-      h("button", { onclick: () => this.app.actions.rematch() }, t("control.rematch")),
+      h("button", { id: "banner-review", class: "primary", onclick: () => this.app.actions.review() }, t("review.begin")),
+      h("button", { id: "banner-new", onclick: () => this.app.actions.newGame() }, t("control.new")),
+      h("button", { id: "banner-again", onclick: () => this.app.actions.rematch() }, t("control.rematch")),
+      ...(kept ? [h("small", { id: "kept" }, kept), h("button", { id: "choose-keeping", class: "plain", onclick: () => this.app.actions.chooseKeeping() }, t("tab.settings"))] : []),
     );
   }
 
@@ -179,6 +182,16 @@ function timeUsed(node, side) {
 function winnerOf(node) {
   if (node.result) return 1 - node.result.loser;
   return node.view?.over ? node.view.winner : null;
+}
+
+/** The name of the opening: that of the last position that has one. */
+export const openingOf = (game) => game.at.path.findLast((node) => node.view?.opening)?.view.opening;
+
+/** Whether the game that ended here is in the archive, in a line. */
+function keptWords({ kept, at }) {
+  if (!kept || kept.moves !== at.moves.join(" ")) return "";
+  if (kept.number) return t("archive.kept", { number: kept.number });
+  return kept.problem ? t("archive.notkept", { problem: kept.problem }) : "";
 }
 
 /** How the game ended, in a line. */

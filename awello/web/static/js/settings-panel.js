@@ -34,7 +34,8 @@ export class SettingsPanel {
       this.select("board", BOARDS, (name) => t(`settings.board.${name}`)),
       this.row("size", h("input", { type: "range", id: "setting-size", ...SIZES, value: settings.size, oninput: (event) => this.change("size", Number(event.target.value)) })),
       this.select("speed", SPEEDS, (value) => t(`settings.speed.${value}`), Number),
-      this.check("sounds"), this.check("arrows"), this.check("keys"),
+      this.check("sounds"), this.check("arrows"), this.check("keys"), this.check("archive"),
+      this.row("name", h("input", { id: "setting-name", maxLength: 60, autocomplete: "nickname", spellcheck: false, placeholder: t("settings.name.none"), value: settings.name, onchange: (event) => this.change("name", event.target.value.trim()) })),
       h("p", { class: "soft" }, h("a", { href: "/api" }, t("settings.api"))),
     );
   }

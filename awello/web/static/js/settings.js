@@ -11,6 +11,8 @@ const USUAL = {
   size: 640, // the largest width of a board, in pixels
   speed: 160, // milliseconds a seed
   sounds: false,
+  archive: true, // finished games are kept there
+  name: "", // of the person, in games that are kept
   hints: true, // values on the squares while the engine is on
   arrows: true,
   keys: true, // single letters do something
@@ -42,11 +44,11 @@ export function set(name, value) {
   write(KEY, { ...read(KEY, {}), [name]: value }); // another tab may have chosen something else
 }
 
-/** The games last played here, the newest first: [{ link, label, when }]. */
+/** The games last played here, the newest first: [{ link, label, when, ... what the page remembers of a game }]. */
 export const recentGames = () => read(RECENT, []);
 
 /** Remember a game under its key, in place of what was remembered of it before. */
-export function rememberGame(key, link, label) {
-  const others = recentGames().filter((entry) => entry.key !== key && entry.link !== link);
-  write(RECENT, [{ key, link, label, when: Date.now() }, ...others].slice(0, MOST_RECENT));
+export function rememberGame(memory, label) {
+  const others = recentGames().filter((entry) => entry.key !== memory.key && entry.link !== memory.link);
+  write(RECENT, [{ ...memory, label, when: Date.now() }, ...others].slice(0, MOST_RECENT));
 }

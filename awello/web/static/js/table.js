@@ -49,7 +49,8 @@ export class Table extends EventTarget {
     const before = game.at;
     if (!before.view || before.over || !(move in before.view.moves)) return;
     this.rest();
-    await this.make(move, (performance.now() - this.since) / 1000);
+    const seconds = (performance.now() - this.since) / 1000;
+    await this.make(move, game.programToMove ? null : seconds); // who moves for a program tries something out
   }
 
   /** Make a move that is known to be legal. */
@@ -58,6 +59,7 @@ export class Table extends EventTarget {
     const before = game.at;
     const running = this.clockRuns(before);
     const known = before.children.some((child) => child.move === move);
+    if (!game.root.children.length) game.begun = Math.floor(Date.now() / 1000);
     const node = game.play(move);
     node.view ??= foresee(before.view, move);
     if (!known) {

@@ -1,0 +1,92 @@
+"""Who looks after the archive for the server: opens it once, asks it beside the other work, and bounds what comes in.
+
+An archive that cannot be opened or read costs an answer, never the page.  What a database says may name files and
+people, so it goes to the server's log and not to guests.
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from time import monotonic
+from typing import TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from sqlalchemy.exc import SQLAlchemyError
+
+from awello.archive.archive import Archive
+from awello.errors import AwelloError
+from awello.web.door import Refusal
+
+AT_ONCE = 4  # questions to the archive; others wait, and the rest of the server does not
+RETRY = 10.0  # seconds before an archive that could not be opened is tried again
+MINUTE, DAY = 60.0, 86400.0
+MOST_A_MINUTE = 20  # games that one guest may add
+MOST_A_DAY = 2000  # games that all of them may add
+
+Answer = TypeVar("Answer")
+
+
+class Archivist:
+    """The archive at a place, the user's own if it is empty; none at all if it is None."""
+
+    def __init__(self, place: str | None = "") -> None:
+        self.place = place
+        self._archive: Archive | None = None
+        self._failed_at = -RETRY
+        self._opening = threading.Lock()
+        self._limiter: CapacityLimiter | None = None
+        self._added: deque[tuple[float, str]] = deque()  # when, and by whom
+
+    async def ask(self, question: Callable[[Archive], Answer]) -> Answer:
+        """The answer to a question, which is asked in a thread."""
+        if self.place is None:
+            raise Refusal(404, "noarchive", "this server has no archive: start it without --no-archive")
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(AT_ONCE)
+        return await to_thread.run_sync(self._ask, question, limiter=self._limiter)
+
+    def admit(self, guest: str) -> None:
+        """Count a game that a guest adds; refuse it if there were too many."""
+        now = monotonic()
+        while self._added and self._added[0][0] <= now - DAY:
+            self._added.popleft()
+        if sum(name == guest and moment > now - MINUTE for moment, name in self._added) >= MOST_A_MINUTE:
+            raise Refusal(429, "often", f"{MOST_A_MINUTE} games a minute are kept at most: wait a little")
+        if len(self._added) >= MOST_A_DAY:
+            raise Refusal(429, "often", f"{MOST_A_DAY} games a day are kept at most: come back tomorrow")
+        self._added.append((now, guest))
+
+    def close(self) -> None:
+        """Let go of the database."""
+        if self._archive:
+            self._archive.close()
+
+    def _ask(self, question: Callable[[Archive], Answer]) -> Answer:
+        archive = self._open()
+        try:
+            return question(archive)
+        except (SQLAlchemyError, OSError) as error:
+            raise _broken(error) from None
+
+    def _open(self) -> Archive:
+        with self._opening:
+            if self._archive is None:
+                if monotonic() < self._failed_at + RETRY:
+                    raise _cannot()
+                try:
+                    self._archive = Archive(self.place or None)
+                except (SQLAlchemyError, OSError, AwelloError) as error:
+                    self._failed_at = monotonic()
+                    raise _broken(error) from None
+            return self._archive
+
+
+def _broken(error: Exception) -> Refusal:
+    """What guests are told of an error; the log is told the rest."""
+    logging.getLogger("awello").error("the archive: %s", error)
+    return _cannot()
+
+
+def _cannot() -> Refusal:
+    return Refusal(503, "archive", "the archive cannot be used now: the server's log says why")
