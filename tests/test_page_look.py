@@ -10,7 +10,7 @@ from browser import Visitor, caption, cell, click, notice, shows, tab, visiting
 from playwright.sync_api import Browser, Page, expect
 from test_words import ENGLISH, FRENCH
 
-TABS = ["play", "analysis", "position", "lab", "settings"]
+TABS = ["play", "analysis", "games", "position", "lab", "settings"]
 PHONE = {"width": 360, "height": 740}
 LINKS = {"othello": "#othello?moves=f5f6e6f4g7*", "awale": "#abapa?moves=CcFf*"}
 

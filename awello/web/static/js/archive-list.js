@@ -115,10 +115,10 @@ export class ArchiveList {
     const { number, game, players, winner, date, event, opening } = row;
     const family = FAMILY[game];
     const side = (place) => h("span", { class: winner === place ? "archive-side is-winner" : "archive-side" }, players[place] ?? t(`side.${family}.${place}`));
-    const facts = [t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");
+    const facts = [number, t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");
     return h("li", {}, h("button", { class: "archive-game", "data-number": number, onclick: () => bringInArchived(this.app, number) },
       side(0), h("span", { class: "archive-score" }, scoreWords(row)), side(1),
-      h("span", { class: "archive-facts" }, h("span", {}, `${number} `), facts)));
+      h("span", { class: "archive-facts" }, facts)));
   }
 }
 

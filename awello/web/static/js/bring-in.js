@@ -56,7 +56,7 @@ export async function bringInArchived(app, number) {
     game.kept = { number, moves: found.moves.join(" ") };
     game.at.path.slice(1).forEach((node, place) => (node.seconds = found.seconds[place] ?? null));
     game.at.result = found.result;
-    await app.use(game);
+    if (await app.use(game)) app.screen.board.scrollIntoView({ block: "nearest" });
   } catch (error) {
     complain(error);
   }

@@ -44,7 +44,7 @@ export function translate(root) {
 /** Give an element other children; the focus stays on the one with the same id, or at least in the element. */
 export function redraw(element, ...children) {
   const focused = element.contains(document.activeElement) ? document.activeElement.id : null;
-  element.replaceChildren(...children);
+  element.replaceChildren(...children.filter(Boolean));
   if (focused !== null) (document.getElementById(focused) ?? element.querySelector("button"))?.focus();
 }
 

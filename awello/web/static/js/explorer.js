@@ -6,10 +6,11 @@ import { openingOf } from "./screen.js";
 import { api } from "./server.js";
 import { currentLanguage, signed, t } from "./words.js";
 
-const WRITTEN = 18; // percent of a bar from which on there is room for the figure
+const WRITTEN = 25; // percent of a bar from which on there is room for the figure
 
 const digits = (number) => number.toLocaleString(currentLanguage());
 const percent = (part, whole) => Math.round((100 * part) / Math.max(1, whole));
+const share = (part, whole) => (percent(part, whole) || part === 0 ? percent(part, whole) : "<1");
 
 export class Explorer {
   constructor(app) {
@@ -85,7 +86,7 @@ export class Explorer {
       onclick: () => node === this.app.table.game.at && this.app.playMove(move),
     },
       h("b", {}, name),
-      h("span", { class: "explorer-games" }, digits(games), h("small", {}, `${percent(games, total)} %`)),
+      h("span", { class: "explorer-games" }, digits(games), h("small", {}, `${share(games, total)} %`)),
       bar(branch, node.view.side),
       h("span", { class: "explorer-mean" }, score === null ? "" : signed(score, 1)),
       opening ? h("span", { class: "explorer-opening" }, opening[currentLanguage()]) : null);
@@ -104,19 +105,19 @@ function bar({ wins, draws, losses }, side) {
   const decided = wins + draws + losses;
   const [own, other] = side ? ["second", "first"] : ["first", "second"];
   const parts = [[wins, `${own} is-won`], [draws, "drawn"], [losses, other]];
-  const part = ([count, winner]) => {
-    const share = percent(count, decided);
-    const piece = h("span", { class: `explorer-${winner}` }, share >= WRITTEN ? `${share} %` : "");
+  const draw = ([count, winner]) => {
+    const part = percent(count, decided);
+    const piece = h("span", { class: `explorer-${winner}` }, part >= WRITTEN ? `${part} %` : "");
     piece.style.flexGrow = count;
     return piece;
   };
-  return h("span", { class: "explorer-bar" }, ...parts.filter(([count]) => count).map(part));
+  return h("span", { class: "explorer-bar" }, ...parts.filter(([count]) => count).map(draw));
 }
 
 /** The row for those who hear it. */
 function label(move, { games, wins, draws, losses, score, opening }, total) {
   const decided = wins + draws + losses;
-  const words = [t("explorer.row", { move, games: digits(games), share: percent(games, total) })];
+  const words = [t("explorer.row", { move, games: digits(games), share: share(games, total) })];
   if (decided) words.push(t("explorer.row.results", { won: percent(wins, decided), drawn: percent(draws, decided), lost: percent(losses, decided) }));
   if (score !== null) words.push(t("explorer.row.mean", { mean: signed(score, 1) }));
   if (opening) words.push(opening[currentLanguage()]);

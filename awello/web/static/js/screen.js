@@ -134,7 +134,8 @@ export class Screen {
       h("button", { id: "banner-review", class: "primary", onclick: () => this.app.actions.review() }, t("review.begin")),
       h("button", { id: "banner-new", onclick: () => this.app.actions.newGame() }, t("control.new")),
       h("button", { id: "banner-again", onclick: () => this.app.actions.rematch() }, t("control.rematch")),
-      ...(kept ? [h("small", { id: "kept" }, kept), h("button", { id: "choose-keeping", class: "plain", onclick: () => this.app.actions.chooseKeeping() }, t("tab.settings"))] : []),
+      kept && h("small", { id: "kept" }, kept),
+      kept && table.game.begun && h("button", { id: "choose-keeping", class: "plain", onclick: () => this.app.actions.chooseKeeping() }, t("tab.settings")),
     );
   }
 

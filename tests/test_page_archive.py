@@ -1,0 +1,308 @@
+"""The archive in a real browser: what was played in a position, games that are kept, and the list of them."""
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import (
+    REFUSAL,
+    Visitor,
+    answered,
+    cell,
+    click,
+    discs,
+    moves_of,
+    play_on,
+    query,
+    serving,
+    shows,
+    tab,
+    visiting,
+)
+from conftest import random_record
+from playwright.sync_api import Browser, Page, expect
+from test_page_look import PHONE, english_left, serious, too_small
+from test_web_archive import names_of
+
+from awello import Game, Position, Record, format_position, parse_transcript
+from awello.archive.archive import Archive, Wanted
+from awello.archive.explorer import explore
+
+SHORT = "#othello4?first=human&second=human"
+TIGER = "f5d6c3d3c4"
+SHORT_GAME = next(
+    names for seed in range(100) if "pass" not in (names := names_of(random_record(Game.OTHELLO4, seed)))
+)  # without a pass
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An archive with games of Othello by Ann and Bob, one of Awalé, and one that was given up."""
+    archive = Archive(place := str(tmp_path_factory.mktemp("archive") / "archive.sqlite"))
+    for seed in range(25):
+        record = random_record(Game.OTHELLO, seed)
+        tags = {"Black": "Ann", "White": f"Bob {seed}", "Date": str(1990 + seed), "Event": "Cup"}
+        archive.add(Record(record.start, record.moves, tags=tags))
+    tags = {"Black": "Zoé", "White": "Ann", "Date": "2020"}
+    archive.add(Record(Position.start(), parse_transcript(TIGER).moves, (1.5,) * 5, (), tags, 1, "resigned"))
+    record = random_record(Game.ABAPA, 1)
+    archive.add(Record(record.start, record.moves, tags={"South": "Ann", "North": "Bob", "Date": "2021"}))
+    archive.close()
+    return place
+
+
+@pytest.fixture(scope="module")
+def address(place: str) -> Iterator[str]:
+    with serving("--port", "0", "--threads", "1", "--archive", place) as found:
+        yield found
+
+
+def numbers(place: str) -> list[int]:
+    archive = Archive(place)
+    try:
+        return archive.numbers(Wanted())
+    finally:
+        archive.close()
+
+
+def replay(page: Page, moves: list[str]) -> None:
+    """Play these moves, whoever has them."""
+    for move in moves:
+        expect(cell(page, move)).to_have_class(re.compile("is-open"))
+        click(page, move)
+
+
+def row(page: Page, move: str) -> str:
+    """What the explorer says of a move, as it is heard."""
+    return page.locator(f"#explore-{move}").get_attribute("aria-label") or ""
+
+
+# ---- what was played ------------------------------------------------------------------------------------------------
+def test_explorer_follows_the_position(visitor: Visitor, place: str) -> None:
+    page = visitor.open("#othello?moves=f5d6c3d3*")
+    page.keyboard.press("e")
+    expect(page.locator("#explorer-head")).to_contain_text("game")
+    page.keyboard.press("Home")
+    start = explore(Archive(place), Position.start())
+    expect(page.locator("#explorer-head")).to_have_text("26 games")
+    expect(page.locator(".explorer-move")).to_have_count(1)
+    assert row(page, "f5").startswith("f5: 26 games, 100 %, won ")
+    (first,) = start.branches
+    widths = page.eval_on_selector_all(".explorer-bar span", "parts => parts.map(part => Number(part.style.flexGrow))")
+    assert widths == [count for count in (first.wins, first.draws, first.losses) if count]
+    expect(page.locator(".explorer-bar span").first).to_have_class("explorer-first is-won")
+    page.keyboard.press("End")
+    expect(page.locator("#explore-c4 .explorer-opening")).to_have_text("Tiger")
+    expect(page.locator("#explorer-head")).to_contain_text("Perpendicular")
+    page.keyboard.press("k")
+    expect(page.locator("#explore-d3")).to_be_visible()
+    expect(page.locator("#explore-d3 .explorer-bar span")).to_have_class("explorer-first")  # White lost that game
+
+
+def test_explorer_plays_and_previews(visitor: Visitor) -> None:
+    page = visitor.open("#othello?moves=f5d6c3*")
+    tab(page, "games")
+    page.hover("#explore-d3")
+    expect(page.locator(".board-drawing.is-preview")).to_be_visible()
+    assert discs(page) == format_position(parse_transcript("f5d6c3d3").final).split()[0]
+    page.hover("#explorer-head")
+    expect(page.locator(".board-drawing.is-preview")).to_have_count(0)
+    page.click("#explore-d3")
+    shows(page, "f5d6c3d3*")
+    expect(page.locator("#explore-c4")).to_be_visible()
+    page.keyboard.press("Tab")
+    page.focus("#explore-c4")
+    expect(page.locator(".board-drawing.is-preview")).to_be_visible()
+    page.keyboard.press("Enter")
+    shows(page, "f5d6c3d3c4*")
+    expect(page.locator("#explorer-rows button")).to_have_count(0)
+    expect(page.locator(".explorer .soft")).to_have_text("No game goes on from here.")
+    page.keyboard.press("u")
+    expect(page.locator("#explore-c4")).to_be_visible()
+
+
+def test_positions_that_nobody_reached(visitor: Visitor) -> None:
+    page = visitor.open("#romein")
+    expect(tab(page, "games").locator(".explorer .soft")).to_contain_text("awello games import FILE")
+    page = visitor.open("#abapa")
+    tab(page, "games")
+    expect(page.locator("#explorer-head")).to_have_text("1 game")
+    page.click(".explorer-move")
+    expect(page.locator(".explorer-move")).to_have_count(1)
+    page = visitor.open("#othello?moves=f5f4*")
+    expect(tab(page, "games").locator(".explorer-move").first).to_be_visible()
+
+
+# ---- games that are kept --------------------------------------------------------------------------------------------
+def kept_number(page: Page) -> int:
+    expect(page.locator("#kept")).to_contain_text("Kept in the archive as game")
+    return int(page.locator("#kept").inner_text().split()[-1])
+
+
+def test_a_finished_game_is_kept_once(visitor: Visitor, place: str) -> None:
+    page = visitor.open("#othello4?second=greedy")
+    tab(page, "settings").locator("#setting-name").fill("Ann O’Nym")
+    page.keyboard.press("Enter")
+    record = play_on(page, random.Random(5).choice, click)
+    number = kept_number(page)
+    before = numbers(place)
+    assert number == before[-1]
+    kept = Archive(place).find(number)
+    assert kept.moves == record.moves and len(kept.seconds) == len(kept.moves)
+    assert (kept.tags["Black"], kept.tags["White"], kept.tags["Site"]) == ("Ann O’Nym", "greedy", "Awello page")
+    page.reload()
+    assert kept_number(page) == number
+    page.keyboard.press("u")
+    page.keyboard.press("y")
+    assert kept_number(page) == number
+    page.keyboard.press("u")
+    page.evaluate("() => import('/static/js/app.js').then(({ app }) => (app.table.game.kept = null))")
+    again = moves_of(page)[len(page.evaluate("() => location.hash.split('*')[0].split('moves=')[1]")) // 2]
+    click(page, again)
+    assert kept_number(page) == number, "the same game has the same number, whatever the page remembers"
+    assert numbers(place) == before
+
+
+def test_another_ending_of_a_kept_game_is_an_analysis(visitor: Visitor, place: str) -> None:
+    page = visitor.open(SHORT)
+    play_on(page, random.Random(7).choice, click)
+    kept_number(page)
+    before = numbers(place)
+    page.keyboard.press("Home")
+    replay(page, SHORT_GAME)
+    expect(page.locator("#banner")).to_be_visible()
+    assert "(" in query(page, "moves")
+    expect(page.locator("#kept")).to_have_count(0)
+    assert numbers(place) == before
+
+
+def test_resigned_and_out_of_time(visitor: Visitor, place: str) -> None:
+    page = visitor.open("#othello?second=greedy")
+    click(page, "f5")
+    answered(page, 2)
+    page.click("#resign")
+    kept = Archive(place).find(kept_number(page))
+    assert (kept.loser, kept.reason, len(kept.moves)) == (0, "resigned", 2)
+    assert (kept.tags["Black"], kept.tags["White"]) == ("guest", "greedy")
+    page = visitor.open("#othello?clock=0.5")
+    click(page, "f5")
+    kept = Archive(place).find(kept_number(page))
+    assert (kept.loser, kept.reason) == (1, "ran out of time")
+
+
+def test_what_is_not_played_here_is_not_kept(visitor: Visitor, place: str) -> None:
+    """A game from a link, moves made for a program, and any game of somebody who wants none kept."""
+    before = numbers(place)
+    page = visitor.open(f"#othello4?moves={''.join(SHORT_GAME[:-1])}*")
+    replay(page, SHORT_GAME[-1:])
+    expect(page.locator("#banner")).to_be_visible()
+    page = visitor.open("#othello4?second=greedy")
+    page.keyboard.press("p")
+    replay(page, SHORT_GAME)
+    expect(page.locator("#banner")).to_be_visible()
+    expect(page.locator("#kept")).to_have_count(0)
+    page = visitor.open(SHORT)
+    tab(page, "settings").locator("#setting-archive").uncheck()
+    play_on(page, random.Random(3).choice, click)
+    page.wait_for_timeout(200)
+    expect(page.locator("#kept")).to_have_count(0)
+    assert numbers(place) == before
+    page.check("#setting-archive")
+    kept_number(page)
+    page.click("#tab-play")
+    page.click("#choose-keeping")
+    expect(page.locator("#setting-archive")).to_be_focused()
+
+
+def test_a_game_goes_on_after_another_visit(visitor: Visitor) -> None:
+    """A game that was left is kept when it is finished from the list of earlier games."""
+    page = visitor.open("#othello?second=greedy")
+    click(page, "f5")
+    answered(page, 2)
+    link = page.evaluate("location.hash")
+    page = visitor.open(link, visitor.new_page())
+    page.click("#resign")
+    kept_number(page)
+
+
+# ---- the list -------------------------------------------------------------------------------------------------------
+def test_list_of_games(visitor: Visitor, place: str) -> None:
+    page = visitor.open("#othello")
+    panel = tab(page, "games")
+    rows = panel.locator(".archive-game")
+    expect(rows).to_have_count(20)
+    page.focus("#archive-more")
+    page.keyboard.press("Enter")
+    expect(rows.nth(20)).to_be_focused()
+    page.fill("#archive-player", "zo")
+    expect(rows).to_have_count(1)
+    expect(panel.locator("#archive-status")).to_have_text("1 game")
+    expect(rows).to_contain_text("1–0")
+    page.fill("#archive-player", "")
+    panel.locator("summary").click()
+    page.fill("#archive-years", "1992-1994")
+    expect(rows).to_have_count(3)
+    page.fill("#archive-opening", "no such")
+    expect(panel.locator("#archive-status")).to_have_text("No such game.")
+    page.fill("#archive-opening", "")
+    page.fill("#archive-years", "")
+    page.select_option("#archive-game", "abapa")
+    expect(rows).to_have_count(1)
+    page.select_option("#archive-game", "")
+    page.keyboard.press("Home")
+    page.check("#archive-through")
+    page.locator("#caption").click()
+    for move in ("f5", "d6", "c3", "d3"):
+        page.click(f"#explore-{move}")
+    expect(rows).to_have_count(1)
+    rows.click()
+    shows(page, "f5d6c3d3c4*")
+    expect(page.locator("#banner strong")).to_have_text("Black wins: White resigned")
+    expect(page.locator("#clock-top .clock-player")).to_have_text("Ann")
+    expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
+    assert kept_number(page) == 26
+    expect(page.locator("#choose-keeping")).to_have_count(0)
+    page.reload()
+    expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
+
+
+# ---- everyone, and trouble ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_everyone(browser: Browser, address: str, mode: str) -> None:
+    """On a phone, in either light and in French: no serious complaint of axe, nothing too wide or too small."""
+    with visiting(
+        browser, address, viewport=PHONE, color_scheme=mode, has_touch=True, is_mobile=True, locale="fr-FR"
+    ) as visitor:
+        page = visitor.open("#othello?moves=f5d6c3d3*")
+        panel = tab(page, "games")
+        expect(panel.locator(".explorer-opening")).to_have_text("Tigre")
+        expect(panel.locator(".archive-game").first).to_be_visible()
+        panel.locator("summary").click()
+        assert serious(page) == []
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+        assert too_small(page) == []
+        assert english_left(page) == []
+        page.locator(".archive-game", has_text="Zoé").click()
+        expect(page.locator("#kept")).to_contain_text("archives")
+        assert serious(page, ".play-area") == []
+
+
+def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
+    """The panel says so in a line; games are played as ever."""
+    (tmp_path / "broken").write_text("no database" * 1000)
+    for words, told in (
+        (("--no-archive",), "This server has no archive."),
+        (("--archive", str(tmp_path / "broken")), "The archive cannot be used now"),
+    ):
+        with serving("--port", "0", "--threads", "1", *words) as address, visiting(browser, address) as visitor:
+            visitor.forgive(f"{REFUSAL}|status of 503")
+            page = visitor.open(SHORT)
+            expect(tab(page, "games").locator("#explorer-head")).to_contain_text(told)
+            expect(page.locator("#archive-status")).to_contain_text(told)
+            play_on(page, random.Random(4).choice, click)
+            if words[0] == "--no-archive":
+                expect(page.locator("#kept")).to_have_count(0)
+            else:
+                expect(page.locator("#kept")).to_contain_text("This game was not kept: The archive cannot be used now")
