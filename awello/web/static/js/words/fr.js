@@ -135,7 +135,7 @@ export default {
   "explorer.move": "Coup",
   "explorer.games": "Parties",
   "explorer.results": "Gain, nulle, perte",
-  "explorer.mean": "Moyenne",
+  "explorer.mean": "Moy.",
   "explorer.row": "{move} : {games} parties, {share} %",
   "explorer.row.results": "{won} % de gains, {drawn} % de nulles, {lost} % de pertes",
   "explorer.row.mean": "score moyen {mean}",
