@@ -61,8 +61,8 @@ export class Explorer {
     redraw(this.rows);
   }
 
-  show(game, { games, branches }) {
-    const opening = openingOf(game)?.[currentLanguage()];
+  show(game, { games, branches, opening: here }) {
+    const opening = (here ?? openingOf(game))?.[currentLanguage()];
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: digits(games) });
     this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "");
     this.heads.hidden = !branches.length;
