@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL_CHROMIUM := apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null
+INSTALL := apt-get update -qq && apt-get install -y -qq --no-install-recommends
 
 .DEFAULT_GOAL := help
 .PHONY: help play test test-slow bench pictures clean
@@ -44,5 +44,6 @@ clean: ## Remove the environment and what tools left behind
 .venv/developer: pyproject.toml | .venv/bin/python
 	@echo "Installing into .venv, with the development tools ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e .[dev]
-	@command -v chromium > /dev/null || { $(INSTALL_CHROMIUM); } || echo "No chromium: the page will not be tested in a browser (apt install chromium)"
+	@command -v chromium > /dev/null || { $(INSTALL) chromium > /dev/null; } || echo "No chromium: the page will not be tested in a browser (apt install chromium)"
+	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || { $(INSTALL) postgresql > /dev/null; } || echo "No PostgreSQL: the archive will be tested on SQLite alone (apt install postgresql)"
 	@touch $@
