@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 from datetime import date
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -181,6 +183,13 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
 def test_wrong_words_get_one_line(words: list[str], said: str, place: str) -> None:
     done = awello(*words)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_seeds_that_stay_on_the_board_count_for_nobody(place: str) -> None:
+    game = next(each for each in map(partial(random_record, Game.TOURNAMENT), count()) if sum(each.final.score()) < 48)
+    Archive(place).add(game)
+    rows = told("games", "list")["rows"]
+    assert isinstance(rows, list) and rows[0]["score"] == "{}-{}".format(*game.final.score())
 
 
 def test_positions_are_found_from_another_start(place: str) -> None:

@@ -123,8 +123,13 @@ def _open(place: str) -> Engine:
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
+    connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows no accents
     for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {setting}")
+
+
+def _lower(text: str | None) -> str | None:
+    return text.lower() if text else text
 
 
 def _begin_sqlite(connection: Connection) -> None:

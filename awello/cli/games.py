@@ -200,13 +200,14 @@ def list_games(
 
 def as_row(row: Any) -> dict[str, Any]:
     """A game of the archive in a line."""
+    from awello.archive.store import record_of
     from awello.rules.game import Game
 
     game, score = Game(row.game), None
     if row.loser is not None:
         score = f"{game.sides[1 - row.loser]} ({row.reason})"
     elif row.score is not None:
-        score = f"{(game.points + row.score) // 2}-{(game.points - row.score) // 2}"
+        score = "{}-{}".format(*record_of(row).final.score())
     about = {"number": row.id, "game": str(game), "first": row.first_name, "second": row.second_name, "score": score}
     return {**about, "date": row.date, "event": row.event_name, "opening": row.opening}
 
