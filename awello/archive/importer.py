@@ -7,7 +7,7 @@ stopped, and one that is repeated changes nothing.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, func, select, tuple_
+from sqlalchemy import Connection, func, select
 
 from awello.archive.archive import Archive
 from awello.archive.schema import appearances, games, sources, writing
@@ -79,8 +79,7 @@ def import_games(archive: Archive, found: Iterable[Source], step: Callable[[floa
                 _number_of(connection, source)
     _write(archive, waiting)
     with archive.engine.connect() as connection:
-        for report in reports:
-            _count(connection, report)
+        _count(connection, reports)
     return reports
 
 
@@ -117,17 +116,30 @@ def _number_of(connection: Connection, source: Source) -> int:
     return number
 
 
-def _count(connection: Connection, report: Report) -> None:
-    """Complete a report by what the archive holds now."""
-    mine = sources.c.digest == report.source.digest
-    held = appearances.join(sources, appearances.c.source == sources.c.id).join(games, appearances.c.game == games.c.id)
-    other, older = appearances.alias(), games.alias()
-    earlier = tuple_(other.c.source, other.c.number) < tuple_(appearances.c.source, appearances.c.number)
-    listed_before = select(other.c.game).where((other.c.game == appearances.c.game) & earlier).exists()
-    same = (older.c.moves == games.c.moves) & (older.c.game == games.c.game)
-    same &= older.c.start.is_not_distinct_from(games.c.start)
-    played_before = select(older.c.id).where(same & (older.c.id < games.c.id)).exists()
-    counted = select(func.count()).select_from(held).where(mine)
-    report.games = connection.execute(counted).scalar_one()
-    report.repeated = connection.execute(counted.where(listed_before | played_before)).scalar_one()
-    report.unfinished = connection.execute(counted.where(games.c.winner.is_(None))).scalar_one()
+def _count(connection: Connection, reports: Sequence[Report]) -> None:
+    """Complete reports by what the archive holds now."""
+    told_before = _told_before(connection)
+    mine = appearances.join(sources, appearances.c.source == sources.c.id).join(games, appearances.c.game == games.c.id)
+    asked = select(appearances.c.source, appearances.c.number, games.c.id, games.c.winner).select_from(mine)
+    for report in reports:
+        rows = connection.execute(asked.where(sources.c.digest == report.source.digest)).all()
+        report.games = len(rows)
+        report.repeated = sum(row.id in told_before or (row.source, row.number) in told_before for row in rows)
+        report.unfinished = sum(row.winner is None for row in rows)
+
+
+def _told_before(connection: Connection) -> set[int | tuple[int, int]]:
+    """The games with the moves of an older one, and the places in files where a game is listed again."""
+    line = games.c.game, func.coalesce(games.c.start, "").label("start"), games.c.moves
+    first = select(*line, func.min(games.c.id).label("oldest")).group_by(*line).having(func.count() > 1).subquery()
+    same = (games.c.moves == first.c.moves) & (games.c.game == first.c.game)
+    same &= (func.coalesce(games.c.start, "") == first.c.start) & (games.c.id > first.c.oldest)
+    found: set[int | tuple[int, int]] = set(connection.execute(select(games.c.id).join(first, same)).scalars())
+    often = select(appearances.c.game).group_by(appearances.c.game).having(func.count() > 1)
+    asked = select(appearances).where(appearances.c.game.in_(often))
+    seen = set()
+    for row in connection.execute(asked.order_by(appearances.c.source, appearances.c.number)):
+        if row.game in seen:
+            found.add((row.source, row.number))
+        seen.add(row.game)
+    return found
