@@ -102,7 +102,7 @@ def test_thinking(client: TestClient) -> None:
 
 def test_reading_and_drawing(client: TestClient) -> None:
     assert client.post("/api/read", json={"text": "1. F5 d6 2. c3"}).json() == {
-        "kind": "transcript", "game": "othello", "start": None, "moves": ["f5", "d6", "c3"],
+        "kind": "transcript", "games": 1, "game": "othello", "start": None, "moves": ["f5", "d6", "c3"],
     }  # fmt: skip
     wrong = client.post("/api/read", json={"text": "hello"})
     assert wrong.status_code == 400 and wrong.json()["message"]

@@ -1,8 +1,11 @@
 """The archive behind the API: what was played, games that are kept and found again, and what goes wrong."""
 
+import gzip
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from conftest import random_record
@@ -12,8 +15,10 @@ from awello import Game, Position, Record, format_position, parse_transcript
 from awello.archive.archive import Archive, Wanted, parse_years
 from awello.archive.explorer import explore
 from awello.errors import ConfigError
-from awello.web import archivist
+from awello.formats.files import find_format, read_games
+from awello.web import archivist, exchange
 from awello.web.app import create_app
+from awello.web.door import FILES, LARGEST_FILES
 
 HOST = "http://127.0.0.1:8421"
 TIGER = "f5d6c3d3c4"
@@ -244,12 +249,234 @@ def test_years() -> None:
         parse_years("96")
 
 
+# ---- files that come in ---------------------------------------------------------------------------------------------
+FORMATS = {
+    "transcripts": (Game.OTHELLO, Game.OTHELLO6, Game.ABAPA, Game.ROMEIN),
+    "ggf": (Game.OTHELLO, Game.OTHELLO4),
+    "ogn": (Game.ABAPA, Game.TOURNAMENT),
+    "logbook": (Game.OTHELLO,),
+    "wthor": (Game.OTHELLO,),
+}
+
+
+def games_for(format_name: str) -> list[Record]:
+    """Games that a format holds as they are."""
+    records = [random_record(game, seed) for seed, game in enumerate(FORMATS[format_name] * 3)]
+    if format_name in ("ggf", "ogn", "wthor"):
+        return [named(record, "Ann", f"Bob {n}", "1996") for n, record in enumerate(records)]
+    return records
+
+
+def send(client: TestClient, *files: tuple[str, bytes]) -> list[dict[str, Any]]:
+    asked = {"name": [name for name, _ in files], "size": [str(len(content)) for _, content in files]}
+    answer = client.post(FILES, params=asked, content=b"".join(content for _, content in files))
+    assert answer.status_code == 200, answer.text
+    return list(answer.json()["files"])
+
+
+def without_numbers(record: Record) -> dict[str, str]:
+    """The tags but for what a format adds of its own."""
+    return {name: value for name, value in record.tags.items() if name in (*record.start.game.sides, "Event")}
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_files_of_every_format(client: TestClient, place: str, format_name: str) -> None:
+    """What a file holds is kept, once however often it is sent, and comes out again."""
+    records = games_for(format_name)
+    contents = find_format(format_name).write(records)
+    files = [(f"games{suffix}", content) for suffix, content in contents.items()]
+    expected = {"games": len(records), "repeated": 0, "unfinished": 0, "damaged": 0, "damage": []}
+    told = send(client, *files)
+    assert told[0] == {"name": files[0][0], "format": format_name, "new": len(records), **expected}
+    assert [one["format"] for one in told[1:]] == ["names"] * (len(files) - 1)
+    assert send(client, *files)[0] == told[0] | {"new": 0}
+    kept = list(Archive(place).records(range(1, 100)))
+    assert [(one.start, one.moves) for one in kept] == [(one.start, one.moves) for one in records]
+    assert [*map(without_numbers, kept)] == [*map(without_numbers, records)]
+
+    answer = client.get("/api/games/file", params={"format": format_name})
+    assert answer.status_code == 200, answer.text
+    if format_name == "wthor":
+        assert 'filename="awello.zip"' in answer.headers["content-disposition"]
+        with ZipFile(BytesIO(answer.content)) as packed:
+            again = [(name, packed.read(name)) for name in packed.namelist()]
+        assert [name for name, _ in again] == ["awello.wtb", "awello.jou", "awello.trn"]
+        assert [content for _, content in again] == list(contents.values())
+    else:
+        ((suffix, content),) = contents.items()
+        assert f'filename="awello{suffix}"' in answer.headers["content-disposition"]
+        assert list(read_games(answer.content, f"x{suffix}")) == list(read_games(content, f"x{suffix}"))
+
+
+def test_one_file_needs_no_size(client: TestClient, place: str) -> None:
+    content = gzip.compress(b"f5d6c3\nf5f6e6\nf5d6\n")
+    answer = client.post(FILES, params={"name": "C:\\a\x00b.txt.gz"}, content=content)
+    (told,) = answer.json()["files"]
+    assert (told["name"], told["games"], told["unfinished"]) == ("C:\\ab.txt.gz", 3, 3)
+    assert client.post("/api/explore", json={}).json()["games"] == 3
+
+
+def test_damage_is_told_and_the_rest_is_kept(client: TestClient) -> None:
+    lines = ["f5d6c3", *["f5a1"] * 12, "f5d6c3"]
+    (told,) = send(client, ("list.txt", "\n".join(lines).encode()))
+    assert (told["games"], told["repeated"], told["damaged"], len(told["damage"])) == (2, 1, 12, 10)
+    assert told["damage"][0].startswith("line 2: ")
+    (told,) = send(client, ("letter.doc", b"Dear Ann,\n\nthank you"))
+    assert (told["format"], told["games"]) == ("unknown", 0)
+    assert "holds no games in a known format" in told["damage"][0]
+    assert numbers(client) == [1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "body", "status", "words"),
+    [
+        ({"name": ["a.txt", "b.txt"]}, b"f5d6", 400, "size of each"),
+        ({"name": ["a.txt", "b.txt"], "size": [1, 1]}, b"f5d6", 400, "2 of 4 bytes"),
+        ({"name": "a.txt", "size": [2, 2]}, b"f5d6", 400, "size of each"),
+        ({"name": "a.txt", "size": -1}, b"f5d6", 422, "size"),
+        ({"name": "x.jou"}, b"f5d6", 400, "x.jou: byte 0"),
+        ({"name": ""}, b"f5d6", 422, "name"),
+        ({"name": "x" * 201}, b"f5d6", 422, "name"),
+        ({"name": ["x"] * 21}, b"f5d6", 422, "name"),
+        ({}, b"f5d6", 422, "name"),
+        ({"name": "a.txt"}, b"x" * (LARGEST_FILES + 1), 413, "16384 KiB"),
+    ],
+)
+def test_files_that_cannot_come_in(
+    client: TestClient, asked: dict[str, Any], body: bytes, status: int, words: str
+) -> None:
+    answer = client.post(FILES, params=asked, content=body)
+    assert answer.status_code == status, answer.text
+    assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
+    assert numbers(client) == []
+
+
+def test_only_files_may_be_large(client: TestClient) -> None:
+    content = b"#".ljust(LARGEST_FILES - 6, b"x") + b"\nf5d6\n"
+    assert send(client, ("long.txt", content))[0]["games"] == 1
+    assert client.post("/api/games", content=content).status_code == 413
+    assert client.post(f"{FILES}/", params={"name": "long.txt"}, content=content).status_code == 413
+
+
+def test_guests_bring_no_files(place: str) -> None:
+    """Where others can come, nobody fills the archive; games go out as ever."""
+    Archive(place).add(parse_transcript(TIGER))
+    app = create_app(0, host="0.0.0.0", archive=place)
+    with TestClient(app, base_url="http://192.168.0.7:8421") as client:
+        answer = client.post(FILES, params={"name": "a.txt"}, content=b"f5d6\n" * 100_000)
+        assert (answer.status_code, answer.json()["code"]) == (403, "guests")
+        assert numbers(client) == [1]
+        assert client.get("/api/games/file?format=ggf").status_code == 200
+    foreign = {"origin": "http://evil.example"}
+    with TestClient(create_app(0, archive=place), base_url=HOST) as client:
+        answer = client.post(FILES, params={"name": "a.txt"}, content=b"f5d6\n", headers=foreign)
+        assert (answer.status_code, answer.json()["code"]) == (403, "origin")
+
+
+# ---- files that go out ----------------------------------------------------------------------------------------------
+def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Record]) -> None:
+    def taken(**asked: Any) -> list[Any]:
+        answer = client.get("/api/games/file", params=asked)
+        assert answer.status_code == 200, answer.text
+        return [(one.start, one.moves) for one in read_games(answer.content) if isinstance(one, Record)]
+
+    played = [(record.start, record.moves) for record in library]
+    assert taken(format="transcripts", game="othello") == played[:7]
+    assert taken(format="ggf", player="va", years="1991-1995") == played[1:6:2]
+    after = format_position(parse_transcript(TIGER).final)
+    assert taken(format="ggf", game="othello", through=after) == played[6:7]
+    assert taken(format="ogn", game="abapa") == played[7:8]
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "words"),
+    [
+        ({"format": "ggf"}, 400, "game 8: GGF holds games of Othello, not of abapa"),
+        ({"format": "ogn"}, 400, "game 1: OGN holds games of Awalé"),
+        ({"format": "logbook", "game": "othello"}, 400, "game 7: a logbook cannot tell"),
+        ({"format": "wthor", "years": "1990-1995"}, 400, "one year"),
+        ({"format": "ggf", "player": "nobody"}, 400, "no such game"),
+        ({"format": "pdf"}, 422, "format"),
+        ({}, 422, "format"),
+        ({"format": "ggf", "count": 3}, 422, "count"),
+        ({"format": "ggf", "years": "now"}, 400, "no year"),
+    ],
+)
+def test_files_that_cannot_be_written(
+    client: TestClient, library: list[Record], asked: dict[str, Any], status: int, words: str
+) -> None:
+    answer = client.get("/api/games/file", params=asked)
+    assert answer.status_code == status, answer.text
+    assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
+
+
+def test_a_file_has_a_largest_number_of_games(
+    client: TestClient, library: list[Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "MOST_GAMES", 6)
+    assert client.get("/api/games/file", params={"format": "ggf", "years": "1990-1995"}).status_code == 200
+    answer = client.get("/api/games/file", params={"format": "ggf", "game": "othello"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "many")
+    assert answer.json()["message"].startswith("7 games are too many")
+
+
+def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
+    """The game on the board in each format that holds it, over or not."""
+    asked = finished(game) | {"tags": {"Event": "Cup", "Site": "elsewhere"}}
+    whole = random_record(game, 1)
+    for format_name in ("ggf" if game.family == "othello" else "ogn", "transcripts"):
+        answer = client.post("/api/file", json=asked | {"format": format_name})
+        assert answer.status_code == 200, answer.text
+        (record,) = read_games(answer.content)
+        assert isinstance(record, Record) and (record.start, record.moves) == (whole.start, whole.moves)
+        if format_name == "ggf":
+            assert record.seconds == (0.5,) * len(record.moves)
+            assert dict(record.tags).items() >= {"Black": "Ann", "White": "greedy", "Site": "Awello page"}.items()
+            assert record.tags["Event"] == "Cup" and record.tags["Date"].startswith("2025-11-1")
+        begun = {"game": str(game), "moves": asked["moves"][:3], "format": format_name}
+        (record,) = read_games(client.post("/api/file", json=begun).content)
+        assert isinstance(record, Record) and record.moves == whole.moves[:3]
+        given_up = begun | {"players": [None, "Bob"], "result": LOSS}
+        (record,) = read_games(client.post("/api/file", json=given_up).content)
+        assert isinstance(record, Record) and record.moves == whole.moves[:3]
+        if format_name != "transcripts":
+            assert (record.loser, record.tags.get(game.sides[0]), record.tags[game.sides[1]]) == (0, None, "Bob")
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "words"),
+    [
+        ({"format": "ogn"}, 400, "OGN holds games of Awalé"),
+        ({"format": "logbook"}, 400, "usual start"),
+        ({"format": "ggf", "tags": {"so so": "x"}}, 400, "so so"),
+        ({"format": "ggf", "tags": {str(n): "" for n in range(61)}}, 422, "tags"),
+        ({"format": "ggf", "result": LOSS}, 400, "leave the result out"),
+        ({}, 422, "format"),
+    ],
+)
+def test_games_that_a_file_cannot_hold(client: TestClient, changes: dict[str, Any], status: int, words: str) -> None:
+    answer = client.post("/api/file", json=finished() | changes)
+    assert answer.status_code == status, answer.text
+    assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
+
+
+def test_a_text_says_how_many_games_it_holds(client: TestClient) -> None:
+    def games(text: str) -> int:
+        return int(client.post("/api/read", json={"text": text}).json()["games"])
+
+    (three,) = find_format("ggf").write([random_record(Game.OTHELLO4, seed) for seed in range(3)]).values()
+    assert games(three.decode()) == 3
+    assert [games(text) for text in ("f5d6c3\nf5f6\n", "f5d6c3\nd3c4", "f5 d6\nc3 d3")] == [2, 1, 1]
+
+
 # ---- an archive that is not there -----------------------------------------------------------------------------------
 ASKED: list[tuple[str, str, dict[str, Any] | None]] = [
     ("POST", "/api/explore", {}),
     ("GET", "/api/games", None),
     ("GET", "/api/games/1", None),
     ("POST", "/api/games", finished()),
+    ("POST", f"{FILES}?name=x.txt", None),
+    ("GET", "/api/games/file?format=ggf", None),
 ]
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from awello import __version__
 from awello.drawing import draw_svg
 from awello.errors import AwelloError
+from awello.formats.files import read_games
 from awello.formats.recognise import recognise
 from awello.formats.transcript import format_transcript
 from awello.players.player import registry
@@ -136,13 +137,18 @@ async def review(request: Review, thinkers: Thinking, client: Request) -> Json:
 
 @router.post("/read", summary="Recognise a text")
 def read(request: Text) -> Json:
-    """The game or position of a transcript, an OBF board, an Awalé diagram or moves, or a page that holds one."""
+    """The game or position of a transcript, an OBF board, an Awalé diagram or moves, or a page that holds one.
+
+    Of several games it is the first, and `games` says how many there are.
+    """
     found = recognise(request.text, None if request.game is None else Game[request.game.upper()])
     record = found.record
     positions = record.positions()
     moves = [position.format_move(move) for position, move in zip(positions, record.moves, strict=False)]
+    games = sum(isinstance(one, Record) for one in read_games(request.text.encode()))
     return {
         "kind": found.kind,
+        "games": max(1, games),
         "game": str(record.start.game),
         "start": None if record.start == Position.start(record.start.game) else format_position(record.start),
         "moves": moves,

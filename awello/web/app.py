@@ -12,11 +12,11 @@ from starlette.exceptions import HTTPException
 
 from awello import __version__
 from awello.errors import AwelloError
-from awello.web import api, games, laboratory
+from awello.web import api, exchange, games, laboratory
 from awello.web.archivist import Archivist
 from awello.web.complaints import complaint
 from awello.web.contests import Busy, Contests, Missing
-from awello.web.door import Door, Refusal
+from awello.web.door import OWN, Door, Refusal
 from awello.web.files import Files
 from awello.web.live import live
 from awello.web.thinkers import Thinkers
@@ -33,7 +33,7 @@ def create_app(thinkers: int = 1, host: str = "127.0.0.1", archive: str | None =
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests()
-        app.state.archivist = Archivist(archive)
+        app.state.archivist = Archivist(archive, for_guests=host not in OWN)
         await app.state.thinkers.start()
         try:
             yield
@@ -55,6 +55,7 @@ def create_app(thinkers: int = 1, host: str = "127.0.0.1", archive: str | None =
     )
     app.add_middleware(Door, host=host)
     app.include_router(api.router)
+    app.include_router(exchange.router, responses={404: api.ABSENT})
     app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
     app.include_router(laboratory.router, responses={404: api.ABSENT, 409: api.BUSY})
     _answer_problems(app)

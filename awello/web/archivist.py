@@ -6,6 +6,7 @@ people, so it goes to the server's log and not to guests.
 
 import logging
 import threading
+from asyncio import Lock
 from collections import deque
 from collections.abc import Callable
 from time import monotonic
@@ -30,8 +31,10 @@ Answer = TypeVar("Answer")
 class Archivist:
     """The archive at a place, the user's own if it is empty; none at all if it is None."""
 
-    def __init__(self, place: str | None = "") -> None:
+    def __init__(self, place: str | None = "", for_guests: bool = False) -> None:
         self.place = place
+        self.for_guests = for_guests  # whether others than the person at this machine can ask
+        self.importing = Lock()  # one file at a time
         self._archive: Archive | None = None
         self._failed_at = -RETRY
         self._opening = threading.Lock()

@@ -21,7 +21,8 @@ Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LARGEST_BODY = 1 << 17
+LARGEST_BODY, LARGEST_FILES = 1 << 17, 1 << 24
+FILES = "/api/games/files"  # the one address where files are sent
 OWN = ("localhost", "127.0.0.1", "::1")
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
@@ -75,8 +76,8 @@ class Door:
         if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise Refusal(403, "origin", "another site asked for this: use the page of this server")
         length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > LARGEST_BODY:
-            raise _too_large()
+        if length.isdigit() and int(length) > (largest := _largest(scope)):
+            raise _too_large(largest)
 
     def knows(self, host: str) -> bool:
         """Whether a Host header names this server."""
@@ -87,14 +88,14 @@ class Door:
         return name in self.hosts or (self.anywhere and _is_address(name))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size = 0
+        size, largest = 0, _largest(scope)
 
         async def counted() -> Event:
             nonlocal size
             event = await receive()
             size += len(event.get("body", b""))
-            if size > LARGEST_BODY:
-                raise _too_large()
+            if size > largest:
+                raise _too_large(largest)
             return event
 
         async def sealed(event: Event) -> None:
@@ -113,8 +114,13 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _too_large() -> Refusal:
-    return Refusal(413, "large", f"too much at once: send at most {LARGEST_BODY >> 10} KiB")
+def _largest(scope: Scope) -> int:
+    """The largest body that may be sent to an address."""
+    return LARGEST_FILES if scope["path"] == FILES else LARGEST_BODY
+
+
+def _too_large(largest: int) -> Refusal:
+    return Refusal(413, "large", f"too much at once: send at most {largest >> 10} KiB")
 
 
 async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:

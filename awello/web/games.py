@@ -1,7 +1,4 @@
-"""The archive's part of the API: what was played in a position, games to find again, and games that are kept.
-
-This is the place for whatever else brings games in or takes them out, such as files.
-"""
+"""The archive's part of the API: what was played in a position, games to find again, and games that are kept."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -67,31 +64,48 @@ class Loss(Message):
     reason: Literal["resigned", "time", "forfeit"]
 
 
-class Keep(Line):
-    """A game that has been played to its end."""
+class Played(Line):
+    """A game and what is known of it."""
 
-    players: tuple[Name, Name] = Field(description="Whoever moved first, and the other", examples=[["Ann", "greedy"]])
-    begun: int = Field(ge=0, lt=LAST_MOMENT, description="When, in seconds since 1970", examples=[1763251200])
+    players: tuple[Name | None, Name | None] = Field(
+        default=(None, None), description="Whoever moved first, and the other"
+    )
+    begun: int | None = Field(default=None, ge=0, lt=LAST_MOMENT, description="When, in seconds since 1970")
     seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=LONGEST_GAME)] = Field(
         default=[], description="The time of each move, null where it is unknown; or nothing"
     )
     result: Loss | None = Field(default=None, description="Left out if the board decided")
 
-    def finished(self) -> Record:
-        """The record to keep: the same whenever and however often it is sent."""
+    def played(self) -> Record:
+        """The game with all that is known of it: the same whenever and however often it is sent."""
         record = self.record()
-        if not record.moves:
-            raise AwelloError("no move was played: there is nothing to keep")
-        if record.final.over == (self.result is not None):
-            over = "the board has decided this game: leave the result out"
-            raise AwelloError(over if self.result else "this game is not over: play it to its end")
+        if self.result and record.final.over:
+            raise AwelloError("the board has decided this game: leave the result out")
         if self.seconds and len(self.seconds) != len(record.moves):
             raise AwelloError(f"seconds: {len(self.seconds)} times for {len(record.moves)} moves")
-        moment = datetime.fromtimestamp(self.begun)
-        tags = dict(zip(record.start.game.sides, map(_name, self.players), strict=True))
-        tags |= {"Site": SITE, "Date": moment.date().isoformat(), "Time": moment.time().isoformat()}
+        sides = zip(record.start.game.sides, self.players, strict=True)
+        tags = {side: _name(player) for side, player in sides if player is not None}
+        if self.begun is not None:
+            moment = datetime.fromtimestamp(self.begun)
+            tags |= {"Site": SITE, "Date": moment.date().isoformat(), "Time": moment.time().isoformat()}
         loser, reason = (self.result.loser, REASONS[self.result.reason]) if self.result else (None, "")
         return Record(record.start, record.moves, tuple(self.seconds), (), tags, loser, reason)
+
+
+class Keep(Played):
+    """A game that has been played to its end."""
+
+    players: tuple[Name, Name] = Field(description="Whoever moved first, and the other", examples=[["Ann", "greedy"]])
+    begun: int = Field(ge=0, lt=LAST_MOMENT, description="When, in seconds since 1970", examples=[1763251200])
+
+    def finished(self) -> Record:
+        """The record to keep."""
+        record = self.played()
+        if not record.moves:
+            raise AwelloError("no move was played: there is nothing to keep")
+        if not (record.final.over or self.result):
+            raise AwelloError("this game is not over: play it to its end")
+        return record
 
 
 class Kept(BaseModel):
@@ -134,7 +148,7 @@ class PlayedGame(BaseModel):
     tags: dict[str, str] = Field(description="What else is known of it")
 
 
-class Asked(Message):
+class Sought(Message):
     """Which games are asked for; what is left out does not matter."""
 
     game: GameName | None = None
@@ -145,8 +159,6 @@ class Asked(Message):
     through: Annotated[
         str, Field(max_length=100, description="A position of the game, which must be named, that it came through")
     ] = ""
-    count: Annotated[int, Field(ge=1, le=100)] = 20
-    before: Annotated[int | None, Field(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None
 
     def wanted(self) -> Wanted:
         """The same for the archive."""
@@ -156,6 +168,13 @@ class Asked(Message):
         through = parse_position(self.through, game) if self.through and game is not None else None
         years = parse_years(self.years)
         return Wanted(None if through else game, self.player, "", years, self.opening, self.result, through)
+
+
+class Asked(Sought):
+    """Which games are asked for, and how many of them."""
+
+    count: Annotated[int, Field(ge=1, le=100)] = 20
+    before: Annotated[int | None, Field(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None
 
 
 def archivist_of(request: Request) -> Archivist:

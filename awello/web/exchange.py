@@ -1,0 +1,195 @@
+"""Games in files: into the archive, out of it, and the game on the board.
+
+Files come in only where the server listens to its own machine alone.  Where others can come, they may fill neither the
+archive nor its disk; the owner has `awello games import`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from itertools import accumulate, pairwise
+from typing import Annotated, Any, Literal
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field, StringConstraints
+
+from awello.archive.archive import Archive
+from awello.archive.files import NAMES, source_of
+from awello.archive.importer import Report, import_games
+from awello.errors import AwelloError, NotationError
+from awello.formats.files import find_format
+from awello.formats.wthor import Names, parse_names
+from awello.record import Record
+from awello.web.complaints import one_line
+from awello.web.door import FILES, Refusal
+from awello.web.games import Keeping, Played, Sought
+
+MOST_FILES = 20  # that are sent at once
+MOST_GAMES = 5000  # that are written to one file
+SHOWN = 10  # damaged places that are told
+MOST_TAGS = 60
+
+router = APIRouter(prefix="/api", tags=["archive"])
+FileName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+FormatName = Annotated[
+    Literal["transcripts", "ggf", "ogn", "logbook", "wthor"], Field(description="WTHOR's files come in a .zip")
+]
+FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}, "application/zip": {}}}}
+BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+
+
+# ---- what is said ---------------------------------------------------------------------------------------------------
+class FileReport(BaseModel):
+    """What a file held and what became of it."""
+
+    name: str
+    format: str = Field(description="`names` for WTHOR's players and events, `unknown` for what holds no games")
+    games: int
+    new: int = Field(description="Those that no earlier import of the same file brought")
+    repeated: int = Field(description="Those with the moves of another game that is older in the archive")
+    unfinished: int
+    damaged: int = Field(description="How many places could not be read")
+    damage: list[str] = Field(description=f"The first {SHOWN} of them")
+
+
+class Imported(BaseModel):
+    """What became of files."""
+
+    files: list[FileReport]
+
+
+class GamesFile(Sought):
+    """Which games of the archive to write to a file."""
+
+    format: FormatName
+
+
+class GameFile(Played):
+    """A game to write to a file."""
+
+    format: FormatName
+    tags: dict[Annotated[str, StringConstraints(max_length=60)], Annotated[str, StringConstraints(max_length=2000)]] = (
+        Field(default={}, max_length=MOST_TAGS, description="What else is known of it")
+    )
+
+
+# ---- in -------------------------------------------------------------------------------------------------------------
+@router.post(
+    FILES.removeprefix("/api"),
+    summary="Bring files into the archive",
+    response_model=Imported,
+    openapi_extra={"requestBody": BODY},
+)
+async def bring_in(
+    request: Request,
+    archivist: Keeping,
+    name: Annotated[list[FileName], Query(min_length=1, max_length=MOST_FILES, description="Of each file")],
+    size: Annotated[
+        list[Annotated[int, Field(ge=0)]],
+        Query(default_factory=list, max_length=MOST_FILES, description="Bytes of each, if there are several"),
+    ],
+) -> Any:
+    """Keep the games of a file, or of several that are sent one behind the other.
+
+    WTHOR's `.jou` and `.trn` come with their `.wtb`. A game is kept once; what is damaged is told, the rest is kept.
+    """
+    if archivist.for_guests:
+        async for _ in request.stream():  # hear it out, else a browser does not hear the answer
+            pass
+        raise Refusal(403, "guests", "others can reach this server, so it takes no files: use 'awello games import'")
+    files = _split(await request.body(), name, size)
+    async with archivist.importing:
+        reports = await archivist.ask(lambda archive: _import(archive, files))
+    return {"files": [_report(report) for report in reports]}
+
+
+def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, bytes]]:
+    """The files that were sent one behind the other."""
+    sizes = sizes or [len(body)]
+    if len(sizes) != len(names) or sum(sizes) != len(body):
+        raise AwelloError(f"{len(names)} names, {sum(sizes)} of {len(body)} bytes: give the size of each file")
+    parts = [body[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
+    return [("".join(filter(str.isprintable, name)), part) for name, part in zip(names, parts, strict=True)]
+
+
+def _import(archive: Archive, files: Sequence[tuple[str, bytes]]) -> list[Report]:
+    names = [_names(name, content) for name, content in files if name.lower().endswith(NAMES)]
+    return import_games(archive, [source_of(name, content, names) for name, content in files], lambda _: None)
+
+
+def _names(name: str, content: bytes) -> Names:
+    try:
+        return parse_names(content)
+    except NotationError as error:
+        raise NotationError(f"{name}: {error}") from None
+
+
+def _report(report: Report) -> dict[str, Any]:
+    return {
+        "name": report.source.name,
+        "format": report.source.format,
+        "games": report.games,
+        "new": report.games - report.before,
+        "repeated": report.repeated,
+        "unfinished": report.unfinished,
+        "damaged": len(report.damage),
+        "damage": [one_line(str(error)) for error in report.damage[:SHOWN]],
+    }
+
+
+# ---- out ------------------------------------------------------------------------------------------------------------
+@router.get("/games/file", summary="Games of the archive as a file", response_class=Response, responses=FILE)
+async def take_games_out(asked: Annotated[GamesFile, Query()], archivist: Keeping) -> Response:
+    """The games that a list with the same filters has, in the order in which they came."""
+    wanted = asked.wanted()
+
+    def write(archive: Archive) -> dict[str, bytes]:
+        found, _ = archive.latest(wanted, 0)
+        if not found:
+            raise AwelloError("there is no such game: nothing can be written")
+        if found > MOST_GAMES:
+            more = f"{found} games are too many for a file from here, {MOST_GAMES} at most"
+            raise Refusal(400, "many", f"{more}: filter them, or use 'awello games export'")
+        numbers = archive.numbers(wanted)
+        return _write(asked.format, list(archive.records(numbers)), numbers)
+
+    return _file(await archivist.ask(write))
+
+
+@router.post("/file", summary="A game as a file", response_class=Response, responses=FILE)
+def take_game_out(request: GameFile) -> Response:
+    """The game on the board, whether it is over or not."""
+    played = request.played()
+    return _file(find_format(request.format).write([replace(played, tags={**request.tags, **played.tags})]))
+
+
+def _write(format_name: str, records: Sequence[Record], numbers: Sequence[int]) -> dict[str, bytes]:
+    """The files for some games; an error names the game that the format cannot hold."""
+    write = find_format(format_name).write
+    try:
+        return write(records)
+    except NotationError as error:
+        for number, record in zip(numbers, records, strict=True):
+            try:
+                write([record])
+            except NotationError as wrong:
+                raise NotationError(f"game {number}: {wrong}") from None
+        raise error
+
+
+def _file(contents: dict[str, bytes]) -> Response:
+    """A file to keep; several are packed into one."""
+    if len(contents) == 1:
+        ((suffix, content),) = contents.items()
+        return _attachment(suffix, content, "application/octet-stream")
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        for suffix, content in contents.items():
+            archive.writestr(f"awello{suffix}", content)
+    return _attachment(".zip", packed.getvalue(), "application/zip")
+
+
+def _attachment(suffix: str, content: bytes, kind: str) -> Response:
+    return Response(content, headers={"content-disposition": f'attachment; filename="awello{suffix}"'}, media_type=kind)
