@@ -29,6 +29,7 @@ from test_web_archive import names_of
 from awello import Game, Position, Record, format_position, parse_transcript
 from awello.archive.archive import Archive, Wanted
 from awello.archive.explorer import explore
+from awello.formats.files import find_format, read_games
 
 SHORT = "#othello4?first=human&second=human"
 TIGER = "f5d6c3d3c4"
@@ -125,7 +126,7 @@ def test_explorer_plays_and_previews(visitor: Visitor) -> None:
 
 def test_positions_that_nobody_reached(visitor: Visitor) -> None:
     page = visitor.open("#romein")
-    expect(tab(page, "games").locator(".explorer .soft")).to_contain_text("awello games import FILE")
+    expect(tab(page, "games").locator(".explorer .soft")).to_contain_text("bring files in below")
     page = visitor.open("#abapa")
     tab(page, "games")
     expect(page.locator("#explorer-head")).to_have_text("1 game")
@@ -268,6 +269,106 @@ def test_list_of_games(visitor: Visitor, place: str) -> None:
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
 
 
+# ---- files ----------------------------------------------------------------------------------------------------------
+def made_by(first: str, count: int, format_name: str = "ggf") -> dict[str, bytes]:
+    """Files with some games of somebody."""
+    records = [random_record(Game.OTHELLO, 100 + seed) for seed in range(count)]
+    named = [Record(one.start, one.moves, tags={"Black": first, "White": "Yan", "Date": "2001"}) for one in records]
+    return find_format(format_name).write(named)
+
+
+def drop(page: Page, place: str, **files: bytes) -> None:
+    """Drop files somewhere on the page."""
+    page.evaluate(
+        """([place, files]) => {
+          const dataTransfer = new DataTransfer();
+          for (const [name, bytes] of files) dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+          const event = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
+          document.querySelector(place).dispatchEvent(event);
+        }""",
+        [place, [[name, list(content)] for name, content in files.items()]],
+    )
+
+
+def taken(page: Page, button: str) -> tuple[str, bytes]:
+    """The name and the content of the file that a button gives."""
+    with page.expect_download() as found:
+        page.click(button)
+    return found.value.suggested_filename, Path(found.value.path()).read_bytes()
+
+
+def test_files_come_in(visitor: Visitor) -> None:
+    """Chosen or dropped, they are reported and listed; a single game that is dropped goes onto the board."""
+    page = visitor.open("#othello?moves=f5d6c3*")
+    panel = tab(page, "games")
+    (content,) = made_by("Ilse", 3).values()
+    damaged = content.replace(b"1 (;", b"1 (;GM[Chess]", 1)
+    page.set_input_files("#archive-files", {"name": "three.ggf", "mimeType": "", "buffer": content})
+    report = panel.locator(".files-report")
+    expect(report).to_have_text("three.ggf 3 games · new: 3")
+    page.fill("#archive-player", "Ilse")
+    expect(panel.locator(".archive-game")).to_have_count(3)
+    drop(page, "#panel-games", **{"again.ggf": damaged})
+    expect(report.first).to_contain_text("again.ggf 2 games · new: 2")
+    expect(report.first).to_contain_text("damaged: 1line 1: ")
+    tab(page, "play")
+    drop(page, "body", **{"three.ggf": content})
+    expect(page.locator("#tab-games")).to_have_attribute("aria-selected", "true")
+    expect(report.first).to_have_text("three.ggf 3 games · new: 0")
+    wthor = {f"w{suffix}": content for suffix, content in made_by("Zita", 2, "wthor").items()}
+    drop(page, "body", **{"w.wtb": wthor["w.wtb"]})
+    expect(report.first).to_contain_text("w.wtb numbers its players")
+    drop(page, "body", **wthor)
+    expect(report.first).to_contain_text("w.wtb 2 games · new: 2")
+    page.fill("#archive-player", "Zita")
+    expect(panel.locator(".archive-game")).to_have_count(2)
+    (content,) = made_by("Ilse", 1).values()
+    drop(page, "body", **{"one.ggf": content})
+    expect(page.locator("#banner strong")).to_be_visible()
+    expect(report).to_have_count(5)
+
+
+def test_files_go_out(visitor: Visitor) -> None:
+    """The listed games, and the game on the board in the formats that hold it."""
+    visitor.forgive(REFUSAL)
+    page = visitor.open("#othello?moves=f5d6(f6)c3*d3")
+    panel = tab(page, "games")
+    page.fill("#archive-player", "Bob")
+    page.select_option("#files-format", "ggf")
+    page.click("#files-out")
+    expect(panel.locator("#files-said")).to_contain_text("not of abapa")
+    panel.locator("summary").click()
+    page.select_option("#archive-game", "othello")
+    page.select_option("#files-format", "wthor")
+    page.click("#files-out")
+    expect(panel.locator("#files-said")).to_contain_text("WTHOR holds games of one year")
+    page.select_option("#files-format", "ggf")
+    name, content = taken(page, "#files-out")
+    assert (name, len(list(read_games(content)))) == ("awello.ggf", 25)
+    tab(page, "position")
+    for button, suffix in (("ggf", ".ggf"), ("transcripts", ".txt"), ("logbook", ".gam")):
+        name, content = taken(page, f"#export-{button}")
+        (record,) = read_games(content, name)
+        assert isinstance(record, Record) and name == f"awello{suffix}"
+        assert (record.start, record.moves) == (Position.start(), parse_transcript("f5d6c3d3").moves)
+    expect(page.locator("#export-ogn")).to_be_hidden()
+    tab(page, "games")
+    page.fill("#archive-player", "Zoé")
+    expect(panel.locator(".archive-game")).to_have_count(1)
+    panel.locator(".archive-game").click()
+    expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
+    tab(page, "position")
+    (record,) = read_games(taken(page, "#export-ggf")[1])
+    assert isinstance(record, Record)
+    assert (record.loser, record.reason, record.seconds) == (1, "resigned", (1.5,) * 5)
+    assert [record.tags[name] for name in ("Black", "White", "Date")] == ["Zoé", "Ann", "2020"]
+    page = visitor.open("#abapa?moves=CcFf*")
+    tab(page, "position")
+    expect(page.locator("#export-ggf")).to_be_hidden()
+    (record,) = read_games(taken(page, "#export-ogn")[1])
+    assert isinstance(record, Record) and names_of(record) == ["C", "c", "F", "f"]
+
+
 # ---- everyone, and trouble ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_everyone(browser: Browser, address: str, mode: str) -> None:
@@ -280,6 +381,13 @@ def test_everyone(browser: Browser, address: str, mode: str) -> None:
         expect(panel.locator(".explorer-opening")).to_have_text("Tigre")
         expect(panel.locator(".archive-game").first).to_be_visible()
         panel.locator("summary").click()
+        drop(
+            page,
+            "#panel-games",
+            **{"a rather long name of a file with a game and damage.txt": b"f5d6\nf5a1\n", "w.wtb": b""},
+        )
+        expect(panel.locator(".files-report")).to_have_count(2)
+        expect(panel.locator(".files-report ul")).to_be_visible()
         assert serious(page) == []
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
         assert too_small(page) == []

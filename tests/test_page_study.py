@@ -304,9 +304,10 @@ def test_import_of_nonsense(visitor: Visitor) -> None:
     ]:
         paste(page, text)
         notice(page, words)
-    page.set_input_files("#file", {"name": "x.txt", "mimeType": "text/plain", "buffer": b"x" * 70_000})
-    notice(page, "too large")
+    page.set_input_files("#file", {"name": "x.txt", "mimeType": "text/plain", "buffer": b"x" * (1 << 24) + b"x"})
+    expect(page.locator(".files-report")).to_contain_text("too large")
     shows(page, "f5*")
+    tab(page, "play")
     page.focus("#typed-move")
     page.locator("#typed-move").fill("f6")
     page.keyboard.press("Enter")

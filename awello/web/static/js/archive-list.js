@@ -63,13 +63,13 @@ export class ArchiveList {
     this.timer = setTimeout(() => this.update(), PATIENCE);
   }
 
-  /** The question as the server understands it. */
-  query() {
+  /** Which games are wanted, as the server understands it. */
+  wanted() {
     const { game } = this.app.table;
     const { through, ...others } = this.asked;
     const here = through ? { game: game.game, through: game.at.view.position ?? "" } : {};
     const known = Object.entries({ ...others, ...here }).filter(([, value]) => value);
-    return new URLSearchParams([...known, ["count", COUNT]]).toString();
+    return new URLSearchParams(known).toString();
   }
 
   // ---- what is found ------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ export class ArchiveList {
   /** Ask, if something else is wanted than what is shown. */
   update() {
     if (this.app.table.game.at.view.provisional && this.asked.through) return;
-    const state = this.query();
+    const state = this.wanted();
     if (state === this.state) return;
     this.state = state;
     this.ask(null);
@@ -90,7 +90,7 @@ export class ArchiveList {
   async ask(before) {
     const turn = ++this.turn;
     try {
-      const found = await api("GET", `/api/games?${this.state}${before ? `&before=${before}` : ""}`);
+      const found = await api("GET", `/api/games?count=${COUNT}&${this.state}${before ? `&before=${before}` : ""}`);
       if (turn === this.turn) this.show(found, before);
     } catch (error) {
       if (turn !== this.turn) return;

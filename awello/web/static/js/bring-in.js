@@ -5,17 +5,19 @@ import { complain, note } from "./notices.js";
 import { api } from "./server.js";
 import { t } from "./words.js";
 
-const LARGEST_FILE = 1 << 16;
+const LARGEST_TEXT = 1 << 16; // bytes of a file that may hold one game
+const COLLECTION = /\.(wtb|jou|trn|gam|gz)$/i; // files that are read as a whole
 let latest = 0; // what was pasted last counts, whatever the server answers first
 
-/** Read whatever was pasted, and put it on the table. */
-export async function bringIn(app, text) {
+/** Read whatever was pasted, and put it on the table; `several` is called instead if it holds several games. */
+export async function bringIn(app, text, several = null) {
   const turn = ++latest;
   const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
   if (link && Object.hasOwn(FAMILY, link[1])) return bringInLink(app, link[0]);
   try {
     const found = await api("POST", "/api/read", { text });
     if (turn !== latest) return;
+    if (several && found.games > 1) return several();
     const game = gameOf(found.game, found.start, found.moves);
     if (await app.use(game)) note(t(`import.${found.kind}`, { moves: found.moves.length }), false);
   } catch (error) {
@@ -29,10 +31,15 @@ async function bringInLink(app, link) {
   else complain({ code: "link" });
 }
 
-/** Read a file, if it is not too large. */
-export async function bringInFile(app, file) {
-  if (file.size > LARGEST_FILE) return complain({ code: "large" });
-  return bringIn(app, await file.text());
+/** Read files: a single game goes onto the board, several go into the archive. */
+export async function bringInFiles(app, files) {
+  const toArchive = () => {
+    app.showTab("games");
+    app.panels.games.files.bringIn(files);
+  };
+  const [file, ...others] = files;
+  if (others.length || file.size > LARGEST_TEXT || COLLECTION.test(file.name)) return toArchive();
+  return bringIn(app, await file.text(), toArchive);
 }
 
 /** Show a game of a contest from its start. */
@@ -53,7 +60,7 @@ export async function bringInArchived(app, number) {
     const found = await api("GET", `/api/games/${number}`);
     const game = gameOf(found.game, found.start, found.moves);
     game.names = found.players;
-    game.kept = { number, moves: found.moves.join(" ") };
+    game.kept = { number, moves: found.moves.join(" "), tags: found.tags };
     game.at.path.slice(1).forEach((node, place) => (node.seconds = found.seconds[place] ?? null));
     game.at.result = found.result;
     if (await app.use(game)) app.screen.board.scrollIntoView({ block: "nearest" });
@@ -78,9 +85,10 @@ export function listenForGames(app) {
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();
-    const [file] = event.dataTransfer.files;
+    const files = [...event.dataTransfer.files];
     const text = event.dataTransfer.getData("text/plain");
-    if (file) bringInFile(app, file);
+    if (files.length && event.target.closest?.("#panel-games")) app.panels.games.files.bringIn(files);
+    else if (files.length) bringInFiles(app, files);
     else if (text) bringIn(app, text);
   });
 }

@@ -1,4 +1,5 @@
-/** The panel of the archive: what was played in this position, and all its games. */
+/** The panel of the archive: what was played in this position, all its games, and files with games. */
+import { ArchiveFiles } from "./archive-files.js";
 import { ArchiveList } from "./archive-list.js";
 import { Explorer } from "./explorer.js";
 import { h } from "./dom.js";
@@ -9,6 +10,7 @@ export class GamesTab {
     this.box = box;
     this.explorer = new Explorer(app);
     this.list = new ArchiveList(app);
+    this.files = new ArchiveFiles(app, this.list);
     this.arrange();
   }
 
@@ -16,6 +18,7 @@ export class GamesTab {
   build() {
     this.explorer.build();
     this.list.build();
+    this.files.build();
     this.arrange();
   }
 
@@ -23,6 +26,7 @@ export class GamesTab {
     this.box.replaceChildren(
       h("h2", {}, t("explorer.title")), this.explorer.element,
       h("h2", {}, t("archive.title")), this.list.element,
+      h("h2", {}, t("files.title")), this.files.element,
     );
   }
 

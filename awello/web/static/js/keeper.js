@@ -30,7 +30,7 @@ function message(game) {
 }
 
 /** The players' names: a program's spec, and the person's own name where one person plays. */
-function namesOf({ seats }) {
+export function namesOf({ seats }) {
   const alone = seats.filter((seat) => seat === PERSON).length === 1;
   return seats.map((seat) => (seat === PERSON ? (alone && settings.name.trim()) || NOBODY : seat));
 }

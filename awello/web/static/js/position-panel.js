@@ -1,7 +1,8 @@
 /** The panel to bring games in, to set positions up and to take everything out again. */
-import { bringIn, bringInFile } from "./bring-in.js";
+import { bringIn, bringInFiles } from "./bring-in.js";
 import { Editor, pensOf } from "./editor.js";
 import { download, h, redraw } from "./dom.js";
+import { fileOf, holds, SUFFIXES } from "./game-file.js";
 import { formatLink } from "./link.js";
 import { complain, say } from "./notices.js";
 import { api } from "./server.js";
@@ -18,13 +19,16 @@ export class PositionPanel {
 
   build() {
     this.text = h("textarea", { id: "paste", rows: 4, spellcheck: false, placeholder: t("import.example") });
-    this.file = h("input", { type: "file", id: "file", onchange: () => this.readFile(this.file.files[0]) });
+    this.file = h("input", { type: "file", id: "file", multiple: true, onchange: () => this.readFiles([...this.file.files]) });
     this.said = h("p", { class: "soft", role: "status" });
     this.edit = h("div", { class: "editor" });
+    this.formats = Object.keys(SUFFIXES).filter((format) => format !== "wthor") // of little use for one game
+      .map((format) => [format, this.exporter(`export.${format}`, () => this.saveFile(format))]);
     this.out = h("div", { class: "buttons" },
       this.exporter("export.transcript", () => this.copy(this.transcript())),
       this.exporter("export.position", () => this.copy(this.app.table.game.at.view.position)),
       this.exporter("export.link", () => this.copy(location.origin + location.pathname + formatLink(this.app.table.game))),
+      ...this.formats.map(([, button]) => button),
       this.exporter("export.svg", () => this.saveSvg()),
       this.exporter("export.png", () => this.savePng()));
     this.box.replaceChildren(
@@ -48,9 +52,9 @@ export class PositionPanel {
     } }, t(key));
   }
 
-  async readFile(file) {
-    if (!file) return;
-    await bringInFile(this.app, file);
+  async readFiles(files) {
+    if (!files.length) return;
+    await bringInFiles(this.app, files);
     this.file.value = "";
   }
 
@@ -73,6 +77,11 @@ export class PositionPanel {
     return api("POST", "/api/picture", this.app.table.game.question());
   }
 
+  /** The whole line as a file, as the button says. */
+  async saveFile(format) {
+    download(`awello${SUFFIXES[format]}`, await fileOf(this.app.table.game, format));
+  }
+
   async saveSvg() {
     download("awello.svg", await this.picture(), "image/svg+xml");
   }
@@ -91,6 +100,7 @@ export class PositionPanel {
   // ---- the editor -------------------------------------------------------------------------------------------------
   update() {
     const { editor, table } = this.app;
+    for (const [format, button] of this.formats) button.hidden = !holds(format, table.game);
     const state = editor ? [editor.format(), editor.pen].join() : `closed ${table.game.family}`;
     if (this.state === state + t("editor.title")) return;
     this.state = state + t("editor.title");

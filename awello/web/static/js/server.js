@@ -8,20 +8,20 @@ class ServerError extends Error {
   }
 }
 
-/** Ask the API; the answer as an object, or as text if it is no JSON. */
+/** Ask the API, with an object or a Blob; the answer as an object, or as a Blob if it is no JSON. */
 export async function api(method, path, body) {
   let response;
   try {
     response = await fetch(path, {
       method,
-      headers: body === undefined ? {} : { "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: body === undefined || body instanceof Blob ? {} : { "content-type": "application/json" },
+      body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
     });
   } catch {
     throw new ServerError("offline", "the server does not answer");
   }
   const json = response.headers.get("content-type")?.startsWith("application/json");
-  const answer = json ? await response.json() : await response.text();
+  const answer = json ? await response.json() : await response.blob();
   if (!response.ok) throw new ServerError(answer.code ?? "status", answer.message ?? response.statusText);
   return answer;
 }

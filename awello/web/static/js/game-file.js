@@ -1,0 +1,29 @@
+/** The game on the board as a file. */
+import { namesOf } from "./keeper.js";
+import { api } from "./server.js";
+
+/** How the files of each format end. */
+export const SUFFIXES = { ggf: ".ggf", ogn: ".ogn", transcripts: ".txt", logbook: ".gam", wthor: ".zip" };
+
+/** Whether a format is meant for games like this one. */
+export function holds(format, { game, family, start }) {
+  if (format === "ggf") return family === "othello";
+  if (format === "ogn") return family === "awale";
+  return format === "transcripts" || (game === "othello" && !start);
+}
+
+/** The line through the present position to its end, in a format, with all that the page knows of it. */
+export function fileOf(game, format) {
+  const { tip } = game.at;
+  const seconds = tip.path.slice(1).map((node) => node.seconds);
+  const opened = game.kept?.moves === tip.moves.join(" ") ? game.kept.tags : null; // not if it was played on
+  return api("POST", "/api/file", {
+    ...game.question(tip),
+    format,
+    players: game.names ?? (game.begun ? namesOf(game) : [null, null]),
+    begun: game.begun,
+    seconds: seconds.some((time) => time !== null) ? seconds.map((time) => time && Math.max(0, Math.round(1000 * time) / 1000)) : [],
+    result: tip.result,
+    tags: opened ?? {},
+  });
+}
