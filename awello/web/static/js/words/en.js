@@ -163,7 +163,7 @@ export default {
   "archive.notkept": "This game was not kept: {problem}",
   // files of the archive
   "files.title": "Files",
-  "files.about": "Bring files with games into the archive: choose them, or drop them here. Transcripts (.txt), GGF, OGN, logbooks (.gam), WTHOR (.wtb together with .jou and .trn), each also as .gz.",
+  "files.about": "To bring files with games into the archive, choose them or drop them here. Transcripts (.txt), GGF, OGN, logbooks (.gam), WTHOR (.wtb together with .jou and .trn), each also as .gz.",
   "files.choose": "Choose files",
   "files.reading": "{name}: being read …",
   "files.new": "new: {count}",
@@ -216,7 +216,7 @@ export default {
   "export.ggf": "GGF file",
   "export.ogn": "OGN file",
   "export.transcripts": "Text file",
-  "export.logbook": "Logbook",
+  "export.logbook": "Logbook (.gam)",
   "export.svg": "SVG picture",
   "export.png": "PNG picture",
   "export.copied": "Copied",

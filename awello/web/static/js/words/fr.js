@@ -163,7 +163,7 @@ export default {
   "archive.notkept": "Cette partie n’a pas été gardée : {problem}",
   // files of the archive
   "files.title": "Fichiers",
-  "files.about": "Ajoutez des fichiers de parties aux archives : choisissez-les ou déposez-les ici. Transcriptions (.txt), GGF, OGN, journaux (.gam), WTHOR (.wtb avec .jou et .trn), chacun aussi en .gz.",
+  "files.about": "Pour ajouter des fichiers de parties aux archives, choisissez-les ou déposez-les ici. Transcriptions (.txt), GGF, OGN, journaux (.gam), WTHOR (.wtb avec .jou et .trn), chacun aussi en .gz.",
   "files.choose": "Choisir des fichiers",
   "files.reading": "{name} : lecture en cours…",
   "files.new": "nouvelles : {count}",
@@ -216,7 +216,7 @@ export default {
   "export.ggf": "Fichier GGF",
   "export.ogn": "Fichier OGN",
   "export.transcripts": "Fichier texte",
-  "export.logbook": "Journal",
+  "export.logbook": "Journal (.gam)",
   "export.svg": "Image SVG",
   "export.png": "Image PNG",
   "export.copied": "Copié",
