@@ -139,6 +139,14 @@ def test_a_killed_import_is_repeated(tmp_path: Path) -> None:
     assert contents(Archive(broken)) == contents(Archive(whole))
 
 
+def test_a_file_that_comes_twice_is_imported_once(tmp_path: Path, place: str) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("f5d6c3\nf5f6\n")
+    done = awello("games", "import", *map(str, sorted(tmp_path.glob("*.txt"))))
+    assert done.returncode == 0 and told("games", "list")["games"] == 2
+    assert told("games", "files")["files"] == [{"name": "a.txt", "format": "transcripts", "games": 2}]
+
+
 def test_damage_is_told_and_the_rest_kept(tmp_path: Path, place: str) -> None:
     (tmp_path / "list.txt").write_text("f5d6c3\nf5f5\nc4c3\n")
     done = awello("games", "import", str(tmp_path / "list.txt"))
@@ -171,10 +179,14 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
     "words, said",
     [
         (["games", "show", "7"], "there is no game 7"),
+        (["games", "show", "9" * 30], "NUMBER"),
+        (["games", "export", "--out", "none.ggf"], "nothing was written"),
+        (["games", "export", "--out", "a.ggf", "--file", "b.wtb", "--year", "1996"], "leave out --format"),
         (["games", "import", "nowhere"], "there is no file 'nowhere'"),
         (["games", "export", "--out", "games.zip"], "tells no format"),
         (["games", "export", "--out", "games.ggf", "--file", "nothing"], "no file 'nothing' was imported"),
         (["games", "list", "--year", "19"], "is no year"),
+        (["games", "list", "--year", "1999-1990"], "from the earlier to the later"),
         (["games", "list", "--result", "won"], "no result 'won'"),
         (["explore", "f5f5"], "f5 is no legal move"),
         (["explore", "--archive", "mysql://a/b"], "give a file, or postgresql"),

@@ -39,7 +39,10 @@ def parse_years(text: str) -> tuple[int, int] | None:
         return None
     if not (match := re.fullmatch(r"([0-9]{4})(?:-([0-9]{4}))?", text.strip())):
         raise ConfigError(f"{text!r} is no year: give one such as 1996, or several such as 1990-1999")
-    return int(match[1]), int(match[2] or match[1])
+    first, last = int(match[1]), int(match[2] or match[1])
+    if first > last:
+        raise ConfigError(f"years go from the earlier to the later: {last}-{first}, not {text.strip()}")
+    return first, last
 
 
 @dataclass(frozen=True)

@@ -96,13 +96,19 @@ def _write(archive: Archive, waiting: Sequence[_Waiting]) -> None:
         return
     with writing(archive.engine) as connection:
         numbers = store(connection, [each.record for each in waiting])
-        files = {id(each.report): each.report.source for each in waiting}
-        known = {key: _number_of(connection, source) for key, source in files.items()}
-        rows = [
-            {"source": known[id(each.report)], "number": each.number, "game": number}
+        found: dict[bytes, Source] = {}
+        for each in waiting:
+            found.setdefault(each.report.source.digest, each.report.source)
+        known = {digest: _number_of(connection, source) for digest, source in found.items()}
+        last = {digest: _last_number(connection, source) for digest, source in found.items()}
+        rows = {  # a file may come twice, and another program may have brought it meanwhile
+            (known[digest], each.number): number
             for each, number in zip(waiting, numbers, strict=True)
-        ]
-        connection.execute(appearances.insert(), rows)
+            if each.number > last[digest := each.report.source.digest]
+        }
+        if rows:
+            listed = [{"source": source, "number": at, "game": number} for (source, at), number in rows.items()]
+            connection.execute(appearances.insert(), listed)
 
 
 def _number_of(connection: Connection, source: Source) -> int:

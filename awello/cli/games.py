@@ -110,13 +110,18 @@ def export(
 ) -> None:
     """Write games to a file: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), a logbook (.gam), OGN."""
     from awello.archive.files import write_again, write_games
+    from awello.errors import ConfigError
 
     archive, chosen = open_archive(place), wanted_game(game, size, variant)
     if file is not None:
+        if form or (chosen, player, event, years, opening, result, moves) != (None, "", "", "", "", "", ""):
+            raise ConfigError("--file writes a file again as it was: leave out --format and what chooses games")
         out.write_bytes(write_again(archive, file))
         print(f"{file} written to {out}")
         return
     numbers = archive.numbers(wanted_games(chosen, player, event, years, opening, result, moves))
+    if not numbers:
+        raise ConfigError("no such game is in the archive: nothing was written")
     written = write_games(archive.records(numbers), out, form)
     print(f"{len(numbers):,d} games written to {', '.join(map(str, written))}")
 
@@ -141,7 +146,7 @@ def files(place: Place = None, json: Json = False) -> None:
 
 @games.command()
 def show(
-    number: Annotated[int, typer.Argument(help="Its number in the list", metavar="NUMBER")],
+    number: Annotated[int, typer.Argument(min=1, max=2**31 - 1, help="Its number in the list", metavar="NUMBER")],
     form: Annotated[str | None, typer.Option("--format", help="Print it in a format such as ggf", metavar="F")] = None,
     place: Place = None,
 ) -> None:
