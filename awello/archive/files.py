@@ -14,7 +14,7 @@ from awello.archive.archive import Archive
 from awello.archive.importer import Source
 from awello.archive.schema import appearances, sources
 from awello.errors import ConfigError, NotationError
-from awello.formats.files import FORMATS, find_format, read_games, recognise_format, unpack
+from awello.formats.files import FORMATS, Format, find_format, read_games, recognise_format, unpack
 from awello.formats.wthor import HEADER, ROW, Names, parse_header, parse_names, write_wthor
 from awello.record import Record
 
@@ -98,12 +98,17 @@ def write_again(archive: Archive, name: str) -> bytes:
     return content
 
 
-def write_games(records: Iterable[Record], out: Path, form: str | None = None) -> list[Path]:
-    """Write games in the format of a name, or of the ending of a file's; the files."""
+def format_of(out: Path, name: str | None = None) -> Format:
+    """The format of a name, or of the ending of a file's."""
     endings = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
-    format = find_format(form) if form else endings.get(out.suffix.lower())
+    format = find_format(name) if name else endings.get(out.suffix.lower())
     if format is None:
         raise ConfigError(f"{out.name!r} tells no format: end it with {', '.join(endings)}, or give --format")
+    return format
+
+
+def write_games(records: Iterable[Record], out: Path, format: Format) -> list[Path]:
+    """Write games; the files."""
     contents = format.write(records)
     files = [out if number == 0 else out.with_suffix(suffix) for number, suffix in enumerate(contents)]
     for file, content in zip(files, contents.values(), strict=True):

@@ -109,7 +109,7 @@ def export(
     place: Place = None,
 ) -> None:
     """Write games to a file: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), a logbook (.gam), OGN."""
-    from awello.archive.files import write_again, write_games
+    from awello.archive.files import format_of, write_again, write_games
     from awello.errors import ConfigError
 
     archive, chosen = open_archive(place), wanted_game(game, size, variant)
@@ -119,10 +119,11 @@ def export(
         out.write_bytes(write_again(archive, file))
         print(f"{file} written to {out}")
         return
-    numbers = archive.numbers(wanted_games(chosen, player, event, years, opening, result, moves))
+    format, wanted = format_of(out, form), wanted_games(chosen, player, event, years, opening, result, moves)
+    numbers = archive.numbers(wanted)
     if not numbers:
         raise ConfigError("no such game is in the archive: nothing was written")
-    written = write_games(archive.records(numbers), out, form)
+    written = write_games(archive.records(numbers), out, format)
     print(f"{len(numbers):,d} games written to {', '.join(map(str, written))}")
 
 
