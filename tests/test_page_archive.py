@@ -166,6 +166,7 @@ def test_a_finished_game_is_kept_once(visitor: Visitor, place: str) -> None:
     assert numbers(place) == before
 
 
+@pytest.mark.slow
 def test_another_ending_of_a_kept_game_is_an_analysis(visitor: Visitor, place: str) -> None:
     page = visitor.open(SHORT)
     play_on(page, random.Random(7).choice, click)
@@ -193,6 +194,7 @@ def test_resigned_and_out_of_time(visitor: Visitor, place: str) -> None:
     assert (kept.loser, kept.reason) == (1, "ran out of time")
 
 
+@pytest.mark.slow
 def test_what_is_not_played_here_is_not_kept(visitor: Visitor, place: str) -> None:
     """A game from a link, moves made for a program, and any game of somebody who wants none kept."""
     before = numbers(place)
@@ -397,6 +399,7 @@ def test_everyone(browser: Browser, address: str, mode: str) -> None:
         assert serious(page, ".play-area") == []
 
 
+@pytest.mark.slow
 def test_no_archive_and_a_broken_one(browser: Browser, tmp_path: Path) -> None:
     """The panel says so in a line; games are played as ever."""
     (tmp_path / "broken").write_text("no database" * 1000)
