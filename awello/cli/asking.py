@@ -20,6 +20,7 @@ OpeningName = Annotated[str, typer.Option("--opening", help="Part of an opening'
 Result = Annotated[str, typer.Option(help="black, white, south, north, draw or open", metavar="R")]
 Through = Annotated[str, typer.Option("--moves", help="Moves whose final position was reached", metavar="MOVES")]
 
+EMPTY = "the archive is empty: 'awello games import FILE' fills it"
 RESULTS = {"black": "first", "south": "first", "white": "second", "north": "second", "draw": "draw", "open": "open"}
 
 
@@ -28,9 +29,6 @@ def open_archive(place: str | None) -> "Archive":
     from awello.archive.archive import Archive
 
     return Archive(place)
-
-
-EMPTY = "the archive is empty: 'awello games import FILE' fills it"
 
 
 def wanted_game(game: str | None, size: int | None, variant: str | None) -> "Game | None":

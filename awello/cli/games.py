@@ -183,25 +183,23 @@ def list_games(
     """List games: who played, where and when, the opening and how it ended."""
     chosen = wanted_game(game, size, variant)
     archive, wanted = open_archive(place), wanted_games(chosen, player, event, years, opening, result, moves)
-    found = archive.numbers(wanted)
-    rows = [as_row(row) for row in archive.rows(found[: -limit - 1 : -1])]
+    count, found = archive.latest(wanted, limit)
+    rows = [as_row(row) for row in found]
     if json:
-        print_json({"games": len(found), "rows": rows})
+        print_json({"games": count, "rows": rows})
         return
     from rich.console import Console
     from rich.table import Table
 
-    console, titles = (
-        Console(highlight=False, markup=False),
-        ("game", "first", "second", "score", "date", "event", "opening"),
-    )
+    console = Console(highlight=False, markup=False)
+    titles = ("game", "first", "second", "score", "date", "event", "opening")
     if rows:
         table = Table("number", *titles)
         for row in rows:
             table.add_row(str(row["number"]), *(str(row[title] or "") for title in titles))
         console.print(table)
-    shown = f", the latest {len(rows)} shown: --limit shows more" if len(rows) < len(found) else ""
-    console.print(EMPTY if archive.empty else f"{len(found):,d} games{shown}")
+    shown = f", the latest {len(rows)} shown: --limit shows more" if len(rows) < count else ""
+    console.print(EMPTY if archive.empty else f"{count:,d} games{shown}")
 
 
 def as_row(row: Any) -> dict[str, Any]:
