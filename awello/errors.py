@@ -17,5 +17,9 @@ class SpecError(AwelloError):
     """A player spec that names no player, or gives it something it does not take."""
 
 
+class ArchiveError(AwelloError):
+    """A database of games that cannot be opened, read or written."""
+
+
 class ConfigError(AwelloError):
     """An option, a configuration file or an openings file with a wrong part in it."""

@@ -1,5 +1,6 @@
 """The archive on SQLite and, where it is installed, on a real PostgreSQL server."""
 
+import os
 import random
 import sqlite3
 import threading
@@ -20,7 +21,7 @@ from awello.archive.archive import Archive, Wanted
 from awello.archive.explorer import explore
 from awello.archive.importer import Report, Source, import_games
 from awello.archive.store import parse_date
-from awello.errors import ConfigError, NotationError
+from awello.errors import ArchiveError, AwelloError, ConfigError, NotationError
 from awello.kernel import U
 from awello.rules.othello import symmetric
 
@@ -171,7 +172,7 @@ def test_games_are_found_by_what_is_known_of_them(archive: Archive) -> None:
 
     assert found() == sorted(numbers) == [1, 2, 3, 4, 5]
     assert found(player="TAMENORI") == [1, 2] and found(player="100%") == [2] and found(player="_") == []
-    assert found(event="OPEN D'ÉTÉ") == [2] and found(game=Game.ROMEIN) == [3]
+    assert found(event="OPEN D'ÉTÉ") == [2] and found(kinds=(Game.ROMEIN, Game.ABAPA)) == [3]
     assert found(years=(1990, 1990)) == [1] and found(years=(1991, 1996)) == [3, 5]
     assert (found(opening="tiger"), found(opening="TIGRE"), found(opening="no such")) == ([5], [1, 5], [])
     assert [found(result=result) for result in ("first", "second", "draw", "open")] == [[5], [4], [], [1, 2, 3]]
@@ -237,13 +238,27 @@ def test_two_programs_may_write_at_once(archive: Archive) -> None:
 def test_what_is_no_archive(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database " * 100)
     for place, said in (
-        (tmp_path / "text", "cannot open the archive"),
+        (tmp_path / "text", "text' cannot be used: file is not a database"),
         ("mysql://host/name", "give a file, or postgresql"),
-        ("postgresql://nobody@127.0.0.1:1/none", "cannot open the archive"),
+        ("postgresql://nobody:secret@127.0.0.1:1/none", "cannot be used: "),
+        (tmp_path, "is a folder"),
+        (tmp_path / "none" / "file", "there is no folder"),
     ):
-        with pytest.raises(ConfigError, match=said) as caught:
+        with pytest.raises(AwelloError, match=said) as caught:
             Archive(place)
-        assert "\n" not in str(caught.value)
+        assert "\n" not in str(caught.value) and "secret" not in str(caught.value)
+
+
+def test_an_archive_that_cannot_be_written_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(tmp_path / "a name with %.sqlite")
+    archive.add(Record(Position.start(), (26,)))
+    archive.close()
+    monkeypatch.setattr(os, "access", lambda file, mode: mode != os.W_OK)
+    archive = Archive(tmp_path / "a name with %.sqlite")
+    assert archive.numbers(Wanted()) == [1] and explore(archive, Position.start()).games == 1
+    with pytest.raises(ArchiveError, match="readonly"):
+        archive.add(Record(Position.start(), (19,)))
+    archive.close()
 
 
 def test_pages_are_filled_before_others_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def test_every_format_goes_in_and_out(tmp_path: Path, place: str) -> None:
         assert awello("games", "import", str(out), "--archive", other.place).returncode == 0
         mine = Archive(place)
         kind = Game.ABAPA if game == "awale" else Game.OTHELLO
-        played = [{record.moves for record in each.records(each.numbers(Wanted(game=kind)))} for each in (mine, other)]
+        played = [{record.moves for record in each.records(each.numbers(Wanted((kind,))))} for each in (mine, other)]
         assert played[0] == played[1] and len(played[0]) >= 3
 
 
@@ -94,7 +94,7 @@ def test_wthor_comes_out_byte_for_byte(tmp_path: Path, place: str) -> None:
     (folder / "WTHOR.TRN").write_bytes(made.events)
     files = told("games", "import", str(folder))["files"]
     assert isinstance(files, list)
-    counts = {file["file"]: (file["games"], file["repeated"], file["unfinished"]) for file in files}
+    counts = {file["name"]: (file["games"], file["repeated"], file["unfinished"]) for file in files}
     assert counts == {
         "WTHOR.JOU": (0, 0, 0),
         "WTHOR.TRN": (0, 0, 0),
@@ -118,7 +118,7 @@ def test_the_whole_of_wthor(tmp_path: Path, place: str) -> None:
     archive = Archive(place)
     for file in (DATA / "wthor").iterdir():
         if file.suffix.lower() in (".wtb", ".jou", ".trn"):
-            assert write_again(archive, file.name) == file.read_bytes()
+            assert list(write_again(archive, file.name)[1].values()) == [file.read_bytes()]
 
 
 def test_a_killed_import_is_repeated(tmp_path: Path) -> None:
@@ -154,7 +154,28 @@ def test_damage_is_told_and_the_rest_kept(tmp_path: Path, place: str) -> None:
     assert told("games", "list")["games"] == 2
     (tmp_path / "page.html").write_text("<p>nothing here")
     done = awello("games", "import", str(tmp_path / "page.html"))
-    assert done.returncode == 1 and "no games in a known format" in done.stdout.replace("\n", " ")
+    assert done.returncode == 1 and "page.html, expected games in a format such as" in done.stdout
+    for name, content in (("empty.txt", b""), ("junk.ggf", b"no game"), ("junk.wtb", b"no game")):
+        (tmp_path / name).write_bytes(content)
+        done = awello("games", "import", str(tmp_path / name))
+        assert done.returncode == 1 and f"{name}, " in done.stdout, "nothing is passed over in silence"
+    assert told("games", "files")["files"] == [{"name": "list.txt", "format": "transcripts", "games": 2}]
+
+
+def test_a_game_of_every_variant_is_one_of_its_family(tmp_path: Path, place: str) -> None:
+    assert "games import" in awello("games", "files").stdout, "an empty archive says how it is filled"
+    (tmp_path / "mixed.txt").write_text("f5d6\n# othello6\ne4\n# romein\nFf\n# abapa\nFfBe\n")
+    awello("games", "import", str(tmp_path / "mixed.txt"))
+    counts = [told("games", "list", *words.split())["games"] for words in ("", "--game awale", "--variant romein")]
+    assert counts == [4, 2, 1]
+    assert told("games", "list", "--game", "othello")["games"] == 2
+    assert told("explore", "FfB")["games"] == told("games", "list", "--moves", "FfB")["games"] == 1
+    assert told("games", "show", "4")["moves"] == "FfBe"
+    ogn = ["games", "export", "--format", "ogn", "--out", "-"]
+    assert "game 1: OGN holds games of Awalé" in awello(*ogn).stderr
+    assert awello(*ogn, "--game", "awale").stdout.count("[Variant ") == 2
+    out = str(tmp_path / "all.txt")
+    assert told("games", "export", "--out", out) == {"games": 4, "files": [out]}
 
 
 def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
@@ -190,6 +211,10 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
         (["games", "list", "--result", "won"], "no result 'won'"),
         (["explore", "f5f5"], "f5 is no legal move"),
         (["explore", "--archive", "mysql://a/b"], "give a file, or postgresql"),
+        (["games", "list", "--archive", "mistyped.sqlite"], "there is no archive 'mistyped.sqlite'"),
+        (["games", "list", "--archive", ""], "leave it out for your own"),
+        (["games", "list", "--archive", "."], "is a folder"),
+        (["games", "import", __file__, "--archive", "no/where.sqlite"], "there is no folder 'no'"),
     ],
 )
 def test_wrong_words_get_one_line(words: list[str], said: str, place: str) -> None:

@@ -90,6 +90,15 @@ def test_captures_may_count_what_the_end_brings() -> None:
     assert [isinstance(game, Record) for game in found] == [True, True, False, False]
 
 
+def test_moves_after_the_end_are_left_out() -> None:
+    text = '[Variant "Abapa"]\n[FEN "0-0-0-0-0-2-1-1-0-4-0-0-23-17-S"]\n\n1. F+4 d 2. A e 27-21\n'
+    game, told, after = read_ogn(text + GAME)
+    assert isinstance(game, Record) and game.final.over
+    assert (format_transcript(game), game.tags) == ("F", {"Result": "27-21"})
+    assert str(told) == "line 4: the game is over after move 1 (25 seeds win), what follows is left out"
+    assert after == parse_ogn(GAME)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -120,7 +129,7 @@ def test_damage_is_told_and_the_other_games_are_read(old: str, new: str, message
 
 
 def test_what_ogn_cannot_hold() -> None:
-    with pytest.raises(NotationError, match="not of Othello: write it as GGF"):
+    with pytest.raises(NotationError, match="not of Othello: leave it out"):
         format_ogn(parse_transcript("f5"))
     with pytest.raises(NotationError, match="tags of one line"):
         format_ogn(Record(Position.start(Game.ABAPA), tags={"South": "a\nb"}))

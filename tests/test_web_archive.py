@@ -183,20 +183,20 @@ def numbers(client: TestClient, **asked: Any) -> list[int]:
 
 def test_games_are_found(client: TestClient, library: list[Record]) -> None:
     assert numbers(client) == [9, 8, 7, 6, 5, 4, 3, 2, 1]
-    assert numbers(client, count=2) == [9, 8]
-    assert numbers(client, count=2, before=8) == [7, 6]
-    assert client.get("/api/games", params={"count": 2, "before": 8}).json()["games"] == 9
+    assert numbers(client, limit=2) == [9, 8]
+    assert numbers(client, limit=2, before=8) == [7, 6]
+    assert client.get("/api/games", params={"limit": 2, "before": 8}).json()["games"] == 9
     assert numbers(client, player="VA") == [7, 6, 4, 2]
     assert numbers(client, opening="tigre") == numbers(client, opening="tiger") == [7]
-    assert numbers(client, years="1992-1994") == [5, 4, 3]
+    assert numbers(client, year="1992-1994") == [5, 4, 3]
     assert numbers(client, game="abapa") == [8]
     for result, winner in (("first", 0), ("second", 1)):
         expected = [number for number, record in enumerate(library, 1) if record.winner == winner]
         assert numbers(client, result=result) == expected[::-1]
     through = {"game": "othello", "through": format_position(Position.start())}
     assert numbers(client, **through) == [7, 6, 5, 4, 3, 2, 1]
-    assert numbers(client, **through, count=2, before=6) == [5, 4]
-    assert numbers(client, **through, player="bob", count=3) == [7, 5, 3]
+    assert numbers(client, **through, limit=2, before=6) == [5, 4]
+    assert numbers(client, **through, player="bob", limit=3) == [7, 5, 3]
     after = {"game": "othello", "through": format_position(parse_transcript(TIGER).final)}
     assert numbers(client, **after) == [7]
 
@@ -229,8 +229,8 @@ def test_a_game_comes_back(client: TestClient, library: list[Record]) -> None:
         ("/api/games/0", 422, "number"),
         ("/api/games/x", 422, "number"),
         ("/api/games/99999999999999999999", 422, "number"),
-        ("/api/games?years=now", 400, "no year"),
-        ("/api/games?count=1000", 422, "count"),
+        ("/api/games?year=now", 400, "no year"),
+        ("/api/games?limit=1000", 422, "limit"),
         ("/api/games?result=nobody", 422, "result"),
         ("/api/games?surprise=1", 422, "surprise"),
         ("/api/games?through=XO", 400, "of which game"),
@@ -323,7 +323,7 @@ def test_damage_is_told_and_the_rest_is_kept(client: TestClient) -> None:
     assert told["damage"][0].startswith("line 2: ")
     (told,) = send(client, ("letter.doc", b"Dear Ann,\n\nthank you"))
     assert (told["format"], told["games"]) == ("unknown", 0)
-    assert "holds no games in a known format" in told["damage"][0]
+    assert "expected games in a format such as" in told["damage"][0]
     assert numbers(client) == [1]
 
 
@@ -382,7 +382,7 @@ def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Reco
 
     played = [(record.start, record.moves) for record in library]
     assert taken(format="transcripts", game="othello") == played[:7]
-    assert taken(format="ggf", player="va", years="1991-1995") == played[1:6:2]
+    assert taken(format="ggf", player="va", year="1991-1995") == played[1:6:2]
     after = format_position(parse_transcript(TIGER).final)
     assert taken(format="ggf", game="othello", through=after) == played[6:7]
     assert taken(format="ogn", game="abapa") == played[7:8]
@@ -394,12 +394,12 @@ def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Reco
         ({"format": "ggf"}, 400, "game 8: GGF holds games of Othello, not of abapa"),
         ({"format": "ogn"}, 400, "game 1: OGN holds games of Awalé"),
         ({"format": "logbook", "game": "othello"}, 400, "game 7: a logbook cannot tell"),
-        ({"format": "wthor", "years": "1990-1995"}, 400, "one year"),
+        ({"format": "wthor", "year": "1990-1995"}, 400, "one year"),
         ({"format": "ggf", "player": "nobody"}, 400, "no such game"),
         ({"format": "pdf"}, 422, "format"),
         ({}, 422, "format"),
         ({"format": "ggf", "count": 3}, 422, "count"),
-        ({"format": "ggf", "years": "now"}, 400, "no year"),
+        ({"format": "ggf", "year": "now"}, 400, "no year"),
     ],
 )
 def test_files_that_cannot_be_written(
@@ -414,7 +414,7 @@ def test_a_file_has_a_largest_number_of_games(
     client: TestClient, library: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exchange, "MOST_GAMES", 6)
-    assert client.get("/api/games/file", params={"format": "ggf", "years": "1990-1995"}).status_code == 200
+    assert client.get("/api/games/file", params={"format": "ggf", "year": "1990-1995"}).status_code == 200
     answer = client.get("/api/games/file", params={"format": "ggf", "game": "othello"})
     assert (answer.status_code, answer.json()["code"]) == (400, "many")
     assert answer.json()["message"].startswith("7 games are too many")

@@ -30,7 +30,11 @@ seconds = players.alias()
 
 def default_place() -> str:
     """The archive that `AWELLO_ARCHIVE` names, a file or an address, or the user's own."""
-    return os.environ.get("AWELLO_ARCHIVE") or str(user_data() / "archive.sqlite")
+    if named := os.environ.get("AWELLO_ARCHIVE"):
+        return named
+    folder = user_data()
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(folder / "archive.sqlite")
 
 
 def parse_years(text: str) -> tuple[int, int] | None:
@@ -49,7 +53,8 @@ def parse_years(text: str) -> tuple[int, int] | None:
 class Wanted:
     """Which games are asked for; what is not said does not matter."""
 
-    game: Game | None = None
+    kinds: tuple[Game, ...] = ()
+    """Games such as `othello6`; none means any."""
     player: str = ""
     """A part of a name, of whoever moved first or second."""
     event: str = ""
@@ -63,8 +68,8 @@ class Wanted:
 
     def conditions(self) -> Iterator[ColumnElement[bool]]:
         """What the database is asked, but for the position."""
-        if self.game is not None:
-            yield games.c.game == int(self.game)
+        if self.kinds:
+            yield games.c.game.in_([int(game) for game in self.kinds])
         if self.player:
             named = select(players.c.id).where(players.c.name.icontains(self.player, autoescape=True))
             yield games.c.first.in_(named) | games.c.second.in_(named)

@@ -16,7 +16,6 @@ from awello.archive.schema import appearances, sources
 from awello.errors import ConfigError, NotationError
 from awello.formats.files import FORMATS, Format, find_format, read_games, recognise_format, unpack
 from awello.formats.wthor import HEADER, ROW, Names, parse_header, parse_names, write_wthor
-from awello.record import Record
 
 NAMES = (".jou", ".trn")  # WTHOR's players and events
 SIGNS = {"ggf": b"(;", "ogn": b"[South "}  # of a game; elsewhere it is the end of a line
@@ -80,8 +79,8 @@ def imported_files(archive: Archive) -> list[Any]:
         return list(connection.execute(grouped))
 
 
-def write_again(archive: Archive, name: str) -> bytes:
-    """A file that was imported, with the games that it held; one of WTHOR comes out as it went in."""
+def write_again(archive: Archive, name: str) -> tuple[int, dict[str, bytes]]:
+    """How many games a file that was imported held, and the file again; one of WTHOR comes out as it went in."""
     with archive.engine.connect() as connection:
         asked = select(sources).where(sources.c.name == name).order_by(sources.c.id.desc())
         source = connection.execute(asked).first()
@@ -90,12 +89,10 @@ def write_again(archive: Archive, name: str) -> bytes:
         listed = select(appearances.c.game).where(appearances.c.source == source.id).order_by(appearances.c.number)
         numbers = list(connection.execute(listed).scalars())
     if source.format == "names":
-        return bytes(source.head)
-    records = archive.records(numbers)
+        return 0, {".names": bytes(source.head)}
     if source.format == "wthor":
-        return b"".join(write_wthor(records, parse_header(source.head)))
-    (content,) = find_format(source.format).write(records).values()
-    return content
+        return len(numbers), {".wtb": b"".join(write_wthor(archive.records(numbers), parse_header(source.head)))}
+    return len(numbers), find_format(source.format).write(archive.records(numbers))
 
 
 def format_of(out: Path, name: str | None = None) -> Format:
@@ -107,9 +104,21 @@ def format_of(out: Path, name: str | None = None) -> Format:
     return format
 
 
-def write_games(records: Iterable[Record], out: Path, format: Format) -> list[Path]:
-    """Write games; the files."""
-    contents = format.write(records)
+def contents_of(archive: Archive, numbers: Sequence[int], format: Format) -> dict[str, bytes]:
+    """What the files for some games hold; an error names the game that the format cannot hold."""
+    try:
+        return format.write(archive.records(numbers))
+    except NotationError as error:
+        for number, record in zip(numbers, archive.records(numbers), strict=True):
+            try:
+                format.write([record])
+            except NotationError as wrong:
+                raise NotationError(f"game {number}: {wrong}") from None
+        raise error
+
+
+def write_files(contents: dict[str, bytes], out: Path) -> list[Path]:
+    """Write a file, and what belongs to it beside it; the files."""
     files = [out if number == 0 else out.with_suffix(suffix) for number, suffix in enumerate(contents)]
     for file, content in zip(files, contents.values(), strict=True):
         file.write_bytes(content)

@@ -74,7 +74,9 @@ def import_games(archive: Archive, found: Iterable[Source], step: Callable[[floa
                 _write(archive, waiting)
                 waiting.clear()
         step(max(0, source.expected - number) * share)
-        if source.head and not number:
+        if not (number or report.damage or source.head):
+            report.damage.append(NotationError("expected games, found none"))
+        if source.head and not (number or report.damage):
             with writing(archive.engine) as connection:
                 _number_of(connection, source)
     _write(archive, waiting)

@@ -4,15 +4,18 @@ SQLite in one file, unless an address names a PostgreSQL server.  A new archive 
 older Awello made remembers how many steps it has taken, and takes the others when it is opened.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import (
     Column,
     Connection,
     Engine,
+    ExceptionContext,
     ForeignKey,
     Index,
     Integer,
@@ -27,9 +30,9 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from awello.errors import AwelloError, ConfigError
+from awello.errors import ArchiveError, AwelloError, ConfigError
 
 SERVER = "postgresql+psycopg"
 PATIENCE = 30  # seconds to wait for another program that writes
@@ -92,19 +95,36 @@ STEPS: list[Callable[[Connection], None]] = []  # what an archive of the first v
 def connect(place: str | Path) -> Engine:
     """The database at a path or at an address such as `postgresql://user@host/name`, with the tables of today."""
     engine = _open(str(place))
+
+    @event.listens_for(engine, "handle_error")
+    def complain(context: ExceptionContext) -> None:
+        said = str(context.original_exception).strip() or type(context.original_exception).__name__
+        name = engine.url if engine.dialect.name == "postgresql" else place  # an address is shown without its password
+        raise ArchiveError(f"the archive {str(name)!r} cannot be used: {said.splitlines()[0]}") from None
+
     try:
-        with writing(engine) as connection:
-            _upgrade(connection, place)
-    except DBAPIError as error:
-        raise ConfigError(f"cannot open the archive {str(place)!r}: {_told(error)}") from None
+        with engine.connect() as connection:
+            current = inspect(connection).has_table("state") and _steps(connection) == len(STEPS)
+        if not current:
+            with writing(engine) as connection:
+                _upgrade(connection, place)
+    except AwelloError:
+        engine.dispose()
+        raise
     return engine
 
 
 def _open(place: str) -> Engine:
     if "://" not in place:
         file = Path(place).expanduser()
-        file.parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": PATIENCE})
+        if not file.parent.is_dir():
+            raise ArchiveError(f"there is no folder {str(file.parent)!r} for the archive: make it first")
+        if file.is_dir():
+            raise ArchiveError(f"{str(file)!r} is a folder: name a file in it for the archive")
+        path = str(file)
+        if file.exists() and not os.access(file, os.W_OK):  # and perhaps nothing beside it can be written either
+            path = f"file:{quote(str(file.absolute()))}?mode=ro&immutable=1&uri=true"
+        engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": PATIENCE})
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -152,7 +172,7 @@ def _upgrade(connection: Connection, place: str | Path) -> None:
         metadata.create_all(connection)
         connection.execute(state.insert().values(steps=len(STEPS)))
         return
-    taken = connection.execute(select(state.c.steps)).scalar_one()
+    taken = _steps(connection)
     if taken > len(STEPS):
         raise ConfigError(f"the archive {str(place)!r} was made by a newer Awello: install that one")
     for step in STEPS[taken:]:
@@ -160,6 +180,6 @@ def _upgrade(connection: Connection, place: str | Path) -> None:
     connection.execute(state.update().values(steps=len(STEPS)))
 
 
-def _told(error: DBAPIError) -> str:
-    """What a database says, in a line."""
-    return str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+def _steps(connection: Connection) -> int:
+    """The steps that an archive has taken."""
+    return int(connection.execute(select(state.c.steps)).scalar_one())

@@ -6,7 +6,7 @@ import typer
 
 if TYPE_CHECKING:
     from awello.archive.archive import Archive, Wanted
-    from awello.rules.game import Game
+    from awello.position import Position
 
 Place = Annotated[
     str | None,
@@ -24,34 +24,59 @@ EMPTY = "the archive is empty: 'awello games import FILE' fills it"
 RESULTS = {"black": "first", "south": "first", "white": "second", "north": "second", "draw": "draw", "open": "open"}
 
 
-def open_archive(place: str | None) -> "Archive":
-    """The archive that was asked for, or the user's own."""
-    from awello.archive.archive import Archive
+def open_archive(place: str | None, make: bool = False) -> "Archive":
+    """The archive that was asked for, or the user's own; another than that is not made by a question."""
+    from pathlib import Path
 
+    from awello.archive.archive import Archive
+    from awello.errors import ConfigError
+
+    if place is not None and not place.strip():
+        raise ConfigError("--archive needs a file or an address: leave it out for your own")
+    if place and not make and "://" not in place and not Path(place).expanduser().exists():
+        raise ConfigError(f"there is no archive {place!r}: 'awello games import FILE --archive {place}' makes one")
     return Archive(place)
 
 
-def wanted_game(game: str | None, size: int | None, variant: str | None) -> "Game | None":
-    """The game that was asked for, None if any will do."""
-    from awello.rules.game import find_game
-
-    if game is None and size is None and variant is None:
-        return None
-    return find_game(game or ("awale" if variant else "othello"), size, variant)
-
-
 def wanted_games(
-    game: "Game | None", player: str, event: str, years: str, opening: str, result: str, moves: str = ""
+    game: str | None,
+    size: int | None,
+    variant: str | None,
+    player: str,
+    event: str,
+    years: str,
+    opening: str,
+    result: str,
+    moves: str = "",
 ) -> "Wanted":
-    """Which games the options ask for."""
+    """Which games the options ask for; a game without size and variant means all of them."""
     from awello.archive.archive import Wanted, parse_years
     from awello.errors import ConfigError
-    from awello.formats.transcript import parse_transcript
-    from awello.position import Position
-    from awello.rules.game import Game
+    from awello.rules.game import Game, find_game
 
     if result and result not in RESULTS:
         raise ConfigError(f"no result {result!r}: choose {', '.join(RESULTS)}")
-    start = Position.start(game or Game.OTHELLO)
-    through = parse_transcript(moves, start).final if moves else None
-    return Wanted(game, player, event, parse_years(years), opening, RESULTS.get(result, ""), through)
+    kinds: tuple[Game, ...] = ()
+    if game or size or variant:
+        one = find_game(game or _family(variant), size, variant)
+        kinds = (one,) if size or variant else tuple(kind for kind in Game if kind.family == one.family)
+    through = position_after(moves, game, size, variant) if moves else None
+    return Wanted(kinds, player, event, parse_years(years), opening, RESULTS.get(result, ""), through)
+
+
+def position_after(moves: str, game: str | None, size: int | None, variant: str | None) -> "Position":
+    """Where moves lead; unless an option says of which game they are, their letters tell it."""
+    from awello.formats.transcript import parse_transcript, split_transcript
+    from awello.position import Position
+    from awello.rules.game import Game, find_game
+
+    if game or size or variant:
+        kind = find_game(game or _family(variant), size, variant)
+    else:
+        pits, rest = split_transcript(moves, Game.ABAPA)
+        kind = Game.ABAPA if pits and not rest else Game.OTHELLO
+    return parse_transcript(moves, Position.start(kind)).final
+
+
+def _family(variant: str | None) -> str:
+    return "awale" if variant else "othello"

@@ -15,7 +15,7 @@ from awello.cli.asking import (
     Result,
     Years,
     open_archive,
-    wanted_game,
+    position_after,
     wanted_games,
 )
 
@@ -27,7 +27,7 @@ BAR = 20  # characters for the shares of won, drawn and lost games
 
 @app.command()
 def explore(
-    moves: Annotated[str, typer.Argument(help="The moves so far, such as f5d6c3", metavar="[MOVES]")] = "",
+    moves: Annotated[str, typer.Argument(help="The moves so far, such as f5d6c3 or FfBe", metavar="[MOVES]")] = "",
     game: GameOption = None,
     size: Size = None,
     variant: Variant = None,
@@ -42,28 +42,30 @@ def explore(
     """Show what the games of the archive did in a position: how often each move was played, and how it went."""
     from awello.archive.archive import Wanted
     from awello.archive.explorer import explore as explore_archive
-    from awello.formats.transcript import parse_transcript
-    from awello.position import Position
-    from awello.rules.game import Game
+    from awello.formats.openings import names_of, opening_at
 
-    chosen = wanted_game(game, size, variant) or Game.OTHELLO
-    record = parse_transcript(moves, Position.start(chosen))
-    wanted = wanted_games(None, player, event, years, opening, result)
+    position = position_after(moves, game, size, variant)
+    wanted = wanted_games(None, None, None, player, event, years, opening, result)
     archive = open_archive(place)
-    found = explore_archive(archive, record.final, None if wanted == Wanted() else wanted)
+    found = explore_archive(archive, position, None if wanted == Wanted() else wanted)
     if json:
-        print_json(
-            {"moves": moves, "games": found.games, "branches": [as_json(found, each) for each in found.branches]}
-        )
+        about = {"moves": moves, "games": found.games, "opening": names_of(opening_at(position))}
+        print_json(about | {"branches": [as_json(found, each) for each in found.branches]})
     else:
         print(EMPTY) if archive.empty else print_exploration(found)
 
 
 def as_json(found: "Exploration", branch: "Branch") -> dict[str, Any]:
     """A branch for machines."""
-    name = {"opening": {"en": branch.opening.en, "fr": branch.opening.fr}} if branch.opening else {}
+    from awello.formats.openings import names_of
+
     counts = {"games": branch.games, "wins": branch.wins, "draws": branch.draws, "losses": branch.losses}
-    return {"move": found.position.format_move(branch.move), **counts, "score": branch.score, **name}
+    return {
+        "move": found.position.format_move(branch.move),
+        **counts,
+        "score": branch.score,
+        "opening": names_of(branch.opening),
+    }
 
 
 def print_exploration(found: "Exploration") -> None:

@@ -19,13 +19,13 @@ from awello.cli.asking import (
     Through,
     Years,
     open_archive,
-    wanted_game,
     wanted_games,
 )
 
 if TYPE_CHECKING:
     from awello.archive.importer import Report
     from awello.archive.statistics import Statistics
+    from awello.record import Record
 
 games = typer.Typer(help="Keep games in a database: import, find, export, count.", no_args_is_help=True)
 app.add_typer(games, name="games")
@@ -47,7 +47,7 @@ def import_files(
     from awello.archive.importer import import_games
 
     files = find_files(paths)
-    archive, total = open_archive(place), sum(file.stat().st_size for file in files)
+    archive, total = open_archive(place, make=True), sum(file.stat().st_size for file in files)
     try:
         with progress("import", total) as step:
             reports = import_games(archive, sources_of(files), step)
@@ -64,9 +64,9 @@ def import_files(
 
 def report_json(report: "Report") -> dict[str, Any]:
     """What became of a file, for machines."""
-    counts = {"games": report.games, "before": report.before, "repeated": report.repeated}
-    damage = [str(error) for error in report.damage]
-    return {"file": report.source.name, **counts, "unfinished": report.unfinished, "damage": damage}
+    about = {"name": report.source.name, "format": report.source.format, "games": report.games}
+    counts = {"new": report.games - report.before, "repeated": report.repeated, "unfinished": report.unfinished}
+    return {**about, **counts, "damage": [str(error) for error in report.damage]}
 
 
 def print_reports(reports: "Sequence[Report]") -> None:
@@ -85,14 +85,16 @@ def print_reports(reports: "Sequence[Report]") -> None:
         console.print(table)
     for report in shown:
         for error in report.damage[:TOP]:
-            console.print(f"{report.source.name}, {error}")
+            print(f"{report.source.name}, {error}")
         if len(report.damage) > TOP:
-            console.print(f"{report.source.name}: {len(report.damage) - TOP} more")
+            print(f"{report.source.name}: {len(report.damage) - TOP} more (--json tells all)")
 
 
 @games.command()
 def export(
-    out: Annotated[Path, typer.Option(help="The file to write; its ending tells the format", metavar="FILE")],
+    out: Annotated[
+        Path, typer.Option(help="The file to write, - for none; its ending tells the format", metavar="FILE")
+    ],
     form: Annotated[str | None, typer.Option("--format", help="Where the ending does not", metavar="F")] = None,
     file: Annotated[
         str | None, typer.Option("--file", help="A file that was imported, to be written again", metavar="NAME")
@@ -107,24 +109,40 @@ def export(
     result: Result = "",
     moves: Through = "",
     place: Place = None,
+    json: Json = False,
 ) -> None:
     """Write games to a file: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), a logbook (.gam), OGN."""
-    from awello.archive.files import format_of, write_again, write_games
+    from awello.archive.files import contents_of, format_of, write_again, write_files
     from awello.errors import ConfigError
 
-    archive, chosen = open_archive(place), wanted_game(game, size, variant)
+    archive, asked = open_archive(place), (game, size, variant, player, event, years, opening, result, moves)
     if file is not None:
-        if form or (chosen, player, event, years, opening, result, moves) != (None, "", "", "", "", "", ""):
+        if form or any(asked):
             raise ConfigError("--file writes a file again as it was: leave out --format and what chooses games")
-        out.write_bytes(write_again(archive, file))
-        print(f"{file} written to {out}")
+        count, contents = write_again(archive, file)
+    else:
+        format, numbers = format_of(out, form), archive.numbers(wanted_games(*asked))
+        if not numbers:
+            raise ConfigError("no such game is in the archive: nothing was written")
+        count, contents = len(numbers), contents_of(archive, numbers, format)
+    if str(out) == "-":
+        print_content(contents)
         return
-    format, wanted = format_of(out, form), wanted_games(chosen, player, event, years, opening, result, moves)
-    numbers = archive.numbers(wanted)
-    if not numbers:
-        raise ConfigError("no such game is in the archive: nothing was written")
-    written = write_games(archive.records(numbers), out, format)
-    print(f"{len(numbers):,d} games written to {', '.join(map(str, written))}")
+    written = [str(each) for each in write_files(contents, out)]
+    if json:
+        print_json({"games": count, "files": written})
+    else:
+        print(f"{file or f'{count:,d} games'} written to {', '.join(written)}")
+
+
+def print_content(contents: dict[str, bytes]) -> None:
+    """Print what a file would hold, if it is text."""
+    from awello.errors import ConfigError
+
+    if any(b"\0" in content for content in contents.values()):
+        raise ConfigError("WTHOR's files are no text: 'awello games export --out FILE.wtb' writes them")
+    for content in contents.values():
+        sys.stdout.buffer.write(content)
 
 
 @games.command()
@@ -132,9 +150,13 @@ def files(place: Place = None, json: Json = False) -> None:
     """List the files that were imported; export --file writes one again."""
     from awello.archive.files import imported_files
 
-    found = imported_files(open_archive(place))
+    archive = open_archive(place)
+    found = imported_files(archive)
     if json:
         print_json({"files": [{"name": row.name, "format": row.format, "games": row.games} for row in found]})
+        return
+    if not found:
+        print(EMPTY if archive.empty else "no file was imported: the games came one by one")
         return
     from rich.console import Console
     from rich.table import Table
@@ -150,6 +172,7 @@ def show(
     number: Annotated[int, typer.Argument(min=1, max=2**31 - 1, help="Its number in the list", metavar="NUMBER")],
     form: Annotated[str | None, typer.Option("--format", help="Print it in a format such as ggf", metavar="F")] = None,
     place: Place = None,
+    json: Json = False,
 ) -> None:
     """Show a game: who played, the moves, the final position."""
     from awello.formats.files import find_format
@@ -157,12 +180,27 @@ def show(
 
     record = open_archive(place).find(number)
     if form is not None:
-        for content in find_format(form).write([record]).values():
-            sys.stdout.buffer.write(content)
+        print_content(find_format(form).write([record]))
+        return
+    if json:
+        print_json(game_json(number, record))
         return
     for tag, value in record.tags.items():
         print(f"{tag}: {value}")
     print(f"{format_transcript(record)}\n\n{record.final}\n\n{record.describe()}")
+
+
+def game_json(number: int, record: "Record") -> dict[str, Any]:
+    """A game for machines."""
+    from awello.formats.transcript import format_transcript
+    from awello.position import Position, format_position
+
+    start, moves = record.start, format_transcript(record)
+    begun = None if start == Position.start(start.game) else format_position(start)
+    about = {"number": number, "game": str(start.game), "start": begun, "moves": moves, "tags": dict(record.tags)}
+    numbers = {"seconds": record.seconds, "values": record.values}
+    score = record.final.score() if record.final.over else None
+    return {**about, **numbers, "score": score, "loser": record.loser, "result": record.describe()}
 
 
 @games.command("list")
@@ -181,12 +219,15 @@ def list_games(
     json: Json = False,
 ) -> None:
     """List games: who played, where and when, the opening and how it ended."""
-    chosen = wanted_game(game, size, variant)
-    archive, wanted = open_archive(place), wanted_games(chosen, player, event, years, opening, result, moves)
+    from awello.formats.openings import names_of, opening_called
+
+    wanted = wanted_games(game, size, variant, player, event, years, opening, result, moves)
+    archive = open_archive(place)
     count, found = archive.latest(wanted, limit)
     rows = [as_row(row) for row in found]
     if json:
-        print_json({"games": count, "rows": rows})
+        names = [names_of(opening_called(row["opening"])) for row in rows]
+        print_json({"games": count, "rows": [row | {"opening": name} for row, name in zip(rows, names, strict=True)]})
         return
     from rich.console import Console
     from rich.table import Table
@@ -233,8 +274,7 @@ def stats(
     """Count games: results, players, events, openings, years."""
     from awello.archive.statistics import measure
 
-    chosen = wanted_game(game, size, variant)
-    wanted = wanted_games(chosen, player, event, years, opening, result, moves)
+    wanted = wanted_games(game, size, variant, player, event, years, opening, result, moves)
     archive = open_archive(place)
     found = measure(archive, wanted)
     if json:

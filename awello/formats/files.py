@@ -112,7 +112,7 @@ def recognise_format(content: bytes, file_name: str = "") -> Format:
     ]
     if not found:
         endings = ", ".join(suffix for format in FORMATS.values() for suffix in format.suffixes)
-        raise NotationError(f"{file_name or 'the file'} holds no games in a known format: expected {endings}")
+        raise NotationError(f"expected games in a format such as {endings}, found none")
     return found[0]
 
 

@@ -221,7 +221,7 @@ def format_ggf(record: Record) -> str:
     """A game of Othello as `(;...;)`."""
     game = record.start.game
     if game.family != "othello":
-        raise NotationError(f"GGF holds games of Othello, not of {game}: write it as OGN")
+        raise NotationError(f"GGF holds games of Othello, not of {game}: leave it out, or write OGN or transcripts")
     result = record.tags.get("RE") or _result(record)
     fields = {"GM": "Othello"} | {tag: record.tags[name] for tag, name in NAMES.items() if name in record.tags}
     for name, value in record.tags.items():

@@ -62,7 +62,7 @@ def read_ogn(content: str) -> Reading:
     line = 1
     for start, end in pairwise([*_beginnings(content), len(content)]):
         if text := content[start : min(end, start + LONGEST)].rstrip():
-            yield _read_game(text, line)
+            yield from _read_game(text, line)
         line += content.count("\n", start, end)
 
 
@@ -78,24 +78,26 @@ def _beginnings(content: str) -> Iterator[int]:
             return
 
 
-def _read_game(text: str, line: int) -> Record | NotationError:
-    """The game of a text that begins in some line."""
+def _read_game(text: str, line: int) -> Reading:
+    """The game of a text that begins in some line; one that goes on after its end is kept up to there."""
     try:
         tags, at = _read_tags(text, line)
         game = _variant(tags.pop("Variant", "abapa"))
         start = parse_position(tags.pop("FEN"), game) if "FEN" in tags else Position.start(game)
         loser, reason = parse_loss(tags.pop("Lost", ""), game)
-        record, result = _read_moves(text, at, line, start)
+        record, result, beyond = _read_moves(text, at, line, start)
         stated = tags.pop("Result", "*")
         kept = {tag: value for tag, value in tags.items() if value != "?" or tag not in ROSTER}
         record = Record(start, record.moves, record.seconds, record.values, kept, loser, reason)
         if (said := result if stated in ("*", "?") else stated) not in ("*", _result(record)):
             kept["Result"] = said
-        return record
+        yield record
+        if beyond:
+            yield beyond
     except Damage as error:
-        return error
+        yield error
     except AwelloError as error:
-        return NotationError(f"line {line}: {error}")
+        yield NotationError(f"line {line}: {error}")
 
 
 def _read_tags(text: str, line: int) -> tuple[dict[str, str], int]:
@@ -118,16 +120,19 @@ def _variant(name: str) -> Game:
     return games[name.strip().lower()]
 
 
-def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record, str]:
-    """The moves of a game, with their values and times, and the result behind them."""
-    position, moves, result = start, list[int](), ""
+def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record, str, Damage | None]:
+    """The moves of a game, with their values and times, the result behind them, and where moves follow its end."""
+    position, moves, result, beyond = start, list[int](), "", None
     numbers: dict[str, list[float | None]] = {"eval": [], "emt": []}
     while (at := _skip_space(text, at)) < len(text):
         token = TOKEN.match(text, at)
         if result or not token:
             expected = "the end of the game" if result else "a move such as C or d+3, or a result"
             raise damaged(_line(text, at, line), expected, text[at:])
-        if token["move"]:
+        if token["move"] and position.over:
+            over = f"the game is over after move {len(moves)} ({position.ending()})"
+            beyond = beyond or Damage(f"{_line(text, at, line)}: {over}, what follows is left out")
+        elif token["move"]:
             try:
                 move = _move(token, position)
             except AwelloError as error:
@@ -136,12 +141,12 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
             moves.append(move)
             for kept in numbers.values():
                 kept.append(None)
-        elif token["note"] and moves:
+        elif token["note"] and moves and not beyond:
             for kind, number in NUMBERS.findall(token["note"]):
                 numbers[kind][-1] = parse_number(number)
         result = token["result"] or ""
         at = _end_of_variation(text, at, line) if token["variation"] else token.end()
-    return Record(start, tuple(moves), known(numbers["emt"]), known(numbers["eval"])), result or "*"
+    return Record(start, tuple(moves), known(numbers["emt"]), known(numbers["eval"])), result or "*", beyond
 
 
 def _line(text: str, at: int, first: int) -> str:
@@ -189,7 +194,7 @@ def format_ogn(record: Record) -> str:
     """A game of Awalé: its tags, an empty line and its moves."""
     game, start = record.start.game, record.start
     if game.family != "awale":
-        raise NotationError("OGN holds games of Awalé, not of Othello: write it as GGF")
+        raise NotationError("OGN holds games of Awalé, not of Othello: leave it out, or write GGF or transcripts")
     if wrong := [tag for tag in record.tags if tag in OWN or not re.fullmatch(r"[A-Za-z_]\w*", tag, re.A)]:
         raise NotationError(f"OGN has no place for a tag {wrong[0]!r}: give it another name, of letters alone")
     result = record.tags.get("Result") or _result(record)

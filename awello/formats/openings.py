@@ -4,7 +4,7 @@ Positions that mirror or turn into each other are one, whatever the order of the
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -31,6 +31,21 @@ def opening_of(game: Record | Iterable[Position]) -> Opening | None:
 def opening_at(position: Position) -> Opening | None:
     """The name of a position itself; only Othello on 8x8 has any."""
     return openings().get(position.canonical()) if position.game is Game.OTHELLO else None
+
+
+def opening_called(english: str | None) -> Opening | None:
+    """The opening of an English name."""
+    return _by_name().get(english) if english else None
+
+
+def names_of(opening: Opening | None) -> dict[str, str] | None:
+    """The names of an opening by language, for machines."""
+    return asdict(opening) if opening else None
+
+
+@cache
+def _by_name() -> dict[str, Opening]:
+    return {opening.en: opening for opening in openings().values()}
 
 
 @cache

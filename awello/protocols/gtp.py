@@ -14,9 +14,10 @@ from pathlib import Path
 from awello.analysis import Analysis
 from awello.errors import AwelloError, NotationError
 from awello.formats.ggf import parse_ggf
+from awello.formats.reading import parse_number
 from awello.limits import Clock, Limit
 from awello.position import Position, format_position
-from awello.protocols.talk import NAME, Settings, Talk
+from awello.protocols.talk import NAME, SHOWN, Settings, Talk, parse_whole
 from awello.record import Record
 from awello.rules.game import PASS, SIZES, Game
 
@@ -111,9 +112,9 @@ class Gtp(Talk):
         return self.positions[-1]
 
     def _size(self, size: str) -> str:
-        if int(size) not in SIZES:
+        if (rows := parse_whole(size, "4, 6 or 8 rows")) not in SIZES:
             raise NotationError("unacceptable size")
-        self.change_to(SIZES[int(size)])
+        self.change_to(SIZES[rows])
         return self._clear()
 
     def _clear(self) -> str:
@@ -127,7 +128,7 @@ class Gtp(Talk):
         return self._clear()
 
     def _set_komi(self, komi: str) -> str:
-        float(komi)  # Othello has none, but those who know Go say it
+        _number(komi, "a number of points")  # Othello has none, but those who know Go say it
         return ""
 
     def _turn(self, side: int) -> Position:
@@ -160,7 +161,7 @@ class Gtp(Talk):
             raise NotationError(f"cannot load file, it must be a game in GGF: {error}") from None
         positions = list(record.positions())
         self.change_to(record.start.game)
-        self.positions = positions[: max(1, int(move))] if move else positions
+        self.positions = positions[: max(1, parse_whole(move, "the number of a move"))] if move else positions
         return ""
 
     # ---- moves -------------------------------------------------------------------------------------------------------
@@ -225,13 +226,18 @@ def _side(colour: str) -> int:
 
 
 def _moves(text: str) -> int:
-    if (moves := int(text)) < 0:
+    if (moves := parse_whole(text, "a number of stones")) < 0:
         raise NotationError("a number of stones is 0 or more")
     return moves
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds < math.inf:
-        raise NotationError("a time is a number of seconds")
+    if (seconds := _number(text, "a time in seconds")) < 0:
+        raise NotationError("a time is 0 or more seconds")
     return seconds
+
+
+def _number(text: str, what: str) -> float:
+    if (number := parse_number(text)) is None:
+        raise NotationError(f"syntax error: expected {what}, found {text[:SHOWN]!r}")
+    return number

@@ -12,7 +12,7 @@ from awello.errors import NotationError
 from awello.formats.ggf import parse_ggf
 from awello.limits import Clock, Limit
 from awello.position import Position
-from awello.protocols.talk import NAME, Settings, Talk, format_line
+from awello.protocols.talk import NAME, Settings, Talk, format_line, parse_whole
 from awello.rules.game import PASS, Game
 
 
@@ -42,7 +42,7 @@ class NBoard(Talk):
             case "move":
                 self._move(rest)
             case "hint":
-                self._hint(int(rest or 1))
+                self._hint(parse_whole(rest or "1", "the number of moves to look at"))
             case "go":
                 self._go()
             case "analyze" | "analyse":
@@ -61,7 +61,7 @@ class NBoard(Talk):
     def _set(self, what: str, value: str) -> None:
         match what.lower():
             case "depth":
-                self.level = min(max(0, int(value)), HIGHEST)
+                self.level = min(max(0, parse_whole(value, f"a depth from 0 to {HIGHEST}")), HIGHEST)
                 self._say_name()
             case "game":
                 self.positions = list(parse_ggf(value).positions())

@@ -5,6 +5,7 @@ at once.  After `quit` or the end of the input each thought has a moment: what a
 nothing goes on for nobody.  Whatever was asked is answered with what is known by then.
 """
 
+import re
 import sys
 import threading
 import time
@@ -19,7 +20,7 @@ from typing import ClassVar
 from awello.analysis import Analysis
 from awello.engine.engine import HASH, Engine
 from awello.engine.levels import level_of
-from awello.errors import AwelloError
+from awello.errors import AwelloError, NotationError
 from awello.limits import Limit
 from awello.position import Position
 from awello.rules.game import Game
@@ -28,6 +29,8 @@ LONGEST = 1 << 16  # bytes of a line
 PATIENCE = 1.0  # seconds for each thought when the input has ended
 LOOK = 0.1  # seconds between two looks at whether they are over
 NAME = "Awello"
+LARGEST = (1 << 31) - 1  # number that a line may name
+SHOWN = 24  # characters of what was found
 
 Report = Callable[[Analysis], None]
 
@@ -74,7 +77,7 @@ class Talk(ABC):
     # ---- what a protocol says ----------------------------------------------------------------------------------------
     @abstractmethod
     def answer(self, line: str) -> bool:
-        """Answer a line; whether there may be another after it.  A `ValueError` says what is wrong with the line."""
+        """Answer a line; whether there may be another after it.  An `AwelloError` says what is wrong with the line."""
 
     @abstractmethod
     def complain(self, line: str, what: str) -> None:
@@ -108,8 +111,10 @@ class Talk(ABC):
                 try:
                     if not self.answer(line):
                         break
-                except (ValueError, OverflowError, MemoryError) as error:
-                    self.complain(line, str(error) if isinstance(error, AwelloError) else "syntax error")
+                except AwelloError as error:
+                    self.complain(line, str(error))
+                except MemoryError:
+                    self.complain(line, "there is not so much memory")
         finally:
             self._over.set()
             self.engine.close()
@@ -174,6 +179,13 @@ class Talk(ABC):
 def _says(line: str, word: str) -> bool:
     """Whether a line begins with a word, perhaps after a number."""
     return bool(word) and word in line.lower().split()[: 1 + line[:1].isdecimal()]
+
+
+def parse_whole(text: str, what: str) -> int:
+    """A whole number that a line names; large ones are cut off."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,400}", text.strip()):
+        raise NotationError(f"syntax error: expected {what}, found {text.strip()[:SHOWN]!r}")
+    return max(-LARGEST, min(int(text), LARGEST))
 
 
 def format_line(position: Position, line: tuple[int, ...], name: Callable[[Position, int], str]) -> str:

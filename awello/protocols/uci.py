@@ -14,7 +14,7 @@ from awello.errors import NotationError
 from awello.formats.transcript import parse_transcript
 from awello.limits import Clock, Limit
 from awello.position import Position, parse_position
-from awello.protocols.talk import NAME, Settings, Talk, format_line
+from awello.protocols.talk import NAME, SHOWN, Settings, Talk, format_line, parse_whole
 from awello.rules.game import VARIANTS, Game
 
 NULL_MOVE = "0000"
@@ -78,11 +78,14 @@ class Uci(Talk):
                 self.change_to(VARIANTS[value])
                 self.position = Position.start(self.engine.game)
             case ["name", "hash", "value", value]:
-                self._renew(replace(self.settings, hash=int(value)))
+                self._renew(replace(self.settings, hash=parse_whole(value, "megabytes")))
             case ["name", "threads", "value", value]:
-                self._renew(replace(self.settings, threads=int(value)))
+                self._renew(replace(self.settings, threads=parse_whole(value, "a number of threads")))
             case _:
-                raise NotationError(f"no option is set by {' '.join(words)!r}")
+                options = f"Hash, Threads, OwnBook (true, false), Variant ({', '.join(VARIANTS)})"
+                raise NotationError(
+                    f"expected 'name OPTION value VALUE' of {options}, found {' '.join(words)[:SHOWN]!r}"
+                )
 
     def _renew(self, settings: Settings) -> None:
         """Have an engine with other settings, if there can be one."""
@@ -146,7 +149,7 @@ class Uci(Talk):
         """What a line allows: a time, a depth or, where it says nothing, the level."""
         said = dict(pairwise(words))
         if "movetime" in said:
-            return Limit(seconds=max(1, int(said["movetime"])) / 1000)
+            return Limit(seconds=max(1, parse_whole(said["movetime"], "milliseconds")) / 1000)
         if "depth" in said:
-            return Limit(depth=max(1, int(said["depth"])))
+            return Limit(depth=max(1, parse_whole(said["depth"], "a depth")))
         return self.settings.limit

@@ -13,10 +13,9 @@ from time import monotonic
 from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
-from sqlalchemy.exc import SQLAlchemyError
 
 from awello.archive.archive import Archive
-from awello.errors import AwelloError
+from awello.errors import ArchiveError, AwelloError
 from awello.web.door import Refusal
 
 AT_ONCE = 4  # questions to the archive; others wait, and the rest of the server does not
@@ -69,7 +68,7 @@ class Archivist:
         archive = self._open()
         try:
             return question(archive)
-        except (SQLAlchemyError, OSError) as error:
+        except (ArchiveError, OSError) as error:
             raise _broken(error) from None
 
     def _open(self) -> Archive:
@@ -79,7 +78,7 @@ class Archivist:
                     raise _cannot()
                 try:
                     self._archive = Archive(self.place or None)
-                except (SQLAlchemyError, OSError, AwelloError) as error:
+                except (AwelloError, OSError) as error:
                     self._failed_at = monotonic()
                     raise _broken(error) from None
             return self._archive

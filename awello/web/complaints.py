@@ -25,6 +25,8 @@ def _describe(errors: Sequence[Any]) -> str:
     first, others = errors[0], len(errors) - 1
     where = ".".join(str(part) for part in first["loc"] if part != "body")[:SHOWN]
     what = first["msg"][:1].lower() + first["msg"][1:]
+    if first["type"] == "json_invalid":
+        return f"the message is no JSON: {first['ctx']['error']}"
     if first["type"] == "string_pattern_mismatch":
         what = f"{str(first['input'])[:SHOWN]!r} is no move such as f5, C or pass"
     more = f" (and {others} more)" if others else ""

@@ -16,12 +16,11 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field, StringConstraints
 
 from awello.archive.archive import Archive
-from awello.archive.files import NAMES, source_of
+from awello.archive.files import NAMES, contents_of, source_of
 from awello.archive.importer import Report, import_games
 from awello.errors import AwelloError, NotationError
 from awello.formats.files import find_format
 from awello.formats.wthor import Names, parse_names
-from awello.record import Record
 from awello.web.complaints import one_line
 from awello.web.door import FILES, Refusal
 from awello.web.games import Keeping, Played, Sought
@@ -152,8 +151,7 @@ async def take_games_out(asked: Annotated[GamesFile, Query()], archivist: Keepin
         if found > MOST_GAMES:
             more = f"{found} games are too many for a file from here, {MOST_GAMES} at most"
             raise Refusal(400, "many", f"{more}: filter them, or use 'awello games export'")
-        numbers = archive.numbers(wanted)
-        return _write(asked.format, list(archive.records(numbers)), numbers)
+        return contents_of(archive, archive.numbers(wanted), find_format(asked.format))
 
     return _file(await archivist.ask(write))
 
@@ -163,20 +161,6 @@ def take_game_out(request: GameFile) -> Response:
     """The game on the board, whether it is over or not."""
     played = request.played()
     return _file(find_format(request.format).write([replace(played, tags={**request.tags, **played.tags})]))
-
-
-def _write(format_name: str, records: Sequence[Record], numbers: Sequence[int]) -> dict[str, bytes]:
-    """The files for some games; an error names the game that the format cannot hold."""
-    write = find_format(format_name).write
-    try:
-        return write(records)
-    except NotationError as error:
-        for number, record in zip(numbers, records, strict=True):
-            try:
-                write([record])
-            except NotationError as wrong:
-                raise NotationError(f"game {number}: {wrong}") from None
-        raise error
 
 
 def _file(contents: dict[str, bytes]) -> Response:

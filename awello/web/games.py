@@ -11,7 +11,7 @@ from awello.archive.explorer import Exploration
 from awello.archive.explorer import explore as explore_archive
 from awello.archive.store import record_of
 from awello.errors import AwelloError, ConfigError
-from awello.formats.openings import Opening, opening_at, openings
+from awello.formats.openings import names_of, opening_at, opening_called
 from awello.position import Position, format_position, parse_position
 from awello.record import Record
 from awello.rules.game import Game
@@ -154,7 +154,7 @@ class Sought(Message):
     game: GameName | None = None
     player: Annotated[str, Field(max_length=60, description="A part of a name")] = ""
     opening: Annotated[str, Field(max_length=60, description="A part of its English or French name")] = ""
-    years: Annotated[str, Field(max_length=9, examples=["1996", "1990-1999"])] = ""
+    year: Annotated[str, Field(max_length=9, examples=["1996", "1990-1999"])] = ""
     result: Annotated[Literal["", "first", "second", "draw", "open"], Field(description="Who won")] = ""
     through: Annotated[
         str, Field(max_length=100, description="A position of the game, which must be named, that it came through")
@@ -166,14 +166,14 @@ class Sought(Message):
         if self.through and game is None:
             raise AwelloError("through: say of which game this is a position")
         through = parse_position(self.through, game) if self.through and game is not None else None
-        years = parse_years(self.years)
-        return Wanted(None if through else game, self.player, "", years, self.opening, self.result, through)
+        kinds = () if through or game is None else (game,)
+        return Wanted(kinds, self.player, "", parse_years(self.year), self.opening, self.result, through)
 
 
 class Asked(Sought):
     """Which games are asked for, and how many of them."""
 
-    count: Annotated[int, Field(ge=1, le=100)] = 20
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
     before: Annotated[int | None, Field(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None
 
 
@@ -198,7 +198,7 @@ async def explore(request: Line, archivist: Keeping) -> Any:
 async def list_games(asked: Annotated[Asked, Query()], archivist: Keeping) -> Any:
     """Games by who played, when, what and how it ended, the latest first; `before` the last one asks for more."""
     wanted = asked.wanted()
-    found, rows = await archivist.ask(lambda archive: archive.latest(wanted, asked.count, asked.before))
+    found, rows = await archivist.ask(lambda archive: archive.latest(wanted, asked.limit, asked.before))
     return {"games": found, "rows": [_summary(row) for row in rows]}
 
 
@@ -229,10 +229,6 @@ def _name(text: str) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()) or NOBODY
 
 
-def _opening(opening: Opening | None) -> dict[str, str] | None:
-    return {"en": opening.en, "fr": opening.fr} if opening else None
-
-
 def _explored(found: Exploration) -> dict[str, Any]:
     branches = [
         {
@@ -242,17 +238,16 @@ def _explored(found: Exploration) -> dict[str, Any]:
             "draws": branch.draws,
             "losses": branch.losses,
             "score": branch.score,
-            "opening": _opening(branch.opening),
+            "opening": names_of(branch.opening),
         }
         for branch in found.branches
     ]
-    return {"games": found.games, "opening": _opening(opening_at(found.position)), "branches": branches}
+    return {"games": found.games, "opening": names_of(opening_at(found.position)), "branches": branches}
 
 
 def _summary(row: Any) -> dict[str, Any]:
     """A row of the archive as the list shows it."""
     decided = row.loser is None and row.score is not None
-    names = {opening.en: opening for opening in openings().values()}
     return {
         "number": row.id,
         "game": str(Game(row.game)),
@@ -262,7 +257,7 @@ def _summary(row: Any) -> dict[str, Any]:
         "loser": row.loser,
         "date": row.date,
         "event": row.event_name,
-        "opening": _opening(names.get(row.opening)),
+        "opening": names_of(opening_called(row.opening)),
     }
 
 

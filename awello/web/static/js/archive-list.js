@@ -33,7 +33,7 @@ export class ArchiveList {
       this.field("player"),
       h("details", { class: "more", open: this.open, ontoggle: (event) => (this.open = event.target.open) }, h("summary", {}, t("archive.filters")),
         this.choice("game", games),
-        this.field("opening"), this.field("years", { maxLength: 9, placeholder: "1990-1999" }),
+        this.field("opening"), this.field("year", { maxLength: 9, placeholder: "1990-1999" }),
         this.choice("result", RESULTS.map((name) => [name, t(`archive.result.${name || "any"}`)])),
         this.throughBox()));
   }
@@ -90,7 +90,7 @@ export class ArchiveList {
   async ask(before) {
     const turn = ++this.turn;
     try {
-      const found = await api("GET", `/api/games?count=${COUNT}&${this.state}${before ? `&before=${before}` : ""}`);
+      const found = await api("GET", `/api/games?limit=${COUNT}&${this.state}${before ? `&before=${before}` : ""}`);
       if (turn === this.turn) this.show(found, before);
     } catch (error) {
       if (turn !== this.turn) return;

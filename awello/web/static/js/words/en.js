@@ -149,7 +149,7 @@ export default {
   "archive.game": "Game",
   "archive.game.all": "All games",
   "archive.opening": "Opening",
-  "archive.years": "Years",
+  "archive.year": "Years",
   "archive.result": "Result",
   "archive.result.any": "Any",
   "archive.result.first": "Won by the first player",

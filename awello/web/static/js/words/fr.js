@@ -149,7 +149,7 @@ export default {
   "archive.game": "Jeu",
   "archive.game.all": "Tous les jeux",
   "archive.opening": "Ouverture",
-  "archive.years": "Années",
+  "archive.year": "Années",
   "archive.result": "Résultat",
   "archive.result.any": "Tous",
   "archive.result.first": "Gagnée par le premier joueur",
