@@ -111,7 +111,7 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
     weights = random_weights(int(game))
     with Engine(game, hash=1, heuristic=DIFFSCORE) as simple, Engine(game, hash=1) as learnt:
         teach(learnt, weights)
-        for position in map(fresh, positions(game, 25)):
+        for position in map(fresh, positions(game, 10)):
             if need(game).covers(position):
                 continue
             for depth in (1, 2, 3, 4):

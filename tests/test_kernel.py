@@ -94,6 +94,7 @@ def test_a_cache_that_cannot_be_written_does_not_matter(tmp_path: Path) -> None:
     assert "56 leaves" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
     words = ("perft", "othello", "3")
     assert fresh_awello(*words, AWELLO_CACHE=str(tmp_path)).returncode == 0

@@ -156,6 +156,7 @@ def test_weights_are_learnt(archive: Path) -> None:
     assert again.returncode == 2 and "other games or settings" in again.stderr
 
 
+@pytest.mark.slow
 def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) -> None:
     games = positions.read_games(archive)
     examples, plan = positions.collect(games), Plan.of(games, 1, 1, 100)

@@ -38,7 +38,9 @@ def states(page: Page) -> Iterator[str]:
 
 
 # ---- accessibility and small screens --------------------------------------------------------------------------------
-@pytest.mark.parametrize(("family", "mode"), [("othello", "light"), ("awale", "dark")])
+@pytest.mark.parametrize(
+    ("family", "mode"), [("othello", "light"), pytest.param("awale", "dark", marks=pytest.mark.slow)]
+)
 def test_everyone(browser: Browser, address: str, family: str, mode: str) -> None:
     """On a phone, in either light: no serious complaint of axe, nothing to scroll sideways, targets for fingers."""
     settings: dict[str, Any] = {"viewport": PHONE, "color_scheme": mode, "has_touch": True, "is_mobile": True}

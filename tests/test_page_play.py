@@ -46,8 +46,8 @@ def test_first_minute(visitor: Visitor) -> None:
     ("link", "act"),
     [
         ("#othello?second=alphabeta%401", click),
-        ("#othello?first=champion%40level%3D1", walk),
-        ("#abapa?second=alphabeta%401", click),
+        pytest.param("#othello?first=champion%40level%3D1", walk, marks=pytest.mark.slow),
+        pytest.param("#abapa?second=alphabeta%401", click, marks=pytest.mark.slow),
         ("#abapa?first=champion%40level%3D1", walk),
         ("#othello4", walk),
     ],

@@ -181,6 +181,7 @@ def test_review(visitor: Visitor) -> None:
     page.wait_for_function("move => decodeURIComponent(location.hash).includes(`(${move}*)`)", arg=best[1])
 
 
+@pytest.mark.slow
 def test_review_of_seeds(visitor: Visitor) -> None:
     page = visitor.open("#abapa?moves=CcFfAbBd*&second=greedy")
     page.keyboard.press("r")

@@ -29,7 +29,7 @@ def test_awale(variant: Game, depth: int, expected: int) -> None:
     assert leaves(variant, depth) == expected
 
 
-@pytest.mark.parametrize(("game", "deepest"), [(Game.OTHELLO4, 9), (Game.OTHELLO6, 6)])
+@pytest.mark.parametrize(("game", "deepest"), [(Game.OTHELLO4, 8), (Game.OTHELLO6, 5)])
 def test_small_boards(game: Game, deepest: int) -> None:
     for depth in range(deepest + 1):
         assert leaves(game, depth) == twins.perft(twin_of(game), depth)
