@@ -126,7 +126,7 @@ def test_damage_is_told_and_the_other_games_are_read(old: str, new: str, message
 
 
 def test_what_ggf_cannot_hold() -> None:
-    with pytest.raises(NotationError, match="not of abapa: write it as OGN"):
+    with pytest.raises(NotationError, match="not of abapa: leave it out, or write OGN"):
         format_ggf(Record(Position.start(Game.ABAPA)))
     for tag in ("PB", "BO", "W", "a b", "", "é"):
         with pytest.raises(NotationError, match="no place for a tag"):

@@ -44,6 +44,14 @@ def test_lists_read_back(games: list[Record]) -> None:
     assert list(read_transcripts("".join(write_transcripts(held)))) == held
 
 
+def test_moves_after_the_end_are_left_out() -> None:
+    ending = parse_position("0-0-0-0-0-2-1-1-0-4-0-0-23-17-S", Game.ABAPA)
+    game, told, after = read_transcripts("0-0-0-0-0-2-1-1-0-4-0-0-23-17-S FdAe -3\nFf\n")
+    assert game == Record(ending, (5,), tags={"Difference": "-3"})
+    assert str(told) == "line 1: the game is over after move 1 (25 seeds win), what follows is left out"
+    assert isinstance(after, Record) and format_transcript(after) == "Ff"
+
+
 def test_lists_as_they_are_usually_written() -> None:
     text = "# openings\n\nf5d6c3 -12\r\nF5 D6 1 Ann - Bob # a comment\n1. f5 d6 2. c3\nf5d6c3\n"
     text += "4-4-4-4-4-4-4-4-4-4-4-4-0-0-S FfB\nFfB +3\n"

@@ -358,8 +358,9 @@ def test_uci_ignores_what_it_does_not_know() -> None:
     ]
     wrong += ["position", "position fen", "position fen 1-2", "position startpos moves Zz", "position startpos FfEd"]
     wrong += ["position startpos", "go movetime x", "go depth", "\0", "x" * 200_000]
-    answers = script(Uci, *wrong, "go movetime " + "9" * 400, "position bad", "go", "isready")
+    answers = script(Uci, *wrong, "setoption name Hash value " + "9" * 400, "position bad", "go", "isready")
     assert answers[-1] == "readyok" and answers[-2] == "bestmove 0000"
+    assert "info string syntax error: expected milliseconds, found 'x'" in answers
     assert all(line.startswith(("info ", "bestmove", "readyok")) for line in answers)
 
 

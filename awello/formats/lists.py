@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import LONGEST, Reading, lines_of, squares_named
+from awello.formats.reading import LONGEST, Reading, gone_on, lines_of, squares_named
 from awello.formats.transcript import follow, split_transcript
 from awello.position import Position, format_position, parse_position
 from awello.record import Record, put_back_passes
@@ -43,7 +43,10 @@ def read_transcripts(content: str, game: Game = Game.OTHELLO) -> Reading:
             game = GAMES.get(comment.strip(), game)
             continue
         try:
-            yield _fast(words) if _is_usual(words, game) else _read_line(text.strip(), game)
+            record, beyond = (_fast(words), "") if _is_usual(words, game) else _read_line(text.strip(), game)
+            yield record
+            if beyond:
+                yield NotationError(f"line {number}: {beyond}")
         except AwelloError as error:
             yield NotationError(f"line {number}: {error}")
 
@@ -59,17 +62,17 @@ def _fast(words: list[str]) -> Record:
     return Record(start, put_back_passes(start, squares_named(moves[::2], moves[1::2])), tags=_tags(words[1:]))
 
 
-def _read_line(text: str, game: Game) -> Record:
-    """The game of a line in any form."""
+def _read_line(text: str, game: Game) -> tuple[Record, str]:
+    """The game of a line in any form, and what is wrong if moves follow its end."""
     start, rest = _start(text, game)
     words = rest.split()
     moves = list(takewhile(MOVES[start.game.family].fullmatch, words))
     if not moves and rest == text:
         raise NotationError(f"expected moves such as f5d6c3 or FfBe, found {text[:24]!r}")
     record, error = follow(split_transcript(" ".join(moves), start.game)[0], start)
-    if error:
+    if error and not record.final.over:
         raise error
-    return Record(start, record.moves, tags=_tags(words[len(moves) :]))
+    return Record(start, record.moves, tags=_tags(words[len(moves) :])), gone_on(record) if error else ""
 
 
 def _start(text: str, game: Game) -> tuple[Position, str]:

@@ -24,6 +24,7 @@ from awello.formats.reading import (
     first_game,
     format_loss,
     format_number,
+    gone_on,
     known,
     parse_loss,
     parse_number,
@@ -130,8 +131,7 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
             expected = "the end of the game" if result else "a move such as C or d+3, or a result"
             raise damaged(_line(text, at, line), expected, text[at:])
         if token["move"] and position.over:
-            over = f"the game is over after move {len(moves)} ({position.ending()})"
-            beyond = beyond or Damage(f"{_line(text, at, line)}: {over}, what follows is left out")
+            beyond = beyond or Damage(f"{_line(text, at, line)}: {gone_on(Record(start, tuple(moves)))}")
         elif token["move"]:
             try:
                 move = _move(token, position)

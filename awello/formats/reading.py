@@ -42,6 +42,12 @@ def first_game(reading: Reading) -> Record:
     return found
 
 
+def gone_on(record: Record) -> str:
+    """What to say of a game with moves behind its end."""
+    ending = f" ({why})" if (why := record.final.ending()) else ""
+    return f"the game is over after move {len(record.moves)}{ending}, what follows is left out"
+
+
 def lines_of(content: str) -> Iterator[str]:
     """The lines of a text one after the other, without a copy of all of them."""
     at = 0
