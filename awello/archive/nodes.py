@@ -1,0 +1,93 @@
+"""The positions of played games as nodes of one tree, and what each is worth there.
+
+The tree is the set of its positions: a move is known if the position after it is a node, whichever game brought it in.
+Symmetric positions are one node.  Nodes lie in the order of their places; as those are evenly spread, a table of where
+each of their first bits begins finds one almost at once.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.archive.places import place_of
+from awello.bits import index_of, rest_of, signed
+from awello.kernel import U, Words, kernel
+from awello.rules.game import is_over, legal_moves, play, score
+
+LOWEST = -100  # below every margin
+Numbers = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.int8]
+
+
+@kernel("uint64(int64, uint64, uint64)")
+def node_of(game: int, own: U, opp: U) -> U:
+    """The place of a position among those of all boards: the same discs on another board are another node."""
+    place, _ = place_of(game, own, opp, -1)
+    return place ^ U(game)
+
+
+@kernel(
+    "UniTuple(int64, 2)(int8[::1], uint64[::1], uint64[::1], int64[::1], int8[::1],"
+    " int8[::1], uint64[::1], uint64[::1], uint64[::1])"
+)
+def walk(
+    games: Bytes,
+    owns: Words,
+    opps: Words,
+    lengths: Numbers,
+    moves: Bytes,
+    node_games: Bytes,
+    node_owns: Words,
+    node_opps: Words,
+    places: Words,
+) -> tuple[int, int]:
+    """Write the positions of the games that end on the board; how many games and how many positions those are."""
+    ended, begin, at = 0, 0, 0
+    for record in range(owns.size):
+        game, own, opp, first = int(games[record]), owns[record], opps[record], at
+        for ply in range(lengths[record] + 1):
+            node_games[at], node_owns[at], node_opps[at], places[at] = game, own, opp, node_of(game, own, opp)
+            at += 1
+            if ply == lengths[record]:
+                break
+            move = int(moves[begin + ply])
+            if move == -1:
+                own, opp = opp, own
+            else:
+                own, opp = play(game, own, opp, move)
+        begin += lengths[record]
+        if is_over(game, own, opp):
+            ended += 1
+        else:
+            at = first
+    return ended, at
+
+
+@kernel("int64(int64, uint64, uint64, uint64[::1], int64[::1], uint64, int8[::1])")
+def best_known(game: int, own: U, opp: U, places: Words, begins: Numbers, shift: U, values: Bytes) -> int:
+    """The value of the best move to a node, `LOWEST` if there is none."""
+    best, moves = LOWEST, legal_moves(game, own, opp)
+    while moves != U(0):
+        next_own, next_opp = play(game, own, opp, index_of(moves))
+        moves = rest_of(moves)
+        place = node_of(game, next_own, next_opp)
+        bucket = signed(place >> shift)
+        for at in range(begins[bucket], begins[bucket + 1]):
+            if places[at] == place:
+                best = max(best, -int(values[at]))
+    return best
+
+
+@kernel("void(int64[::1], int8[::1], uint64[::1], uint64[::1], uint64[::1], int64[::1], uint64, int8[::1])")
+def minimax(
+    order: Numbers, games: Bytes, owns: Words, opps: Words, places: Words, begins: Numbers, shift: U, values: Bytes
+) -> None:
+    """Give the nodes their values for whoever is to move, in an order in which those with more discs come first."""
+    for step in range(order.size):
+        node = order[step]
+        game, own, opp = int(games[node]), owns[node], opps[node]
+        if is_over(game, own, opp):
+            values[node] = score(game, own, opp)
+        elif legal_moves(game, own, opp) == U(0):
+            values[node] = -best_known(game, opp, own, places, begins, shift, values)
+        else:
+            values[node] = best_known(game, own, opp, places, begins, shift, values)
