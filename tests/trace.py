@@ -16,6 +16,7 @@ from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import Tablebase, solve_level
 from awello.engine.threads import Question, Team
 from awello.evaluate.network import new_network
+from awello.evaluate.otage_memory import Memory as OtageMemory
 from awello.evaluate.settings import Block, Heuristic, heuristics_for
 from awello.evaluate.weights import pit_weights
 from awello.kernel import U
@@ -26,6 +27,7 @@ from awello.record import put_back_passes
 from awello.rules import awale, othello
 from awello.rules import game as kernels
 from awello.search.budgeting import ORDERS, Budgeting
+from awello.search.iterating import HINTS, Iterating, Techniques
 from awello.search.montecarlo import LearningTree, NetworkTree, Tree
 from awello.search.root import ALGORITHMS, Knowledge, analyse
 
@@ -70,6 +72,16 @@ def trace_searches() -> None:
                 for found in (searcher.to_depth(position, 3), searcher.on_budget(position, 80)):
                     learnt = np.abs(searcher.scores) @ np.arange(len(searcher.scores))
                     print(name, order, found.candidates, found.nodes, found.depth, learnt)
+
+
+def trace_otage() -> None:
+    """Print what Otage's search finds, with so little room for variations that it must clean up."""
+    memory = OtageMemory()
+    memory.note(parse_transcript(GAMES[0]))
+    for hints in HINTS:
+        search = Iterating(memory, Techniques(hints, room=0))
+        for found in search.deepen(parse_transcript("f5f6e6f4e3c5c4e7c6e2").final, 3):
+            print(found.candidates, found.variations, found.leaves, found.nodes, found.searches, found.cleaned)
 
 
 def trace_engine() -> None:
@@ -137,6 +149,7 @@ def main() -> None:
         print(int(kernels.perft(number, U(awale.START), U(awale.START), 3)))
     print(int(kernels.perft(0, U(othello.BLACK_START), U(othello.WHITE_START), 4)))
     trace_searches()
+    trace_otage()
     trace_engine()
     trace_awale()
     trace_random_games()

@@ -7,6 +7,7 @@ from awello.players import (  # noqa: F401  (they enter themselves in the regist
     human,
     montecarlo,
     nboard,
+    otage,
     simple,
     textbook,
     uci,

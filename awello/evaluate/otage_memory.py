@@ -1,0 +1,233 @@
+"""What Otage has learnt: the factors of its judgement, and how its patterns fared, in a file that people can read.
+
+After the number of games comes a line for each factor.  A line of an edge is the pattern as the side to move sees it
+(1 its own disc, -1 another, 0 empty), the games won less the games lost by that side, the games in which it was met,
+and the ratio of both; a corner takes three lines, its rows.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from awello.errors import ConfigError
+from awello.evaluate import otage
+from awello.evaluate.heuristics import positional
+from awello.evaluate.settings import Block, Heuristic
+from awello.kernel import U
+from awello.memory import address_of
+from awello.record import Record
+from awello.rules.game import Game
+
+TERMS = ("liberties", "squares", "edges", "corners")
+FACTORS = (16.0, 1.0, 0.5, 0.5)
+SCALE = 16  # parts of a factor that the kernels tell apart
+SMALLEST, LARGEST = 0.05, 50.0  # a factor
+DOUBT = 4  # games that a pattern is thought to have drawn before it was met
+STEP = 0.01  # the part by which a factor changes after a game
+FILE = "memory.txt"
+Numbers = npt.NDArray[np.int64]
+
+
+# ---- patterns -------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Kind:
+    """A kind of patterns: its name, the squares of a row, and the order in which its mirror image has the squares."""
+
+    name: str
+    rows: int
+    columns: int
+    mirrored: tuple[int, ...]
+
+    @property
+    def squares(self) -> int:
+        return self.rows * self.columns
+
+    @cached_property
+    def classes(self) -> Numbers:
+        """For each index that of the pattern or of its mirror image, whichever is smaller."""
+        digits = np.arange(3**self.squares)[:, None] // 3 ** np.arange(self.squares) % 3
+        mirrored: Numbers = digits[:, self.mirrored] @ 3 ** np.arange(self.squares)
+        return np.minimum(np.arange(3**self.squares), mirrored)
+
+
+EDGE = Kind("edges", 1, 8, tuple(range(7, -1, -1)))
+CORNER = Kind("corners", 3, 3, (0, 3, 6, 1, 4, 7, 2, 5, 8))
+
+
+@dataclass
+class Patterns:
+    """How the patterns of a kind fared: wins less losses, and games, by the index of their class."""
+
+    kind: Kind
+    balance: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
+    games: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        if not len(self.games):
+            self.balance, self.games = (np.zeros(3**self.kind.squares, np.int64) for _ in range(2))
+
+    def worth(self) -> npt.NDArray[np.int16]:
+        """What each pattern is worth to the side to move: its ratio, nearer to nothing the rarer it was."""
+        ratio = self.balance / (self.games + DOUBT)
+        return np.round(otage.SURE * ratio).astype(np.int16)[self.kind.classes]
+
+    def format(self) -> str:
+        """The patterns that were met, as text."""
+        parts = []
+        for index in np.flatnonzero(self.games).tolist():
+            signs = [(0, 1, -1)[index // 3**power % 3] for power in range(self.kind.squares)]
+            rows = [signs[at : at + self.kind.columns] for at in range(0, len(signs), self.kind.columns)]
+            balance, games = int(self.balance[index]), int(self.games[index])
+            text = "\n".join(" ".join(f"{sign:2d}" for sign in row) for row in rows)
+            parts.append(f"{text} = {balance} {games} {balance / games:.6f}\n")
+        return "".join(parts)
+
+    def read(self, lines: Iterable[tuple[int, str]]) -> None:
+        """Take over the patterns of numbered lines."""
+        signs: list[int] = []
+        for number, line in lines:
+            squares, equals, told = line.partition("=")
+            try:
+                signs += [(0, 1, 2)[int(sign)] for sign in squares.split()]
+                if not equals:
+                    continue
+                balance, games = map(int, told.split()[:2])
+                if len(signs) != self.kind.squares or not abs(balance) <= games:
+                    raise ValueError
+            except (ValueError, IndexError):
+                raise _wrong(number, f"{self.kind.squares} of 1, 0, -1, = wins less losses, games", line) from None
+            index = self.kind.classes[sum(digit * 3**power for power, digit in enumerate(signs))]
+            self.balance[index], self.games[index] = balance, games
+            signs = []
+
+
+# ---- all that is learnt ---------------------------------------------------------------------------------------------
+@dataclass
+class Memory:
+    """The games it has learnt from, the factors and the patterns."""
+
+    games: int = 0
+    autoplay: int = 0
+    """Those of them that `awello autoplay` played."""
+    factors: tuple[float, ...] = FACTORS
+    edges: Patterns = field(default_factory=lambda: Patterns(EDGE))
+    corners: Patterns = field(default_factory=lambda: Patterns(CORNER))
+
+    @classmethod
+    def read(cls, file: Path) -> "Memory":
+        """What a file holds; nothing has been learnt where there is none."""
+        return cls.parse(file.read_text("utf-8"), file.name) if file.exists() else cls()
+
+    @classmethod
+    def parse(cls, text: str, name: str = "memory") -> "Memory":
+        """What a text tells; an error names the line."""
+        memory, sections, section = cls(), dict[str, list[tuple[int, str]]](), ""
+        for number, line in enumerate(text.splitlines(), 1):
+            if match := re.fullmatch(r"\[(\w+)\]", line.strip()):
+                section = match[1]
+            elif line.strip() and not line.startswith("#"):
+                sections.setdefault(section, []).append((number, line))
+        try:
+            counts = _numbers(sections.get("", []), {"games": 0, "autoplay": 0})
+            memory.games, memory.autoplay = int(counts["games"]), int(counts["autoplay"])
+            found = _numbers(sections.get("factors", []), dict(zip(TERMS, FACTORS, strict=True)))
+            memory.factors = tuple(found.values())
+            memory.edges.read(sections.get("edges", []))
+            memory.corners.read(sections.get("corners", []))
+        except ConfigError as error:
+            raise ConfigError(f"{name}, {error}") from None
+        return memory
+
+    def format(self) -> str:
+        """The text of a file."""
+        factors = "".join(f"{term} = {factor:.4f}\n" for term, factor in zip(TERMS, self.factors, strict=True))
+        counts = f"games = {self.games}\nautoplay = {self.autoplay}\n"
+        patterns = f"[edges]\n{self.edges.format()}\n[corners]\n{self.corners.format()}"
+        return f"# What Otage has learnt: see the docs.\n{counts}\n[factors]\n{factors}\n{patterns}"
+
+    def write(self, file: Path) -> None:
+        """Write everything, as a whole or not at all."""
+        draft = file.with_name(f".{file.name}")
+        draft.write_text(self.format(), "utf-8")
+        draft.replace(file)
+
+    def note(self, record: Record) -> None:
+        """Learn from a finished game: each pattern that a side met when it was to move shares that side's result."""
+        block, met = Judgement(self), set[tuple[str, int, int]]()
+        for position in record.positions():
+            for kind, indices in block.patterns(position.own, position.opp):
+                met |= {(kind.name, int(kind.classes[index]), position.side) for index in indices}
+        for name, index, side in met:
+            patterns: Patterns = getattr(self, name)
+            patterns.games[index] += 1
+            patterns.balance[index] += 0 if record.winner is None else 1 if record.winner == side else -1
+
+    def adjust(self, record: Record) -> None:
+        """Change the factors a little: a term that favoured the winner in most positions counts more from now on."""
+        if record.winner is None:
+            return
+        block, right = Judgement(self), np.zeros(len(TERMS))
+        for position in record.positions():
+            terms = np.sign(block.terms(position.own, position.opp))
+            right += terms if position.side == record.winner else -terms
+        factors = np.array(self.factors) * (1 + STEP * np.sign(right))
+        factors *= np.exp(np.mean(np.log(np.array(FACTORS) / factors)))  # only what they are to each other matters
+        self.factors = tuple(float(factor) for factor in np.clip(factors, SMALLEST, LARGEST))
+
+
+def _numbers(lines: Iterable[tuple[int, str]], known: dict[str, float]) -> dict[str, float]:
+    """Numbers by their names, those that lines tell in place of those that are known."""
+    for number, line in lines:
+        match = re.fullmatch(r"\s*(\w+)\s*=\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*", line)
+        if not match or match[1] not in known:
+            raise _wrong(number, f"{' or '.join(known)} = a number", line)
+        known[match[1]] = float(match[2])
+    return known
+
+
+def _wrong(number: int, expected: str, line: str) -> ConfigError:
+    return ConfigError(f"line {number}: expected {expected}, found {line[:40]!r}")
+
+
+@cache
+def shipped_memory() -> Memory:
+    """What the shipped file holds."""
+    return Memory.parse(files("awello").joinpath("data/otage.txt").read_text("utf-8"))
+
+
+# ---- for kernels ----------------------------------------------------------------------------------------------------
+@cache
+def ternary() -> npt.NDArray[np.int32]:
+    """For each set of squares the number in base three that has ones there."""
+    bits = np.arange(1 << otage.CORNER)[:, None] >> np.arange(otage.CORNER) & 1
+    return (bits @ 3 ** np.arange(otage.CORNER)).astype(np.int32)
+
+
+class Judgement(Block):
+    """A block that judges by a memory."""
+
+    def __init__(self, memory: Memory, words: int = otage.OTAGE, patterns: bool = True) -> None:
+        super().__init__(Game.OTHELLO, Heuristic("positional"), words)
+        self.tables = ternary(), memory.edges.worth(), memory.corners.worth()
+        factors = [*memory.factors[:2], *(memory.factors[2:] if patterns else (0.0, 0.0))]
+        self.words[otage.LIBERTY_FACTOR : otage.LIBERTY_FACTOR + len(TERMS)] = np.round(SCALE * np.array(factors))
+        self.words[otage.TERNARY : otage.TERNARY + 3] = [address_of(table) for table in self.tables]
+
+    def patterns(self, own: int, opp: int) -> Iterator[tuple[Kind, Iterable[int]]]:
+        """The indices of the patterns on a board."""
+        found = np.zeros(8, np.int64)
+        otage.find_patterns(U(own), U(opp), self.address, address_of(found))
+        yield EDGE, found[:4].tolist()
+        yield CORNER, found[4:].tolist()
+
+    def terms(self, own: int, opp: int) -> list[int]:
+        """The four terms of the judgement of a board, without their factors."""
+        words = U(own), U(opp)
+        patterns = otage.edge_worth(*words, self.address), otage.corner_worth(*words, self.address)
+        return [otage.liberties(*words), positional(*words, self.address), *patterns]

@@ -1,0 +1,73 @@
+"""Learning from a game that was played (report 4, section III.2.3).
+
+The factors change a little, and each pattern that was met shares the result.  After a loss that is not enough: the game
+is replayed with what is known now, and all this is repeated until some move would be another one, a bounded number of
+times.  Only the moves that a search chose freely can become others; the depth to which it looked is what it is replayed
+with.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from awello.evaluate.otage_memory import Memory
+from awello.limits import Limit
+from awello.position import Position
+from awello.record import Record
+from awello.search.iterating import Iterating
+
+MOST = 10  # times that a lost game is learnt
+USUAL = 4  # plies
+DEPTHS = "Depths"  # the tag of a game that Otage played: for each ply how deep it searched with a free choice, or 0
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What became of a game: how often it was learnt, and the first ply that would be played differently now.
+
+    The ply is None if the game was not lost, or if it would be lost in the same way again.
+    """
+
+    repeats: int
+    ply: int | None
+
+
+def learn(memory: Memory, record: Record, side: int) -> Lesson:
+    """Let a memory learn from a finished game that Otage played on a side."""
+    depths = read_depths(record) or usual_depths(record)
+    memory.games += 1
+    for repeats in range(1, MOST + 1):
+        memory.adjust(record)
+        memory.note(record)
+        if record.winner in (None, side):
+            return Lesson(repeats, None)
+        ply = first_change(memory, record, side, depths)
+        if ply is not None:
+            break
+    return Lesson(repeats, ply)
+
+
+def first_change(memory: Memory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
+    """The first ply at which a side would play another move now, None if there is none."""
+    search = Iterating(memory)
+    for ply, position in enumerate(record.positions()):
+        if position.side != side or not depths.get(ply):
+            continue
+        if search.choose(position, Limit(depth=depths[ply])).move != record.moves[ply]:
+            return ply
+    return None
+
+
+def usual_depths(record: Record) -> dict[int, int]:
+    """Where nobody knows how deep moves were searched: a depth for each of them that leaves a choice."""
+    plies = enumerate(list(record.positions())[:-1])
+    return {ply: USUAL for ply, position in plies if len(position.legal_moves()) > 1}
+
+
+def format_depths(record: Record, depths: Mapping[Position, int]) -> str:
+    """The tag of a game for the positions that were searched with a free choice."""
+    return " ".join(str(depths.get(position, 0)) for position in list(record.positions())[:-1])
+
+
+def read_depths(record: Record) -> dict[int, int]:
+    """By ply, how deep the moves of a game were searched."""
+    return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS, "").split()) if depth.isdecimal()}

@@ -1,0 +1,167 @@
+"""Otage, the program of report 4: it deepens step by step, opens by the games it remembers, and solves endgames.
+
+What it knows is in a folder: its patterns and factors in files that people can read, and an archive of games, its book.
+`awello autoplay` and matches let it learn; see `learn.replay`.
+"""
+
+import math
+import random
+import threading
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from awello.analysis import Analysis
+from awello.engine.clock import SPARE, allowance, moves_left
+from awello.engine.othello_worker import empties_of
+from awello.errors import SpecError
+from awello.evaluate.otage_memory import FILE, Memory, shipped_memory
+from awello.limits import Clock, Limit
+from awello.players.player import Choice, Player, register
+from awello.position import Position
+from awello.rules.game import Game
+from awello.search.iterating import Iterating, Techniques
+
+if TYPE_CHECKING:
+    from awello.archive.tree import Tree
+    from awello.engine.engine import Engine
+
+GAMES = "games.sqlite"  # the book's archive in the folder
+USUAL = Limit(depth=6)  # without a limit and without a clock
+# From where endgames are solved: empty squares, the fewer the more moves there are, the more the more time there is.
+EMPTIES_IN_A_SECOND, EMPTIES_PER_DOUBLING, EMPTIES_WITHOUT_TIME = 18.0, 1.0, 12.0
+USUAL_MOVES, PER_MOVE = 8, 0.15
+LEAST_CURIOUS = 44  # empty squares down to which it may try other moves
+
+
+@register("otage", "report 4's program, which learns from every game: patterns, refutation tables, a book of its games")
+@dataclass
+class Otage(Player):
+    """Plays Othello by what it has learnt; techniques can be switched off."""
+
+    limit: Limit | None = None
+    memory: str = ""
+    """The folder of what it has learnt; unless said, what is shipped, and no book."""
+    book: bool = True
+    """Whether it plays by the games it remembers."""
+    patterns: bool = True
+    """Whether edges and corners count."""
+    hints: Literal["none", "move", "branch", "tables"] = "tables"
+    """What is kept from one depth to the next."""
+    order: bool = True
+    """Whether corners are tried first and X squares last."""
+    aspiration: bool = True
+    """Whether values are expected near those of earlier depths."""
+    threads: Annotated[int, Field(ge=1, le=64)] = 1
+    """For endgames."""
+    explore: Annotated[int, Field(ge=0, le=100)] = 0
+    """How often, in percent, it tries another move in the opening than the one it would play."""
+    ponder: bool = False
+    """Whether it looks for the end of the game on the opponent's time."""
+
+    def __post_init__(self) -> None:
+        self.engine: Engine | None = None
+        self.search: Iterating | None = None
+        self.tree: Tree | None = None
+        self.depths: dict[Position, int] = {}  # of this game's positions that it searched with a free choice
+
+    def begin(self, game: Game, seed: int) -> None:
+        from awello.engine.engine import Engine
+
+        if game is not Game.OTHELLO:
+            raise SpecError(f"otage plays Othello on 8x8 only, not {game}: choose champion")
+        if self.limit is not None and (self.limit.depth == 0 or self.limit.level is not None):
+            raise SpecError(f"player {self} needs a depth, a time or nodes, such as otage@100ms")
+        if self.search is None:
+            folder = Path(self.memory)
+            if self.memory and not folder.is_dir():
+                raise SpecError(f"no folder {self.memory!r}: 'awello autoplay {self.memory}' makes it")
+            known = (Memory.read(folder / FILE), read_book(folder)) if self.memory else (shipped_memory(), None)
+            self.know(*known)
+        if self.engine is None:
+            self.engine = Engine(game, self.threads, hash=16)
+        self.end()
+        self.engine.clear()
+        self.depths = {}
+        self.chance = random.Random(seed)
+
+    def know(self, memory: Memory, tree: "Tree | None") -> None:
+        """Play by what was learnt and by a book."""
+        techniques = Techniques(self.hints, self.order, self.aspiration)
+        self.search, self.tree = Iterating(memory, techniques, self.patterns), tree
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        assert self.search is not None and self.engine is not None, "begin comes first"
+        self.engine.close()
+        analysis = self._think(self.search, self.engine, position, clock)
+        if self.ponder and is_near_end(position, math.inf):
+            self.engine.ponder(position.after(analysis.move))
+        return Choice(analysis.move, analysis)
+
+    def end(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
+
+    # ---- thoughts ---------------------------------------------------------------------------------------------------
+    def _think(self, search: Iterating, engine: "Engine", position: Position, clock: Clock) -> Analysis:
+        limit = self.limit or (USUAL if math.isinf(clock.seconds) else Limit())
+        seconds = allowance(clock, moves_left(position)).aim
+        if limit.seconds is not None:
+            seconds = min(seconds, limit.seconds * (1 - SPARE))
+        advice = self.tree.advise(position) if self.tree and self.book else None
+        forbidden: tuple[int, ...] = ()
+        if advice is not None and advice.move is not None:
+            value = float(advice.value)
+            found = Analysis(advice.move, value, False, 0, 0, 0, 0.0, ((advice.move, value),), (advice.move,))
+        elif is_near_end(position, seconds) and (solved := solve_twice(engine, position, seconds)):
+            return solved
+        else:
+            forbidden = advice.forbidden if advice else ()
+            found = search.choose(position, limit, seconds, forbidden)
+        if self._is_curious(position):
+            return search.choose(position, limit, seconds, (*forbidden, found.move))
+        if not forbidden and found.depth:
+            self.depths[position] = found.depth
+        return found
+
+    def _is_curious(self, position: Position) -> bool:
+        """Whether it tries another move than the one it would play."""
+        return empties_of(position) > LEAST_CURIOUS and self.chance.randrange(100) < self.explore
+
+
+def read_book(folder: Path) -> "Tree | None":
+    """The tree of the games in a folder; None if there are none."""
+    from awello.archive.archive import Archive, Wanted
+    from awello.archive.tree import Tree
+
+    if not (folder / GAMES).exists():
+        return None
+    with closing(Archive(folder / GAMES)) as archive:
+        return Tree.of(archive, Wanted())
+
+
+# ---- the end of the game (section I.2.3) ----------------------------------------------------------------------------
+def is_near_end(position: Position, seconds: float) -> bool:
+    """Whether the rest of the game can be searched, by the empty squares, the moves there are and the time."""
+    limit = EMPTIES_WITHOUT_TIME
+    if math.isfinite(seconds):
+        limit = EMPTIES_IN_A_SECOND + EMPTIES_PER_DOUBLING * math.log2(max(seconds, 1e-3))
+    moves = len(position.legal_moves())
+    return empties_of(position) <= limit - PER_MOVE * (moves - USUAL_MOVES)
+
+
+def solve_twice(engine: "Engine", position: Position, seconds: float) -> Analysis | None:
+    """Find out first who wins, and then, if there is time left, by how much; None if there was no time for either."""
+    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), engine.stop)
+    timer.start()
+    try:
+        *_, outcome = engine.solve(position, wld=True)
+        if not outcome.exact:
+            return None
+        *_, score = engine.solve(position)
+        return score if score.exact and not timer.finished.is_set() else outcome
+    finally:
+        timer.cancel()

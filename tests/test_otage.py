@@ -1,0 +1,255 @@
+"""Otage: its judgement and its search against plain twins, what it learns, and how it plays."""
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import random_record
+
+from awello import PASS, Game, Position, Record, parse_transcript
+from awello.errors import ConfigError, SpecError
+from awello.evaluate.heuristics import EXACT
+from awello.evaluate.otage import SURE, judge
+from awello.evaluate.otage_memory import CORNER, EDGE, FACTORS, SCALE, TERMS, Judgement, Memory
+from awello.evaluate.settings import TABLES
+from awello.kernel import U
+from awello.limits import Clock, Limit
+from awello.players.otage import is_near_end, solve_twice
+from awello.players.player import make_player
+from awello.search.iterating import HINTS, Iterating, Techniques
+
+SIGNS = {"X": 1, "O": -1, "-": 0}
+
+
+def positions(count: int, seed: int = 0) -> Iterator[Position]:
+    """Positions of random games."""
+    for number in range(count):
+        record = random_record(Game.OTHELLO, seed + number)
+        yield random.Random(number).choice([each for each in record.positions() if not each.over])
+
+
+def board(position: Position) -> list[list[int]]:
+    """The board as the mover sees it: 1 its own discs, -1 the others."""
+    signs = [(position.own >> square & 1) - (position.opp >> square & 1) for square in range(64)]
+    return [signs[row : row + 8] for row in range(0, 64, 8)]
+
+
+def a_memory(seed: int = 1) -> Memory:
+    """A memory with something in it."""
+    chance, memory = np.random.default_rng(seed), Memory(factors=(7.0, 2.0, 1.5, 3.0))
+    for patterns in (memory.edges, memory.corners):
+        classes = np.unique(patterns.kind.classes)
+        patterns.games[classes] = chance.integers(0, 9, len(classes))
+        patterns.balance[classes] = chance.integers(-patterns.games[classes], patterns.games[classes] + 1)
+    return memory
+
+
+# ---- the judgement --------------------------------------------------------------------------------------------------
+def plain_judgement(position: Position, memory: Memory) -> int:
+    """The same without bits: loops over squares."""
+    signs, quarter = board(position), TABLES["1"]
+    squares = [(row, column) for row in range(8) for column in range(8)]
+    near = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1) if row or column]
+    liberties = sum(
+        -signs[row][column]
+        for row, column in squares
+        for down, right in near
+        if 0 <= row + down < 8 and 0 <= column + right < 8 and signs[row + down][column + right] == 0
+    )
+    values = sum(signs[row][column] * quarter[min(row, 7 - row)][min(column, 7 - column)] for row, column in squares)
+    views = [signs, signs[::-1], [row[::-1] for row in signs], [row[::-1] for row in signs[::-1]]]
+    columns = [list(column) for column in zip(*signs, strict=True)]
+    edges = [worth(memory.edges, line) for line in (signs[0], signs[7], columns[0], columns[7])]
+    corners = [worth(memory.corners, [sign for row in view[:3] for sign in row[:3]]) for view in views]
+    terms = liberties, values, sum(edges), sum(corners)
+    return sum(round(SCALE * factor) * term for factor, term in zip(memory.factors, terms, strict=True))
+
+
+def worth(patterns: object, line: Sequence[int]) -> int:
+    kind, balance, games = patterns.kind, patterns.balance, patterns.games  # type: ignore[attr-defined]
+    images = [line, [line[square] for square in kind.mirrored]]
+    index = min(sum((0, 1, 2)[sign] * 3**power for power, sign in enumerate(image)) for image in images)
+    return round(SURE * float(balance[index]) / (float(games[index]) + 4))
+
+
+def test_the_judgement_is_that_of_a_plain_loop() -> None:
+    memory = a_memory()
+    block = Judgement(memory)
+    for position in positions(60):
+        found = judge(U(position.own), U(position.opp), block.address)
+        assert found == plain_judgement(position, memory), position
+
+
+def test_symmetric_positions_are_worth_the_same() -> None:
+    block = Judgement(a_memory())
+    line = parse_transcript("f5d6c3d3c4f4f6f3").moves
+    turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # a half turn of the board
+    values = [Record(Position.start(), moves).final for moves in turned]
+    assert len({int(judge(U(each.own), U(each.opp), block.address)) for each in values}) == 1
+
+
+# ---- the memory -----------------------------------------------------------------------------------------------------
+def test_a_memory_reads_back(tmp_path: Path) -> None:
+    memory = a_memory()
+    memory.games, memory.autoplay = 12, 7
+    memory.write(tmp_path / "memory.txt")
+    again = Memory.read(tmp_path / "memory.txt")
+    assert again.format() == memory.format() and again.factors == memory.factors
+    for name in ("edges", "corners"):
+        assert (getattr(again, name).worth() == getattr(memory, name).worth()).all()
+    assert Memory.read(tmp_path / "none.txt").factors == FACTORS
+
+
+def test_lines_are_those_of_the_report() -> None:
+    corner = "-1 1 1\n-1 -1 -1\n-1 -1 -1 = -160 302 -0.529801"
+    memory = Memory.parse(f"[edges]\n1 1 0 -1 -1 1 -1 -1 = 2 4 0.500000\n[corners]\n{corner}\n")
+    assert "= 2 4 0.500000\n" in memory.format()
+    assert "= -160 302 -0.529801\n" in memory.format()
+    assert (EDGE.classes.max(), CORNER.classes.max()) == (3**8 - 1, 3**9 - 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("games = x", "a.txt, line 1: expected games or autoplay = a number, found 'games = x'"),
+        ("[factors]\nluck = 1", "a.txt, line 2: expected liberties or squares or edges or corners = a number"),
+        ("[edges]\n1 1 1 = 2 4", "a.txt, line 2: expected 8 of 1, 0, -1"),
+        ("[edges]\n0 0 0 0 0 0 0 7 = 2 4", "line 2"),
+        ("[corners]\n1 1 1\n1 1 1\n1 1 1 = 5 4", "line 4"),
+    ],
+)
+def test_what_is_no_memory(text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        Memory.parse(text, "a.txt")
+
+
+def test_patterns_share_the_result_once_a_game() -> None:
+    memory, record = Memory(), next(each for each in map(finished, range(9)) if each.winner == 0)
+    memory.note(record)
+    empty = memory.edges.games[0], memory.edges.balance[0]
+    assert empty == (2, 0), "the empty edge was met by both sides"
+    assert set(memory.edges.games.tolist()) == {0, 1, 2}
+    full = [index for index in np.flatnonzero(memory.corners.games).tolist() if memory.corners.games[index] == 1]
+    assert {int(memory.corners.balance[index]) for index in full} == {-1, 1}
+
+
+def test_factors_change_a_little_and_stay_of_a_size() -> None:
+    memory, record = a_memory(), next(each for each in map(finished, range(9)) if each.winner is not None)
+    before = np.array(memory.factors)
+    memory.adjust(record)
+    after = np.array(memory.factors)
+    assert (before != after).any() and np.isclose(np.log(after / np.array(FACTORS)).sum(), 0)
+    assert len(memory.factors) == len(TERMS)
+
+
+def finished(seed: int) -> Record:
+    return random_record(Game.OTHELLO, seed)
+
+
+# ---- the search -----------------------------------------------------------------------------------------------------
+def plain(position: Position, depth: int, block: Judgement) -> int:
+    """The value by plain negamax."""
+    if position.over:
+        first, second = position.score()
+        return EXACT * (first - second if position.side == 0 else second - first)
+    if depth == 0:
+        return int(judge(U(position.own), U(position.opp), block.address))
+    return max(-plain(position.after(move), depth - 1, block) for move in position.legal_moves())
+
+
+@pytest.mark.parametrize("aspiration", [False, True])
+@pytest.mark.parametrize("order", [False, True])
+@pytest.mark.parametrize("hints", HINTS)
+def test_values_are_those_of_plain_negamax(hints: str, order: bool, aspiration: bool) -> None:
+    memory = a_memory()
+    search = Iterating(memory, Techniques(hints, order, aspiration, room=0))
+    for position in positions(12):
+        if position.legal_moves() == (PASS,):
+            continue
+        for found in search.deepen(position, 3):
+            assert found.value == plain(position, found.depth, search)
+            assert dict(found.candidates)[found.move] == found.value
+
+
+def test_the_first_variation_leads_to_the_value() -> None:
+    search = Iterating(a_memory(), Techniques(room=0))
+    for position in positions(20, 50):
+        for found in search.deepen(position, 4):
+            line = found.variations[found.move]
+            *_, last = Record(position, line).positions()
+            value = plain(last, 0, search)
+            assert (value if len(line) % 2 == 0 else -value) == found.value
+            assert set(found.variations) == {move for move, _ in found.candidates}
+
+
+def test_cleaning_changes_nothing_but_memory() -> None:
+    position = parse_transcript("c4e3f4g3e6d6f5f6").final
+    large, small = (list(Iterating(Memory(), Techniques(room=room)).deepen(position, 6)) for room in (1 << 16, 0))
+    assert [(each.value, each.variations, each.leaves) for each in large] == [
+        (each.value, each.variations, each.leaves) for each in small
+    ]
+    assert (large[-1].cleaned, small[-1].cleaned > 0) == (0, True)
+
+
+def test_fewer_leaves_with_each_technique() -> None:
+    totals = dict.fromkeys(HINTS, 0)
+    for position in positions(25, 200):
+        if not 16 < (position.own | position.opp).bit_count() < 40:
+            continue
+        values = set()
+        for hints in HINTS:
+            *_, last = Iterating(Memory(), Techniques(hints, aspiration=False)).deepen(position, 5)
+            totals[hints] += last.leaves
+            values.add(last.value)
+        assert len(values) == 1
+    assert all(more > fewer for more, fewer in pairwise(totals.values())), totals
+
+
+def test_forbidden_moves_and_limits() -> None:
+    search, position = Iterating(Memory()), Position.start()
+    assert search.choose(position, Limit(depth=3), without=(19, 26)).move in (37, 44)
+    assert search.choose(position, Limit(depth=1), without=position.legal_moves()).move in position.legal_moves()
+    found = search.choose(position, Limit(nodes=2000))
+    assert found.nodes <= 2000 and found.depth >= 2 and found.line[0] == found.move
+    quick = search.choose(position, Limit(), seconds=0.0)
+    assert quick.depth == 1
+
+
+# ---- the player -----------------------------------------------------------------------------------------------------
+def test_it_plays_legal_moves_to_the_end_and_solves_it() -> None:
+    player = make_player("otage@2")
+    player.begin(Game.OTHELLO, 1)
+    position, exact = Position.start(), False
+    while not position.over:
+        choice = player.choose(position, Clock()) if position.legal_moves() != (PASS,) else None
+        exact = exact or bool(choice and choice.analysis and choice.analysis.exact)
+        position = position.play(choice.move if choice else PASS)
+    player.end()
+    assert exact
+
+
+def test_the_end_is_found_in_two_passes() -> None:
+    from awello.engine.engine import Engine
+
+    with Engine(hash=1) as engine:
+        for seed in range(6):
+            position = next(each for each in finished(seed).positions() if (each.own | each.opp).bit_count() == 55)
+            if position.over or position.legal_moves() == (PASS,):
+                continue
+            found = solve_twice(engine, position, 10.0)
+            *_, expected = engine.solve(position)
+            assert found and found.exact and found.value == expected.value
+            assert is_near_end(position, 0.1) and not is_near_end(Position.start(), 1e9)
+
+
+def test_what_it_refuses(tmp_path: Path) -> None:
+    for spec, game, said in (
+        ("otage@level=3", Game.OTHELLO, "needs a depth"),
+        ("otage@3", Game.ABAPA, "Othello on 8x8 only"),
+        (f"otage@3,memory={tmp_path / 'none'}", Game.OTHELLO, "awello autoplay"),
+    ):
+        with pytest.raises(SpecError, match=said):
+            make_player(spec).begin(game, 0)
