@@ -120,6 +120,7 @@ def main() -> None:
     """The `awello` command."""
     from awello.cli import (  # noqa: F401  (they join the app)
         analyse,
+        autoplay,
         bench,
         book,
         duel,

@@ -58,12 +58,34 @@ def play_and_report(match: "Match", jobs: int, json: bool, records: bool) -> Non
 
     with progress(f"{match.first} - {match.second}", match.games) as step:
         result = play_match(match, jobs, step)
+    learnt = learn(result)
     if json:
-        print_json(result.as_json(records))
+        print_json(result.as_json(records) | ({"learnt": learnt} if learnt else {}))
     else:
         print_recap(result)
+        for folder, each in learnt.items():
+            found = f"{each['games']} games and keeps {each['kept']}, would play {each['changed']} of them differently"
+            print(f"otage in {folder} has learnt from {found}")
     if result.interrupted:
         raise typer.Exit(130)
+
+
+def learn(result: "MatchResult") -> dict[str, dict[str, int]]:
+    """Let the players that learn from their games do so; what each did, by its folder."""
+    from dataclasses import asdict
+
+    from awello.players.otage import Otage
+    from awello.players.player import make_player
+
+    match, learnt = result.match, {}
+    for place, (spec, opponent) in enumerate(((match.first, match.second), (match.second, match.first))):
+        player = make_player(spec)
+        if isinstance(player, Otage) and player.memory and player.learn and result.records:
+            from awello.learn.replay import learn_from_match
+
+            sides = [match.first_side(number) ^ place for number in range(len(result.records))]
+            learnt[player.memory] = asdict(learn_from_match(Path(player.memory), result.records, sides, opponent))
+    return learnt
 
 
 def print_recap(result: "MatchResult") -> None:

@@ -146,7 +146,7 @@ class Memory:
 
     def format(self) -> str:
         """The text of a file."""
-        factors = "".join(f"{term} = {factor:.4f}\n" for term, factor in zip(TERMS, self.factors, strict=True))
+        factors = "".join(f"{term} = {factor:.6f}\n" for term, factor in zip(TERMS, self.factors, strict=True))
         counts = f"games = {self.games}\nautoplay = {self.autoplay}\n"
         patterns = f"[edges]\n{self.edges.format()}\n[corners]\n{self.corners.format()}"
         return f"# What Otage has learnt: see the docs.\n{counts}\n[factors]\n{factors}\n{patterns}"
@@ -176,9 +176,10 @@ class Memory:
         for position in record.positions():
             terms = np.sign(block.terms(position.own, position.opp))
             right += terms if position.side == record.winner else -terms
-        factors = np.array(self.factors) * (1 + STEP * np.sign(right))
-        factors *= np.exp(np.mean(np.log(np.array(FACTORS) / factors)))  # only what they are to each other matters
-        self.factors = tuple(float(factor) for factor in np.clip(factors, SMALLEST, LARGEST))
+        change = 1 + STEP * np.sign(right)
+        change /= np.exp(np.mean(np.log(change)))  # only what the factors are to each other matters
+        factors = np.clip(np.array(self.factors) * change, SMALLEST, LARGEST)
+        self.factors = tuple(round(float(factor), 6) for factor in factors)  # as they are written
 
 
 def _numbers(lines: Iterable[tuple[int, str]], known: dict[str, float]) -> dict[str, float]:

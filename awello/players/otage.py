@@ -45,6 +45,10 @@ class Otage(Player):
     limit: Limit | None = None
     memory: str = ""
     """The folder of what it has learnt; unless said, what is shipped, and no book."""
+    archive: str = ""
+    """Where the games that it remembers are; unless said, in the folder."""
+    learn: bool = True
+    """Whether the folder learns from matches."""
     book: bool = True
     """Whether it plays by the games it remembers."""
     patterns: bool = True
@@ -79,8 +83,9 @@ class Otage(Player):
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():
                 raise SpecError(f"no folder {self.memory!r}: 'awello autoplay {self.memory}' makes it")
-            known = (Memory.read(folder / FILE), read_book(folder)) if self.memory else (shipped_memory(), None)
-            self.know(*known)
+            memory = Memory.read(folder / FILE) if self.memory else shipped_memory()
+            place = self.archive or (str(folder / GAMES) if (folder / GAMES).exists() else "")
+            self.know(memory, read_book(place) if place else None)
         if self.engine is None:
             self.engine = Engine(game, self.threads, hash=16)
         self.end()
@@ -132,15 +137,13 @@ class Otage(Player):
         return empties_of(position) > LEAST_CURIOUS and self.chance.randrange(100) < self.explore
 
 
-def read_book(folder: Path) -> "Tree | None":
-    """The tree of the games in a folder; None if there are none."""
+def read_book(place: str) -> "Tree":
+    """The tree of the games of an archive."""
     from awello.archive.archive import Archive, Wanted
     from awello.archive.tree import Tree
 
-    if not (folder / GAMES).exists():
-        return None
-    with closing(Archive(folder / GAMES)) as archive:
-        return Tree.of(archive, Wanted())
+    with closing(Archive(place)) as archive:
+        return Tree.of(archive, Wanted(kinds=(Game.OTHELLO,)))
 
 
 # ---- the end of the game (section I.2.3) ----------------------------------------------------------------------------

@@ -1,0 +1,84 @@
+"""`awello autoplay`: Otage against itself, to build its book and to learn."""
+
+import os
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from awello.cli.app import Json, app, print_json, progress
+from awello.cli.asking import Place
+
+if TYPE_CHECKING:
+    from awello.learn.autoplay import Played
+
+
+@app.command()
+def autoplay(
+    folder: Annotated[Path, typer.Argument(help="What it learns, and its games; begun or gone on with")],
+    games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 2050,
+    limit: Annotated[str, typer.Option(help="For each move: a time, nodes or plies", metavar="20ms|20000n|4")] = "20ms",
+    plies: Annotated[
+        int, typer.Option(min=0, max=8, help="Play first all openings of so many plies; 0 for none", metavar="N")
+    ] = 6,
+    passes: Annotated[int, typer.Option(min=1, help="How often each of these openings is played", metavar="N")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same games, unless the limit is a time")] = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; unless said, one a core")] = None,
+    place: Place = None,
+    json: Json = False,
+) -> None:
+    """Let Otage play against itself: first all openings, then to find better moves than those that lost.
+
+    The player otage,memory=FOLDER plays by what it learnt. Safe to interrupt: the same command goes on, and a larger
+    --games adds to it.
+    """
+    from awello.arena.workers import crew
+    from awello.errors import ConfigError
+    from awello.learn.autoplay import Plan, Played
+    from awello.learn.autoplay import autoplay as play
+    from awello.limits import parse_limit
+    from awello.players.otage import GAMES
+
+    parsed = parse_limit(limit)
+    if parsed.level is not None or parsed.depth == 0:
+        raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
+    workers, learnt, new = jobs or os.cpu_count() or 1, list[Played](), 0
+    plan = Plan(parsed, seed, plies, passes)
+    try:
+        with crew(workers) if workers > 1 else nullcontext(map) as each, progress("autoplay", games) as step:
+            for event in play(folder, plan, games, each, place or ""):
+                if isinstance(event, Played):
+                    learnt.append(event)
+                    step(0, completed=event.number + 1)
+                else:
+                    new += 1
+                    step()
+    except KeyboardInterrupt:
+        print(f"awello: what was played is in {folder}: the same command goes on from there", file=sys.stderr)
+        raise
+    report(folder, place or str(folder / GAMES), learnt, new, json)
+
+
+def report(folder: Path, place: str, learnt: "list[Played]", new: int, json: bool) -> None:
+    """What was played and learnt, for people or machines."""
+    from awello.evaluate.otage_memory import FILE, TERMS, Memory
+    from awello.players.otage import read_book
+
+    memory, positions = Memory.read(folder / FILE), len(read_book(place))
+    lost = [event for event in learnt if event.record.winner is not None]
+    changed = sum(event.lesson.ply is not None for event in lost)
+    repeats = sum(event.lesson.repeats for event in lost)
+    factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
+    if json:
+        counts = {"games": memory.autoplay, "new": new, "positions": positions}
+        lessons = {"lost": len(lost), "changed": changed, "repeats": repeats}
+        print_json({**counts, **lessons, "factors": factors, "folder": str(folder)})
+        return
+    print(f"{memory.autoplay:,d} games, {new:,d} of them new; {positions:,d} positions in the book")
+    if lost:
+        often = f"learnt {repeats / len(lost):.1f} times on average"
+        print(f"{len(lost):,d} games were lost, {often}; {changed:,d} would not be lost the same way again")
+    print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
+    print(f"the player otage,memory={folder} plays by this")
