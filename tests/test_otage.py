@@ -137,13 +137,15 @@ def test_patterns_share_the_result_once_a_game() -> None:
 
 
 def test_factors_change_a_little_and_stay_of_a_size() -> None:
-    memory, record = a_memory(), next(each for each in map(finished, range(9)) if each.winner is not None)
-    before = np.array(memory.factors)
-    memory.adjust(record)
-    after = np.array(memory.factors)
-    assert (before != after).any() and np.allclose(before, after, rtol=0.03)
-    assert np.isclose(np.log(after / before).sum(), 0, atol=1e-5)
-    assert len(memory.factors) == len(TERMS)
+    changed = 0
+    for record in map(finished, range(9)):
+        memory = a_memory()
+        before = np.array(memory.factors)
+        memory.adjust(record)
+        after = np.array(memory.factors)
+        assert np.allclose(before, after, rtol=0.03) and np.isclose(np.log(after / before).sum(), 0, atol=1e-5)
+        changed += bool((before != after).any())
+    assert changed > 2 and len(after) == len(TERMS)
 
 
 def finished(seed: int) -> Record:
