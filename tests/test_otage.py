@@ -1,6 +1,7 @@
 """Otage: its judgement and its search against plain twins, what it learns, and how it plays."""
 
 import random
+import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -17,11 +18,9 @@ from awello.evaluate.otage_memory import CORNER, EDGE, FACTORS, SCALE, TERMS, Ju
 from awello.evaluate.settings import TABLES
 from awello.kernel import U
 from awello.limits import Clock, Limit
-from awello.players.otage import is_near_end, solve_twice
+from awello.players.otage import Otage, is_near_end, solve_twice
 from awello.players.player import make_player
 from awello.search.iterating import HINTS, Iterating, Techniques
-
-SIGNS = {"X": 1, "O": -1, "-": 0}
 
 
 def positions(count: int, seed: int = 0) -> Iterator[Position]:
@@ -246,6 +245,31 @@ def test_the_end_is_found_in_two_passes() -> None:
             *_, expected = engine.solve(position)
             assert found and found.exact and found.value == expected.value
             assert is_near_end(position, 0.1) and not is_near_end(Position.start(), 1e9)
+
+
+def test_threads_find_the_same_values() -> None:
+    memory = a_memory()
+    for position in positions(8, 300):
+        alone, together = (list(Iterating(memory, threads=threads).deepen(position, 5)) for threads in (1, 3))
+        assert [(each.depth, each.value) for each in alone] == [(each.depth, each.value) for each in together]
+
+
+def test_it_thinks_on_the_opponents_time() -> None:
+    player = make_player("otage@20ms,ponder=true,threads=2")
+    assert isinstance(player, Otage)
+    player.begin(Game.OTHELLO, 1)
+    position, guessed = parse_transcript("f5d6c3d3c4").final, 0
+    for _ in range(6):
+        choice = player.choose(position, Clock())
+        position = position.play(choice.move)
+        time.sleep(0.05)
+        expected = player.expected
+        answer = next((move for move in position.legal_moves() if position.after(move) == expected), None)
+        position = position.play(position.legal_moves()[0] if answer is None else answer)
+        guessed += position == expected and len(player.guesses) > 3
+        assert position.legal_moves() != (PASS,)
+    player.end()
+    assert guessed > 2 and not (player.pondering and player.pondering.is_alive())
 
 
 def test_what_it_refuses(tmp_path: Path) -> None:

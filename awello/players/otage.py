@@ -23,7 +23,8 @@ from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.iterating import Iterating, Techniques
+from awello.search.iterating import Iterating, Iteration, Techniques
+from awello.search.iterative import DEEPEST
 
 if TYPE_CHECKING:
     from awello.archive.tree import Tree
@@ -34,6 +35,7 @@ USUAL = Limit(depth=6)  # without a limit and without a clock
 # From where endgames are solved: empty squares, the fewer the more moves there are, the more the more time there is.
 EMPTIES_IN_A_SECOND, EMPTIES_PER_DOUBLING, EMPTIES_WITHOUT_TIME = 18.0, 1.0, 12.0
 USUAL_MOVES, PER_MOVE = 8, 0.15
+PONDERED = 1.0  # seconds in which an endgame must be in reach to be solved on the opponent's time
 LEAST_CURIOUS = 44  # empty squares down to which it may try other moves
 
 
@@ -60,16 +62,18 @@ class Otage(Player):
     aspiration: bool = True
     """Whether values are expected near those of earlier depths."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
-    """For endgames."""
     explore: Annotated[int, Field(ge=0, le=100)] = 0
     """How often, in percent, it tries another move in the opening than the one it would play."""
     ponder: bool = False
-    """Whether it looks for the end of the game on the opponent's time."""
+    """Whether it thinks on the opponent's time."""
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
         self.search: Iterating | None = None
         self.tree: Tree | None = None
+        self.pondering: threading.Thread | None = None
+        self.expected: Position | None = None
+        self.guesses: list[Iteration] = []  # what the depths found in the position that was expected
         self.depths: dict[Position, int] = {}  # of this game's positions that it searched with a free choice
 
     def begin(self, game: Game, seed: int) -> None:
@@ -96,21 +100,33 @@ class Otage(Player):
     def know(self, memory: Memory, tree: "Tree | None") -> None:
         """Play by what was learnt and by a book."""
         techniques = Techniques(self.hints, self.order, self.aspiration)
-        self.search, self.tree = Iterating(memory, techniques, self.patterns), tree
+        self.search, self.tree = Iterating(memory, techniques, self.patterns, self.threads), tree
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         assert self.search is not None and self.engine is not None, "begin comes first"
-        self.engine.close()
+        self.end()
         analysis = self._think(self.search, self.engine, position, clock)
-        if self.ponder and is_near_end(position, math.inf):
-            self.engine.ponder(position.after(analysis.move))
+        if self.ponder:
+            self._ponder(self.search, self.engine, position.after(analysis.move), analysis.line[1:2])
         return Choice(analysis.move, analysis)
 
     def end(self) -> None:
+        while self.search and self.pondering and self.pondering.is_alive():
+            self.search.stop()
+            self.pondering.join(0.01)
         if self.engine is not None:
             self.engine.close()
 
     # ---- thoughts ---------------------------------------------------------------------------------------------------
+    def _ponder(self, search: Iterating, engine: "Engine", position: Position, answer: tuple[int, ...]) -> None:
+        """Search on while the opponent thinks: near the end everything, before it what follows the expected answer."""
+        if position.over or is_near_end(position, PONDERED):
+            engine.ponder(position)
+        elif answer and answer[0] in position.legal_moves() and not (expected := position.after(answer[0])).over:
+            self.expected, self.guesses = expected, []
+            self.pondering = threading.Thread(target=_deepen, args=(search, expected, self.guesses), daemon=True)
+            self.pondering.start()
+
     def _think(self, search: Iterating, engine: "Engine", position: Position, clock: Clock) -> Analysis:
         limit = self.limit or (USUAL if math.isinf(clock.seconds) else Limit())
         seconds = allowance(clock, moves_left(position)).aim
@@ -125,7 +141,8 @@ class Otage(Player):
             return solved
         else:
             forbidden = advice.forbidden if advice else ()
-            found = search.choose(position, limit, seconds, forbidden)
+            before = self.guesses if position == self.expected and not forbidden else []
+            found = search.choose(position, limit, seconds, forbidden, before)
         if self._is_curious(position):
             return search.choose(position, limit, seconds, (*forbidden, found.move))
         if not forbidden and found.depth:
@@ -135,6 +152,12 @@ class Otage(Player):
     def _is_curious(self, position: Position) -> bool:
         """Whether it tries another move than the one it would play."""
         return empties_of(position) > LEAST_CURIOUS and self.chance.randrange(100) < self.explore
+
+
+def _deepen(search: Iterating, position: Position, found: list[Iteration]) -> None:
+    """Search deeper and deeper until somebody stops it."""
+    for iteration in search.deepen(position, DEEPEST - 2):
+        found.append(iteration)
 
 
 def read_book(place: str) -> "Tree":

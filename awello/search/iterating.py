@@ -10,6 +10,7 @@ far.
 """
 
 import math
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ HINTS = ("none", "move", "branch", "tables")
 WINDOW = 2000  # the half of the aspiration window, in units of the judgement
 ROOM = 1 << 12  # elected positions of a ply
 UNLIMITED = 1 << 62
+LEAST_MOVES = 4  # of the root, where few of them say little of the moves after it
 CAREFUL = 0.9  # share of the time left that a depth may take at the speed so far
 ORDER = (  # section III.5: corners, then the squares called A, D, B, E, G, F, C and X
     "h8 a8 a1 h1 a3 a6 c1 f1 c8 f8 h3 h6 c3 c6 f3 f6 d1 e1 a4 a5 d8 e8 h4 h5 d3 e3 c4 c5 f4 f5 d6 e6 "
@@ -70,9 +72,11 @@ class Iteration:
 
 
 class Iterating(Judgement):
-    """A block that searches."""
+    """A block that searches, with others beside it for more threads."""
 
-    def __init__(self, memory: Memory, techniques: Techniques | None = None, patterns: bool = True) -> None:
+    def __init__(
+        self, memory: Memory, techniques: Techniques | None = None, patterns: bool = True, threads: int = 1
+    ) -> None:
         super().__init__(memory, kernels.WORDS, patterns)
         self.techniques = techniques or Techniques()
         room = max(kernels.LEAST_ROOM, self.techniques.room)
@@ -84,16 +88,28 @@ class Iterating(Judgement):
         self.ranks = np.arange(64) + 64
         self.ranks[list(order)] = 64 + np.arange(len(order))
         self.line = np.zeros(kernels.DEEPEST, np.int64)
+        self.team = [self, *(Iterating(memory, techniques, patterns) for _ in range(threads - 1))]
+        self.stopped = False
+
+    def stop(self) -> None:
+        """End the search under way, from another thread."""
+        self.stopped = True
+        for block in self.team:
+            block.words[kernels.LIMIT] = 0
 
     # ---- questions --------------------------------------------------------------------------------------------------
     def choose(
-        self, position: Position, limit: Limit, seconds: float = math.inf, without: Iterable[int] = ()
+        self,
+        position: Position,
+        limit: Limit,
+        seconds: float = math.inf,
+        without: Iterable[int] = (),
+        before: Sequence[Iteration] = (),
     ) -> Analysis:
         """The best move within a limit and a time; some moves may be forbidden, as long as another is left."""
-        begun, found = time.perf_counter(), list[Iteration]()
-        deepest = limit.depth or kernels.DEEPEST - 2
-        for iteration in self.deepen(position, min(deepest, kernels.DEEPEST - 2), limit.nodes, seconds, without):
-            found.append(iteration)
+        begun = time.perf_counter()
+        deepest = min(limit.depth or kernels.DEEPEST, kernels.DEEPEST - 2)
+        found = list(self.deepen(position, deepest, limit.nodes, seconds, without, before))
         last = found[-1]
         scale = EXACT if (exact := abs(last.value) >= EXACT) else 1
         return Analysis(
@@ -115,22 +131,27 @@ class Iterating(Judgement):
         nodes: int | None = None,
         seconds: float = math.inf,
         without: Iterable[int] = (),
+        before: Sequence[Iteration] = (),
     ) -> Iterator[Iteration]:
-        """What each depth finds; the last one may be incomplete, and there is always one."""
-        begun, spent = time.perf_counter(), 0
-        forbidden = set(without)
+        """What each depth finds, after those that were searched before; the last may be incomplete.
+
+        It ends where there is no time for the next depth, not before the first, and when it is stopped.
+        """
+        begun, spent, found = time.perf_counter(), 0, list(before)
+        self.stopped, forbidden = False, set(without)
         moves = [move for move in position.legal_moves() if move not in forbidden] or list(position.legal_moves())
-        found: list[Iteration] = []
-        for depth in range(1, deepest + 1):
-            left: float = (nodes or UNLIMITED) - spent
+        yield from found[-1:]
+        for depth in range(len(found) + 1, deepest + 1):
+            left = (nodes or UNLIMITED) - spent
             if found:
-                elapsed = time.perf_counter() - begun
-                in_time = CAREFUL * (seconds - elapsed) * spent / elapsed
-                left = min(left, in_time) if math.isfinite(in_time) else left
-                if found[-1].nodes * math.sqrt(max(4, len(moves))) > left or len(moves) == 1 or is_solved(found[-1]):
+                left = min(left, _nodes_in(seconds - (time.perf_counter() - begun), found[-1]))
+                next_one = found[-1].nodes * math.sqrt(max(LEAST_MOVES, len(moves)))
+                if next_one > left or len(moves) == 1 or abs(found[-1].value) >= EXACT or self.stopped:
                     return
-            iteration = self.search_depth(position, moves, depth, found, int(left))
+            iteration = self.search_depth(position, moves, depth, found, left)
             spent += iteration.nodes
+            if not iteration.complete and self.stopped:
+                return
             found.append(iteration)
             yield iteration
             if not iteration.complete:
@@ -142,8 +163,11 @@ class Iterating(Judgement):
     ) -> Iteration:
         """Search the moves of a position to a depth by what the depths before found, at most so many nodes."""
         begun = time.perf_counter()
-        self.begin(position, depth)
-        self.words[INNER], self.words[kernels.LIMIT], self.words[kernels.CLEANED] = 1, limit, 0
+        for block in self.team:
+            block.begin(position, depth)
+            block.words[kernels.LIMIT] = 0 if self.stopped else limit // len(self.team)
+            block.words[kernels.CLEANED] = 0
+        self.words[INNER] = 1
         alpha, beta = self._window(before)
         last = before[-1] if before else None
         found, searches = self._search_root(position, moves, depth, alpha, beta, last), 1
@@ -153,9 +177,11 @@ class Iterating(Judgement):
             found, searches = self._search_root(position, moves, depth, alpha, beta, last), searches + 1
         if not found.complete and last is not None and not alpha < found.value < beta:  # nothing is known for sure
             found = replace(found, move=last.move, value=last.value, candidates=last.candidates)
-        leaves, inner = int(self.words[LEAVES]), int(self.words[INNER])
-        cleaned, seconds = int(self.words[kernels.CLEANED]), time.perf_counter() - begun
-        return replace(found, leaves=leaves, nodes=leaves + inner, seconds=seconds, searches=searches, cleaned=cleaned)
+        leaves, inner, cleaned = (
+            sum(int(block.words[slot]) for block in self.team) for slot in (LEAVES, INNER, kernels.CLEANED)
+        )
+        nodes, seconds = leaves + inner, time.perf_counter() - begun
+        return replace(found, leaves=leaves, nodes=nodes, seconds=seconds, searches=searches, cleaned=cleaned)
 
     def _window(self, before: Sequence[Iteration]) -> tuple[int, int]:
         """Where the value is expected: near that of two depths ago, after which the same side had moved last."""
@@ -166,30 +192,49 @@ class Iterating(Judgement):
     def _search_root(
         self, position: Position, moves: Sequence[int], depth: int, alpha: int, beta: int, last: Iteration | None
     ) -> Iteration:
-        """The values of the moves in a window, and their variations."""
+        """The values and variations of the moves in a window: the first move alone, the others by all threads."""
+        order = self._sorted(moves, last)
+        found: dict[int, tuple[int, Line]] = {}
+        best, best_move, complete, lock = -INFINITY, order[0], True, threading.Lock()
+
+        def search(block: Iterating, pending: Iterator[int]) -> None:
+            nonlocal best, best_move, complete
+            for move in pending:
+                if best >= beta or not complete:
+                    return
+                value, line = block.search_move(position, move, depth, max(alpha, best), beta, last)
+                with lock:
+                    if block.words[INNER] + block.words[LEAVES] >= block.words[kernels.LIMIT]:
+                        complete = False
+                        return
+                    found[move] = value, (move, *line)
+                    if value > best:
+                        best, best_move = value, move
+
+        search(self, iter(order[:1]))
+        rest = iter(order[1:])
+        threads = [threading.Thread(target=search, args=(block, rest)) for block in self.team[1:]]
+        for thread in threads:
+            thread.start()
+        search(self, rest)
+        for thread in threads:
+            thread.join()
+        candidates = tuple((move, found[move][0]) for move in order if move in found)
+        ordered = sorted(found, key=lambda move: move != best_move)
+        variations = {move: found[move][1] for move in ordered}
+        return Iteration(depth, best_move, best, candidates, variations, 0, 0, 0.0, 0, 0, complete)
+
+    def search_move(
+        self, position: Position, move: int, depth: int, alpha: int, beta: int, last: Iteration | None
+    ) -> tuple[int, Line]:
+        """The value of a move of the root in a window, and its variation."""
+        self._rank(move, last)
         self.words[kernels.NUMBER] = 0
         self.words[kernels.WAY : kernels.FILLED + kernels.DEEPEST + 1] = 0
-        numbers: dict[int, int] = {}
-        candidates: list[tuple[int, int]] = []
-        best, best_move = -INFINITY, moves[0]
-        for move in self._sorted(moves, last):
-            self._rank(move, last)
-            child = position.after(move)
-            numbers[move] = number = int(kernels.reach(1, self.address))
-            kernels.elect(1, 0, number, kernels.PASSING if move == PASS else move, self.address)
-            value = -int(
-                kernels.search(U(child.own), U(child.opp), -beta, -max(alpha, best), depth - 1, 1, self.address)
-            )
-            if self.words[INNER] + self.words[LEAVES] >= self.words[kernels.LIMIT]:
-                return Iteration(depth, best_move, best, tuple(candidates), {}, 0, 0, 0.0, 0, 0, complete=False)
-            candidates.append((move, value))
-            if value > best:
-                best, best_move = value, move
-            if best >= beta:
-                break
-        ordered = sorted(numbers, key=lambda move: move != best_move)
-        variations = {move: (move, *self._variation(numbers[move])) for move in ordered}
-        return Iteration(depth, best_move, best, tuple(candidates), variations, 0, 0, 0.0, 0, 0)
+        number, child = int(kernels.reach(1, self.address)), position.after(move)
+        value = -int(kernels.search(U(child.own), U(child.opp), -beta, -alpha, depth - 1, 1, self.address))
+        length = int(kernels.follow(number, self.address, address_of(self.line)))
+        return value, tuple(PASS if each == kernels.PASSING else each for each in self.line[:length].tolist())
 
     def _sorted(self, moves: Sequence[int], last: Iteration | None) -> list[int]:
         """The moves of the root in the order in which they are tried."""
@@ -206,11 +251,9 @@ class Iterating(Judgement):
                 if square != PASS:
                     self.words[kernels.RANKS + square] = rank
 
-    def _variation(self, number: int) -> Line:
-        length = int(kernels.follow(number, self.address, address_of(self.line)))
-        return tuple(PASS if move == kernels.PASSING else move for move in self.line[:length].tolist())
 
-
-def is_solved(iteration: Iteration) -> bool:
-    """Whether deeper searches can only find the same: the best line and all others end with the game."""
-    return abs(iteration.value) >= EXACT
+def _nodes_in(seconds: float, last: Iteration) -> int:
+    """The nodes that can be visited in a time, at the speed of the last depth."""
+    if math.isinf(seconds):
+        return UNLIMITED
+    return int(CAREFUL * max(0.0, seconds) * last.nodes / last.seconds)

@@ -3,7 +3,7 @@
 A search of alpha-beta forgets its tree.  To know the *variations*, the best line from each move of the root, every
 position gets a number when it is reached, and a move that raises alpha is *elected*: a table keeps, for each ply, the
 numbers of its father and its own, and the move.  Who follows the numbers from a move of the root finds its variation:
-the line that is expected, or the answers that refute it.
+the line that is expected, or the answers that refute it.  The moves of the root, one after the other, share the table.
 
 The table takes as much memory as it may.  Only when a ply is full, it is cleaned: what hangs on no elected position and
 on none that is being searched cannot be part of a variation any more.  Numbers grow, so each ply stays in order.
@@ -34,7 +34,7 @@ ROWS = FILLED + DEEPEST + 1
 ROW = 40
 WORDS = ROWS + ROW * DEEPEST
 ENTRY = 2  # father; number << 8 | move
-LEAST_ROOM = 128  # of a ply: what is left after cleaning is at most a move of the root and one more for each ply
+LEAST_ROOM = 128  # of a ply: what is left after cleaning is one position at most for each ply above
 
 
 # ---- the table of elected positions ---------------------------------------------------------------------------------
@@ -76,14 +76,14 @@ def is_elected(ply: int, number: int, block: int) -> bool:
 def clean(block: int) -> None:
     """Keep what may still become part of a variation: the last child of each father that is elected or on the way."""
     store(block, CLEANED, load(block, CLEANED) + 1)
-    for ply in range(1, DEEPEST):
+    for ply in range(2, DEEPEST):
         kept = 0
         for index in range(load(block, FILLED + ply)):
             place = place_of(ply, index, block)
             father, child = load(place, 0), load(place, 1)
             if father != load(block, WAY + ply - 1) and not is_elected(ply - 1, father, block):
                 continue
-            if kept > 0 and load(place_of(ply, kept - 1, block), 0) == father and ply > 1:
+            if kept > 0 and load(place_of(ply, kept - 1, block), 0) == father:
                 kept -= 1
             store(place_of(ply, kept, block), 0, father)
             store(place_of(ply, kept, block), 1, child)
@@ -93,7 +93,7 @@ def clean(block: int) -> None:
 
 @kernel("void(int64, int64, int64, int64, int64)")
 def elect(ply: int, father: int, number: int, move: int, block: int) -> None:
-    """Note the best move of a father so far; those of the root are all kept."""
+    """Note the best move of a father so far."""
     if load(block, ELECTED) == 0:
         return
     if load(block, FILLED + ply) == load(block, ROOM):

@@ -26,6 +26,8 @@ KEPT_BACK = (
     "threads",
     "hash",
     "memory",
+    "archive",
+    "learn",
     "command",
     "log",
 )  # settings that are the machine's, not a guest's

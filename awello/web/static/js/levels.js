@@ -38,9 +38,10 @@ const PROGRAMS = {
   uct: "uct@1s",
   ppaf: "ppaf@1s",
   puct: "puct@1s",
+  otage: "otage@500ms",
   champion: "champion@1s",
 };
-const ONLY = { travers: ["abapa", "tournament", "romein"], puct: ["othello", "abapa", "tournament", "romein"] };
+const ONLY = { otage: ["othello"], travers: ["abapa", "tournament", "romein"], puct: ["othello", "abapa", "tournament", "romein"] };
 
 /** The specs of all programs that know a game, from the names that the server gave. */
 export function programsFor(game, names) {
