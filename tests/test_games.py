@@ -191,8 +191,9 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
     branches = told("explore")["branches"]
     assert isinstance(branches, list) and len(branches) == 1
     assert branches[0]["move"] == "f5" and branches[0]["games"] == 30
+    assert branches[0]["value"] == told("explore")["value"] != told("explore", "f5")["value"] is not None
     shown = awello("explore", "f5", "--result", "white")
-    assert shown.returncode == 0 and "White to move" in shown.stdout
+    assert shown.returncode == 0 and "White to move, worth +" in shown.stdout and "value" in shown.stdout
     assert awello("games", "files").stdout.count("a.ggf") == 1
 
 

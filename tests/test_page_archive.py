@@ -87,15 +87,18 @@ def test_explorer_follows_the_position(visitor: Visitor, place: str) -> None:
     expect(page.locator("#explorer-head")).to_contain_text("game")
     page.keyboard.press("Home")
     start = explore(Archive(place), Position.start())
-    expect(page.locator("#explorer-head")).to_have_text("26 games")
+    worth = f"{start.value:+d}".replace("-", "−")
+    expect(page.locator("#explorer-head")).to_have_text(f"26 games · worth {worth} in their tree")
+    expect(page.locator("#explore-f5 .explorer-value")).to_have_text(worth)
     expect(page.locator(".explorer-move")).to_have_count(1)
-    assert row(page, "f5").startswith("f5: 26 games, 100 %, won ")
+    assert row(page, "f5").startswith("f5: 26 games, 100 %, won ") and row(page, "f5").endswith(f"value {worth}")
     (first,) = start.branches
     widths = page.eval_on_selector_all(".explorer-bar span", "parts => parts.map(part => Number(part.style.flexGrow))")
     assert widths == [count for count in (first.wins, first.draws, first.losses) if count]
     expect(page.locator(".explorer-bar span").first).to_have_class("explorer-first is-won")
     page.keyboard.press("End")
     expect(page.locator("#explore-c4 .explorer-opening")).to_have_text("Tiger")
+    expect(page.locator(".explorer-heads .explorer-value")).to_be_hidden()  # nobody finished a game from here
     expect(page.locator("#explorer-head")).to_contain_text("Perpendicular")
     page.keyboard.press("k")
     expect(page.locator("#explore-d3")).to_be_visible()

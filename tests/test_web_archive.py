@@ -63,10 +63,11 @@ def test_explore_says_what_the_explorer_says(client: TestClient, place: str, gam
         line = Record(start.start, start.moves[:plies])
         expected = explore(archive, line.final)
         found = client.post("/api/explore", json={"game": str(game), "moves": names_of(line)}).json()
-        assert found["games"] == expected.games > 0
+        assert found["games"] == expected.games > 0 and found["value"] == expected.value
+        assert (found["value"] is None) == (game >= Game.ABAPA)
         for told, branch in zip(found["branches"], expected.branches, strict=True):
             assert told["move"] == line.final.format_move(branch.move)
-            for part in ("games", "wins", "draws", "losses", "score"):
+            for part in ("games", "wins", "draws", "losses", "score", "value"):
                 assert told[part] == getattr(branch, part)
 
 
@@ -75,7 +76,7 @@ def test_openings_are_named_in_both_languages(client: TestClient, place: str) ->
     found = client.post("/api/explore", json={"moves": ["f5", "d6", "c3", "d3"]}).json()
     assert found["opening"] is None
     assert found["branches"] == [
-        {"move": "c4", "games": 1, "wins": 0, "draws": 0, "losses": 0, "score": None,
+        {"move": "c4", "games": 1, "wins": 0, "draws": 0, "losses": 0, "score": None, "value": None,
          "opening": {"en": "Tiger", "fr": "Tigre"}}
     ]  # fmt: skip
     after = client.post("/api/explore", json={"moves": ["f5", "d6", "c3", "d3", "c4"]}).json()
@@ -83,7 +84,7 @@ def test_openings_are_named_in_both_languages(client: TestClient, place: str) ->
 
 
 def test_a_position_that_nobody_reached(client: TestClient) -> None:
-    assert client.post("/api/explore", json={}).json() == {"games": 0, "opening": None, "branches": []}
+    assert client.post("/api/explore", json={}).json() == {"games": 0, "value": None, "opening": None, "branches": []}
 
 
 # ---- games that are kept --------------------------------------------------------------------------------------------

@@ -3,10 +3,12 @@
 import random
 
 import numpy as np
+from conftest import random_record
 
 from awello import Game, Position, Record, parse_position, parse_transcript
 from awello.archive.index import trace_records
 from awello.archive.places import END, place_of
+from awello.archive.tree import Tree as GameTree
 from awello.engine.awale import INFINITY
 from awello.engine.awale_worker import AwaleWorker
 from awello.engine.awale_worker import Table as Memory
@@ -122,10 +124,13 @@ def trace_random_games() -> None:
 
 
 def trace_archive() -> None:
-    """Print the entries of a game, whose passes are put back before."""
+    """Print the entries of a game, whose passes are put back before, and what a tree of games says on its way."""
     record = Record(Position.start(), put_back_passes(Position.start(), parse_transcript(ENDGAME).moves))
     entries, margins = trace_records(Game.OTHELLO, [record], [1])
     print(margins, *entries)
+    games = [random_record(Game.OTHELLO4, seed) for seed in range(8)]
+    tree = GameTree(games)
+    print(len(tree), [tree.branches(position) for position in games[0].positions()])
 
 
 def trace_networks() -> None:

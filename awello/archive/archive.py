@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from awello.archive.index import find_entries
 from awello.archive.schema import connect, events, games, players, writing
-from awello.archive.store import ASKED, DRAW, record_of, store
+from awello.archive.store import ASKED, DRAW, record_of, start_of, store
 from awello.errors import ConfigError
 from awello.folders import user_data
 from awello.formats.openings import openings
@@ -136,6 +136,14 @@ class Archive:
                 part = numbers[at : at + ASKED]
                 found = {row.id: row for row in connection.execute(_with_names().where(games.c.id.in_(set(part))))}
                 yield from (found[number] for number in part if number in found)
+
+    def lines(self, numbers: Sequence[int]) -> Iterator[Record]:
+        """The games of some numbers, in any order, with their moves and nothing else: faster than `records`."""
+        with self.engine.connect() as connection:
+            for at in range(0, len(numbers), ASKED):
+                asked = select(games.c.game, games.c.start, games.c.moves)
+                for row in connection.execute(asked.where(games.c.id.in_(numbers[at : at + ASKED]))):
+                    yield Record(start_of(row), tuple(np.frombuffer(row.moves, np.int8).tolist()))
 
     @property
     def empty(self) -> bool:

@@ -8,9 +8,11 @@ import numpy as np
 from awello.archive.archive import Archive, Wanted
 from awello.archive.index import DECIDED, Entries, find_entries, name_at
 from awello.archive.places import UNKNOWN
+from awello.archive.tree import Tree
 from awello.formats.openings import Opening, opening_at
 from awello.position import Position
 
+VALUED = 250  # games through a position, at most, whose tree is grown to tell values
 USUAL_START = "f5"  # of Black's four first moves, which are one by symmetry, the one that most people write
 
 
@@ -25,6 +27,8 @@ class Branch:
     losses: int
     score: float | None
     """The mean margin of the mover in the games that the board decided."""
+    value: int | None
+    """The mover's margin in the tree of these games; None where that is not known."""
     opening: Opening | None
     """The name of the position after the move."""
 
@@ -35,6 +39,8 @@ class Exploration:
 
     position: Position
     games: int
+    value: int | None
+    """The mover's margin after the best of the moves that have one."""
     branches: Sequence[Branch]
 
 
@@ -44,18 +50,30 @@ def explore(archive: Archive, position: Position, wanted: Wanted | None = None) 
         entries = find_entries(connection, position)
         if wanted is not None:
             entries = entries[np.isin(entries["record"], [row.id for row in wanted.rows(connection)])]
-    branches = [_branch(position, move, entries[entries["move"] == name]) for name, move in _moves(position).items()]
-    played = [branch for branch in branches if branch.games]
-    return Exploration(position, len(entries), sorted(played, key=lambda branch: -branch.games))
+    tree = _tree(archive, position, entries)
+    values = tree.branches(position)
+    branches = [
+        _branch(position, move, entries[entries["move"] == name], values.get(move))
+        for name, move in _moves(position).items()
+    ]
+    played = sorted((branch for branch in branches if branch.games), key=lambda branch: -branch.games)
+    return Exploration(position, len(entries), tree.value(position), played)
 
 
-def _branch(position: Position, move: int, entries: Entries) -> Branch:
+def _tree(archive: Archive, position: Position, entries: Entries) -> Tree:
+    """The tree of the games that came through a position; an empty one if they are too many, or not of Othello."""
+    if position.game.family != "othello" or len(entries) > VALUED:
+        return Tree()
+    return Tree(archive.lines(np.unique(entries["record"]).tolist()))
+
+
+def _branch(position: Position, move: int, entries: Entries, value: int | None) -> Branch:
     scores = entries["score"].astype(int)
     known = scores[scores != UNKNOWN]
     wins, draws, losses = (int(np.count_nonzero(outcome)) for outcome in (known > 0, known == 0, known < 0))
     margins = known[abs(known) != DECIDED]
     mean = float(margins.mean()) if len(margins) else None
-    return Branch(move, len(entries), wins, draws, losses, mean, opening_at(position.after(move)))
+    return Branch(move, len(entries), wins, draws, losses, mean, value, opening_at(position.after(move)))
 
 
 def _moves(position: Position) -> dict[int, int]:

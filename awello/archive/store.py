@@ -47,13 +47,18 @@ def row_of(record: Record) -> dict[str, Any]:
 
 def record_of(row: Row[Any]) -> Record:
     """The record of a row with the names `first_name`, `second_name` and `event_name`."""
-    game, more = Game(row.game), json.loads(row.more)
-    start = Position.start(game) if row.start is None else parse_position(row.start, game)
+    start, more = start_of(row), json.loads(row.more)
     moves = tuple(np.frombuffer(row.moves, np.int8).tolist())
-    named = zip((*game.sides, "Event"), (row.first_name, row.second_name, row.event_name), strict=True)
+    named = zip((*start.game.sides, "Event"), (row.first_name, row.second_name, row.event_name), strict=True)
     tags = {tag: name for tag, name in named if name is not None} | more.get("tags", {})
     seconds, values = (tuple(more.get(part, ())) for part in ("seconds", "values"))
     return Record(start, moves, seconds, values, tags, row.loser, row.reason)
+
+
+def start_of(row: Any) -> Position:
+    """Where the game of a row began."""
+    game = Game(row.game)
+    return Position.start(game) if row.start is None else parse_position(row.start, game)
 
 
 def parse_date(text: str) -> str | None:

@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 
 from awello.archive.archive import Archive, Wanted
-from awello.archive.nodes import Bytes, Numbers, minimax, node_of, walk
+from awello.archive.nodes import Bytes, Numbers, key_of, minimax, walk
 from awello.errors import ConfigError
 from awello.kernel import U, Words
 from awello.position import Position
@@ -36,24 +36,24 @@ class Advice:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Positions, and the places by which they are found."""
+    """Positions, and the keys by which they are found."""
 
     games: Bytes
     owns: Words
     opps: Words
-    places: Words
+    keys: Words
 
     def pick(self, chosen: Numbers | slice) -> "Nodes":
         """Some of them."""
-        return Nodes(self.games[chosen], self.owns[chosen], self.opps[chosen], self.places[chosen])
+        return Nodes(self.games[chosen], self.owns[chosen], self.opps[chosen], self.keys[chosen])
 
 
 def join(parts: Iterable[Nodes]) -> Nodes:
-    """All of the parts, each place once, in the order of the places."""
-    columns = [(part.games, part.owns, part.opps, part.places) for part in parts]
-    games, owns, opps, places = map(np.concatenate, zip(*columns, strict=True))
-    _, first = np.unique(places, return_index=True)
-    return Nodes(games, owns, opps, places).pick(first)
+    """All of the parts, each position once, in the order of the keys."""
+    columns = [(part.games, part.owns, part.opps, part.keys) for part in parts]
+    games, owns, opps, keys = map(np.concatenate, zip(*columns, strict=True))
+    _, first = np.unique(keys, return_index=True)
+    return Nodes(games, owns, opps, keys).pick(first)
 
 
 class Tree:
@@ -71,7 +71,7 @@ class Tree:
         """The tree of the games that are asked for, of all sizes unless some are named."""
         if not wanted.kinds and wanted.through is None:
             wanted = replace(wanted, kinds=tuple(SIZES.values()))
-        return cls(archive.records(archive.numbers(wanted)))
+        return cls(archive.lines(archive.numbers(wanted)))
 
     def add(self, records: Iterable[Record]) -> None:
         """Let games grow into the tree; those that the board did not decide are left out."""
@@ -88,9 +88,9 @@ class Tree:
     def value(self, position: Position) -> int | None:
         """The margin for whoever is to move if both play the best that is known; None of an unknown position."""
         self._grow()
-        place = U(node_of(int(position.game), U(position.own), U(position.opp)))
-        at = np.searchsorted(self._nodes.places, place)
-        return int(self._values[at]) if at < len(self._values) and self._nodes.places[at] == place else None
+        key = U(key_of(int(position.game), U(position.own), U(position.opp)))
+        at = np.searchsorted(self._nodes.keys, key)
+        return int(self._values[at]) if at < len(self._values) and self._nodes.keys[at] == key else None
 
     def branches(self, position: Position) -> dict[int, int]:
         """The legal moves to known positions, and their values for the mover."""
@@ -114,16 +114,14 @@ class Tree:
         """Take in what was added, and find all values again: a new one can change those of many positions before."""
         if not self._new:
             return
-        nodes = self._nodes = join([self._nodes, *self._new])
-        self._new, count = [], len(nodes.places)
-        bits = max(1, count.bit_length() - 1)
+        nodes = join([self._nodes, *self._new])
+        bits = max(1, len(nodes.keys).bit_length() - 1)
         shift = U(64 - bits)
-        held = np.bincount((nodes.places >> shift).astype(np.int64), minlength=1 << bits)
+        held = np.bincount((nodes.keys >> shift).astype(np.int64), minlength=1 << bits)
         begins = np.concatenate([[0], np.cumsum(held)])
-        discs = np.bitwise_count(nodes.owns | nodes.opps)
-        order = np.argsort(discs, kind="stable")[::-1].copy()
-        self._values = np.empty(count, np.int8)
-        minimax(order, nodes.games, nodes.owns, nodes.opps, nodes.places, begins, shift, self._values)
+        looks, values = np.zeros(1 << bits, np.uint64), np.empty(len(nodes.keys), np.int8)
+        minimax(nodes.games, nodes.owns, nodes.opps, nodes.keys, begins, looks, shift, values)
+        self._nodes, self._values, self._new = nodes, values, []
 
 
 def _walk(records: list[Record]) -> tuple[int, Nodes]:
@@ -136,5 +134,5 @@ def _walk(records: list[Record]) -> tuple[int, Nodes]:
     moves = np.array([move for record in records for move in record.moves], np.int8)
     room = len(moves) + len(records)
     nodes = Nodes(np.empty(room, np.int8), *(np.empty(room, np.uint64) for _ in range(3)))
-    ended, count = walk(games, owns, opps, lengths, moves, nodes.games, nodes.owns, nodes.opps, nodes.places)
+    ended, count = walk(games, owns, opps, lengths, moves, nodes.games, nodes.owns, nodes.opps, nodes.keys)
     return ended, nodes.pick(slice(count))

@@ -22,7 +22,7 @@ from awello.cli.asking import (
 if TYPE_CHECKING:
     from awello.archive.explorer import Branch, Exploration
 
-BAR = 20  # characters for the shares of won, drawn and lost games
+BAR = 12  # characters for the shares of won, drawn and lost games
 
 
 @app.command()
@@ -49,7 +49,8 @@ def explore(
     archive = open_archive(place)
     found = explore_archive(archive, position, None if wanted == Wanted() else wanted)
     if json:
-        about = {"moves": moves, "games": found.games, "opening": names_of(opening_at(position))}
+        name = names_of(opening_at(position))
+        about = {"moves": moves, "games": found.games, "value": found.value, "opening": name}
         print_json(about | {"branches": [as_json(found, each) for each in found.branches]})
     else:
         print(EMPTY) if archive.empty else print_exploration(found)
@@ -64,6 +65,7 @@ def as_json(found: "Exploration", branch: "Branch") -> dict[str, Any]:
         "move": found.position.format_move(branch.move),
         **counts,
         "score": branch.score,
+        "value": branch.value,
         "opening": names_of(branch.opening),
     }
 
@@ -77,11 +79,13 @@ def print_exploration(found: "Exploration") -> None:
 
     console = Console(highlight=False, markup=False)
     name = opening_at(found.position)
-    console.print(f"{found.games:,d} games{f', {name.en}' if name else ''}: {found.position.mover} to move")
+    worth = "" if found.value is None else f", worth {found.value:+d} in their tree"
+    console.print(f"{found.games:,d} games{f', {name.en}' if name else ''}: {found.position.mover} to move{worth}")
     if not found.branches:
         console.print("no game goes on from here")
         return
-    table = Table("move", "games", "played", "won, drawn, lost", "", "mean", "opening")
+    values = [] if found.value is None else ["value"]
+    table = Table("move", "games", "played", "won, drawn, lost", "", "mean", *values, "opening")
     for branch in found.branches:
         table.add_row(
             found.position.format_move(branch.move),
@@ -90,6 +94,7 @@ def print_exploration(found: "Exploration") -> None:
             bar(branch),
             " ".join(f"{share:.0%}" for share in shares(branch)),
             "" if branch.score is None else f"{branch.score:+.1f}",
+            *("" if branch.value is None else f"{branch.value:+d}" for _ in values),
             branch.opening.en if branch.opening else "",
         )
     console.print(table)

@@ -46,6 +46,7 @@ class Branch(BaseModel):
     draws: int
     losses: int
     score: float | None = Field(description="The mean margin of the mover, where the board told it")
+    value: int | None = Field(description="The mover's margin by minimax over the games through this position")
     opening: OpeningName | None = Field(description="The name of the position after the move")
 
 
@@ -53,6 +54,7 @@ class Explored(BaseModel):
     """A position in the games of the archive."""
 
     games: int = Field(description="That came through it, or through one that is symmetric to it")
+    value: int | None = Field(description="The best of the moves' values; null where too many games came through")
     opening: OpeningName | None
     branches: list[Branch] = Field(description="The most frequent first; of moves that are symmetric, one")
 
@@ -238,11 +240,13 @@ def _explored(found: Exploration) -> dict[str, Any]:
             "draws": branch.draws,
             "losses": branch.losses,
             "score": branch.score,
+            "value": branch.value,
             "opening": names_of(branch.opening),
         }
         for branch in found.branches
     ]
-    return {"games": found.games, "opening": names_of(opening_at(found.position)), "branches": branches}
+    opening = names_of(opening_at(found.position))
+    return {"games": found.games, "value": found.value, "opening": opening, "branches": branches}
 
 
 def _summary(row: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import { openingOf } from "./screen.js";
 import { api } from "./server.js";
 import { currentLanguage, signed, t } from "./words.js";
 
-const WRITTEN = 25; // percent of a bar from which on there is room for the figure
+const WRITTEN = 35; // percent of a bar from which on there is room for the figure
 
 const digits = (number) => number.toLocaleString(currentLanguage());
 const percent = (part, whole) => Math.round((100 * part) / Math.max(1, whole));
@@ -21,7 +21,8 @@ export class Explorer {
   build() {
     this.head = h("p", { class: "explorer-head", id: "explorer-head", role: "status" });
     this.heads = h("div", { class: "explorer-heads", "aria-hidden": "true" },
-      ...["move", "games", "results", "mean"].map((name) => h("span", {}, t(`explorer.${name}`))));
+      ...["move", "games", "results", "mean"].map((name) => h("span", {}, t(`explorer.${name}`))),
+      h("span", { class: "explorer-value", title: t("explorer.value.help") }, t("explorer.value")));
     this.rows = h("ol", { class: "explorer-rows", id: "explorer-rows", onmouseleave: () => this.app.showPreview(null) });
     this.empty = h("p", { class: "soft" });
     this.element = h("section", { class: "explorer" }, this.head, this.heads, this.rows, this.empty);
@@ -61,10 +62,12 @@ export class Explorer {
     redraw(this.rows);
   }
 
-  show(game, { games, branches, opening: here }) {
+  show(game, { games, value, branches, opening: here }) {
     const opening = (here ?? openingOf(game))?.[currentLanguage()];
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: digits(games) });
-    this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "");
+    const worth = value === null ? "" : ` · ${t("explorer.worth", { value: signed(value) })}`;
+    this.head.replaceChildren(h("b", {}, count), opening ? ` · ${opening}` : "", worth);
+    this.element.classList.toggle("has-values", value !== null);
     this.heads.hidden = !branches.length;
     this.empty.textContent = branches.length ? "" : this.emptyWords(game, games);
     redraw(this.rows, ...branches.map((branch) => this.row(branch, games)));
@@ -77,7 +80,7 @@ export class Explorer {
 
   row(branch, total) {
     const { node } = this;
-    const { move, games, score, opening } = branch;
+    const { move, games, score, value, opening } = branch;
     const name = move === "pass" ? t("move.pass") : move;
     const show = () => node === this.app.table.game.at && this.preview(move);
     const button = h("button", {
@@ -89,6 +92,7 @@ export class Explorer {
       h("span", { class: "explorer-games" }, digits(games), h("small", {}, `${share(games, total)} %`)),
       bar(branch, node.view.side),
       h("span", { class: "explorer-mean" }, score === null ? "" : signed(score, 1)),
+      h("span", { class: "explorer-value" }, value === null ? "" : signed(value)),
       opening ? h("span", { class: "explorer-opening" }, opening[currentLanguage()]) : null);
     return h("li", {}, button);
   }
@@ -115,11 +119,12 @@ function bar({ wins, draws, losses }, side) {
 }
 
 /** The row for those who hear it. */
-function label(move, { games, wins, draws, losses, score, opening }, total) {
+function label(move, { games, wins, draws, losses, score, value, opening }, total) {
   const decided = wins + draws + losses;
   const words = [t("explorer.row", { move, games: digits(games), share: share(games, total) })];
   if (decided) words.push(t("explorer.row.results", { won: percent(wins, decided), drawn: percent(draws, decided), lost: percent(losses, decided) }));
   if (score !== null) words.push(t("explorer.row.mean", { mean: signed(score, 1) }));
+  if (value !== null) words.push(t("explorer.row.value", { value: signed(value) }));
   if (opening) words.push(opening[currentLanguage()]);
   return words.join(", ");
 }

@@ -9,7 +9,10 @@ import pytest
 from conftest import random_record
 
 from awello import PASS, Game, Position, Record
+from awello.archive import explorer
 from awello.archive.archive import Archive, Wanted
+from awello.archive.explorer import explore
+from awello.archive.nodes import look_of
 from awello.archive.tree import Advice, Tree
 from awello.errors import ConfigError
 from awello.kernel import U
@@ -58,7 +61,7 @@ def relatives(record: Record, count: int, chance: random.Random) -> Iterator[Rec
         yield Record(record.start, tuple(moves))
 
 
-def some_games(game: Game, seed: int, count: int = 24) -> list[Record]:
+def some_games(game: Game, seed: int, count: int = 9) -> list[Record]:
     """Games that have much in common, some of them turned, and one that nobody finished."""
     chance = random.Random(seed)
     found = list(relatives(random_record(game, seed), count, chance))
@@ -89,9 +92,15 @@ def test_values_are_those_of_a_plain_tree(game: Game, seed: int) -> None:
     compare(Tree(records), records)
 
 
+def test_symmetric_positions_look_the_same() -> None:
+    for position in random_record(Game.OTHELLO, 3).positions():
+        boards = [[symmetric(U(word), each) for word in (position.own, position.opp)] for each in range(8)]
+        assert len({look_of(U(own), U(opp), U(40)) for own, opp in boards}) == 1
+
+
 def test_small_boards_pass_and_meet_again() -> None:
     """What the comparison above relies on: these games hold passes, and positions that are reached by several ways."""
-    records = [random_record(Game.OTHELLO4, seed) for seed in range(150)]
+    records = [random_record(Game.OTHELLO4, seed) for seed in range(80)]
     assert any(PASS in record.moves for record in records)
     ways = {
         (position.canonical(), tuple(record.moves[:ply]))
@@ -126,9 +135,9 @@ def test_it_grows() -> None:
     random.Random(1).shuffle(records)
     tree = Tree()
     assert len(tree) == 0 and tree.value(Position.start()) is None and tree.advise(Position.start()) is None
-    for at in range(0, len(records), 20):
-        tree.add(iter(records[at : at + 20]))
-        compare(tree, records[: at + 20])
+    for at in range(0, len(records), 40):
+        tree.add(iter(records[at : at + 40]))
+        compare(tree, records[: at + 40])
     count, games = len(tree), tree.games
     tree.add([turned(record, 3) for record in records])
     assert len(tree) == count and tree.games == 2 * games, "the same games again, turned round"
@@ -244,3 +253,22 @@ def test_the_tree_of_some_games(tmp_path: Path) -> None:
     assert len(Tree.of(archive, Wanted(player="nobody"))) == 0
     with pytest.raises(ConfigError, match="Awalé"):
         Tree.of(archive, Wanted(kinds=(Game.ABAPA,)))
+
+
+def test_the_explorer_tells_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(tmp_path / "archive.sqlite")
+    games = some_games(Game.OTHELLO4, 4, 30)
+    for at, record in enumerate(games):
+        archive.add(Record(record.start, record.moves, tags={"Black": "Ann" if at % 2 else "Bob"}, loser=record.loser))
+    for asked, mine in ((None, games), (Wanted(player="ann"), games[1::2])):
+        for position in games[1].positions():
+            through = [each for each in mine if position.canonical() in {here.canonical() for here in each.positions()}]
+            found, plain = explore(archive, position, asked), PlainTree(through)
+            assert found.value == plain.value(position)
+            values = {branch.move: branch.value for branch in found.branches}
+            assert values == {move: plain.branches(position).get(move) for move in values}
+    count = explore(archive, games[0].start).games
+    for most, known in ((count, True), (count - 1, False)):
+        monkeypatch.setattr(explorer, "VALUED", most)
+        found = explore(archive, games[0].start)
+        assert {value is not None for value in (found.value, *(branch.value for branch in found.branches))} == {known}
