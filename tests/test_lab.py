@@ -2,14 +2,22 @@
 
 import csv
 import json
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import awello, fresh_awello
+from conftest import awello, fresh_awello, random_record
 
+from awello import Game, Position
 from awello.errors import ConfigError
-from awello.lab import benchmark, championship, complexity, heuristics, ordering, published
+from awello.evaluate.heuristics import EXACT
+from awello.evaluate.otage import judge
+from awello.evaluate.otage_memory import Judgement, Memory
+from awello.kernel import U
+from awello.lab import benchmark, branches, championship, complexity, heuristics, ordering, otage, published
 from awello.lab.experiment import Plan, run
+from awello.search.iterating import HINTS, ORDER, Iterating, Techniques
 
 EXPERIMENTS = {
     "complexity": {"time.csv", "ratios.csv", "nodes.csv", "savings.csv", "nodes-depth-2.png", "nodes-depth-2.svg"},
@@ -72,6 +80,94 @@ def test_the_tournament_of_report_1(tmp_path: Path) -> None:
     assert sum(float(row["points"]) for row in rows.values()) == sum(points.values())
     with pytest.raises(ConfigError, match="for Awalé"):
         heuristics.plan("othello", None, 1, (1,), 1)
+
+
+# ---- Otage ----------------------------------------------------------------------------------------------------------
+def test_the_tree_of_report_4() -> None:
+    tree = branches.report_tree()
+    assert otage.count_leaves(tree) == published.BRANCHES
+    before, last = branches.deepen(tree, (2, 3))
+    assert before.variations == {"1": ("1", "1.3"), "2": ("2", "2.2"), "3": ("3", "3.2")}
+    assert (before.move, last.move) == ("3", "3")
+
+
+def test_the_more_is_known_the_fewer_leaves() -> None:
+    counts = otage.count_random_leaves(60, 1)
+    assert list(counts) == list(published.BRANCHES)
+    assert all(more > fewer for more, fewer in pairwise(counts.values())), counts
+
+
+def grow(position: Position, depth: int, block: Judgement) -> branches.Branch:
+    """The tree of a position, as deep as it is searched."""
+    if position.over:
+        black, white = position.score()
+        return branches.Branch(EXACT * (white - black if position.side else black - white))
+    moves = position.legal_moves() if depth else ()
+    children = {position.format_move(move): grow(position.after(move), depth - 1, block) for move in moves}
+    return branches.Branch(int(judge(U(position.own), U(position.opp), block.address)), children)
+
+
+def middles_and_ends() -> Iterator[Position]:
+    """Positions of a game's middle, and some near its end, where sides pass and games finish."""
+    yield from (otage.sample(2, number) for number in range(3))
+    for seed in range(12):
+        late = list(random_record(Game.OTHELLO, seed).positions())[-5]
+        if len(late.legal_moves()) > 1:
+            yield late
+
+
+@pytest.mark.parametrize("order", [False, True])
+def test_the_kernels_search_as_the_plain_trees(order: bool) -> None:
+    searched = 0
+    for position in middles_and_ends():
+        tree = grow(position, 4, Judgement(Memory()))
+        for hints in HINTS:
+            search = Iterating(Memory(), Techniques(hints, order, aspiration=False))
+            plain = branches.deepen(tree, range(1, 5), hints, ORDER.split() if order else ())
+            for ours, theirs in zip(search.deepen(position, 4), plain, strict=False):
+                assert (ours.value, ours.leaves) == (theirs.value, theirs.leaves)
+                assert position.format_move(ours.move) == theirs.move
+                if hints in ("branch", "tables"):
+                    lines = {tuple(map(position.format_move, line)) for line in ours.variations.values()}
+                    assert lines == set(theirs.variations.values())
+                searched += 1
+    assert searched > 150
+
+
+def test_the_experiment_about_otage(tmp_path: Path) -> None:
+    words = ("lab", "otage", "--games", "3", "--depths", "3,4", "--out", str(tmp_path / "out"))
+    done = awello(*words)
+    assert done.returncode == 0, done.stderr
+    assert "20 positions done" in done.stdout
+    tables = {}
+    for name in ("trees", "positions-3", "positions-4", "game", "variations"):
+        with (tmp_path / "out" / f"{name}.csv").open() as file:
+            tables[name] = list(csv.DictReader(file))
+    assert [int(row["one tree: leaves"]) for row in tables["trees"]] == list(published.BRANCHES.values())
+    assert {row["search"] for row in tables["positions-4"]} == set(otage.SEARCHES)
+    *moves, total = tables["game"]
+    assert len(moves) == 17 and int(total["report 4: saved"]) == sum(published.OTAGE_SAVED)
+    assert int(total["saved"]) == sum(int(row["without variations"]) - int(row["with variations"]) for row in moves)
+    assert len(tables["variations"]) == 11 + 1
+    lines = [json.loads(line) for line in (tmp_path / "out" / "positions.jsonl").read_text().splitlines()]
+    depth4 = sum(line["leaves"]["best move"][3] for line in lines if line["kind"] == "sample")
+    row = next(row for row in tables["positions-4"] if row["search"] == "best move")
+    assert int(row["leaves of this depth"]) == depth4
+    assert int(row["leaves of all depths to it"]) > depth4
+    assert json.loads(awello(*words, "--json").stdout)["positions"] == 20, "the same command goes on"
+    assert "holds another experiment (seed)" in awello(*words, "--seed", "1").stderr
+    assert "is for Othello" in awello("lab", "otage", "--game", "awale").stderr
+
+
+def test_searches_that_disagree_are_no_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    position = otage.sample(1, 1)
+    assert 14 <= (position.own | position.opp).bit_count() <= 30 and position == otage.sample(1, 1)
+    clever = Memory(factors=(1.0, 2.0, 3.0, 4.0))
+    monkeypatch.setattr(
+        otage, "_searcher", lambda name: Iterating(clever if name == "best move" else Memory(), Techniques())
+    )
+    with pytest.raises(AssertionError, match="disagree"):
+        otage.search_position(position, "sample", 1, tuple(otage.LADDER), 2)
 
 
 def quick_plan(games: int = 4) -> Plan:

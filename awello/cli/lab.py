@@ -13,13 +13,15 @@ from awello.cli.app import Json, Variant, app, print_json, progress
 @app.command()
 def lab(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="complexity, championship, benchmark, ordering or heuristics")
+        str, typer.Argument(metavar="NAME", help="complexity, championship, benchmark, ordering, heuristics or otage")
     ],
     game: Annotated[
         str | None, typer.Option(help="othello or awale; unless said, that of the experiment", metavar="GAME")
     ] = None,
     variant: Variant = None,
-    games: Annotated[int | None, typer.Option(min=1, help="Games for each configuration", metavar="N")] = None,
+    games: Annotated[
+        int | None, typer.Option(min=1, help="Games for each configuration; otage: positions", metavar="N")
+    ] = None,
     depths: Annotated[str | None, typer.Option(help="Plies to look ahead, such as 2,4,6", metavar="N,...")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
@@ -33,14 +35,15 @@ def lab(
     benchmark: each heuristic against random.
     ordering: what an order of moves saves, learnt before or while searching (Awalé).
     heuristics: the nine programs of report 1 against each other (Awalé).
+    otage: what the variations of one depth save at the next, in trees and in positions (Othello).
     """
     from awello.errors import ConfigError
-    from awello.lab import benchmark, championship, complexity, heuristics, ordering
+    from awello.lab import benchmark, championship, complexity, heuristics, ordering, otage
     from awello.lab.experiment import run
     from awello.lab.report import need_plots
     from awello.rules.game import find_game
 
-    modules = (complexity, championship, benchmark, ordering, heuristics)
+    modules = (complexity, championship, benchmark, ordering, heuristics, otage)
     experiments = {module.__name__.rpartition(".")[2]: module for module in modules}
     if name not in experiments:
         raise ConfigError(f"no experiment {name!r}: choose {', '.join(experiments)}")
@@ -52,16 +55,16 @@ def lab(
     plan = experiment.plan(game, variant, games or experiment.GAMES, plies, seed)
     folder = out or Path(f"lab-{name}-{game}")
     try:
-        with progress(f"lab {name}", plan.games * len(plan.pairings)) as step:
-            played = run(plan, folder, jobs, step)
+        with progress(f"lab {name}", plan.parts) as step:
+            done = getattr(experiment, "run", run)(plan, folder, jobs, step)  # only one that plays no games has its own
     except KeyboardInterrupt:
-        print(f"awello: the games so far are in {folder}: the same command goes on from there", file=sys.stderr)
+        print(f"awello: the {plan.unit} so far are in {folder}: the same command goes on from there", file=sys.stderr)
         raise
-    experiment.write(plan, played, plies, folder)
+    experiment.write(plan, done, plies, folder)
     if json:
-        print_json({"experiment": name, "games": len(played), "folder": str(folder)})
+        print_json({"experiment": name, plan.unit: len(done), "folder": str(folder)})
     else:
-        print(f"{len(played)} games played; the report is {folder / 'report.html'} (and report.md)")
+        print(f"{len(done)} {plan.unit} done; the report is {folder / 'report.html'} (and report.md)")
 
 
 def parse_depths(text: str) -> Sequence[int]:

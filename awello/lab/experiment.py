@@ -1,10 +1,11 @@
 """An experiment that can be interrupted: games are played in worker processes and written down one by one."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import ClassVar, TypeVar
 
 from awello.arena.journal import Journal
 from awello.arena.match import Match, play_one
@@ -13,6 +14,9 @@ from awello.arena.workers import work
 from awello.players.player import Choice, Player, make_player
 from awello.position import Position
 from awello.rules.game import PASS, Game, find_game
+
+Job = TypeVar("Job")
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,12 @@ class Plan:
     seed: int
     opening_plies: int = 0
     """Random moves before the players take over; two games in a row share them."""
+    unit: ClassVar[str] = "games"
+
+    @property
+    def parts(self) -> int:
+        """How many games there are."""
+        return self.games * len(self.pairings)
 
     def chosen_game(self) -> Game:
         """The game with its variant."""
@@ -95,7 +105,7 @@ def _play(job: tuple[Plan, int, int]) -> Played:
 
 
 def _prepare() -> None:
-    """Nothing: players are made when their first game comes."""
+    """Nothing: what a process needs is made when its first job comes."""
 
 
 def run(plan: Plan, folder: Path, jobs: int, report: Callable[[int], None]) -> list[Played]:
@@ -107,7 +117,7 @@ def run(plan: Plan, folder: Path, jobs: int, report: Callable[[int], None]) -> l
         report(len(done))
         wanted = [(pairing, number) for number in range(plan.games) for pairing in range(len(plan.pairings))]
         missing = [(plan, *job) for job in wanted if job not in done]
-        with closing(_play_all(missing, jobs)) as games:
+        with closing(do_all(_play, missing, jobs)) as games:
             for game in games:
                 done[game.pairing, game.number] = game
                 journal.write(asdict(game))
@@ -115,8 +125,9 @@ def run(plan: Plan, folder: Path, jobs: int, report: Callable[[int], None]) -> l
     return [done[job] for job in sorted(done)]
 
 
-def _play_all(missing: list[tuple[Plan, int, int]], jobs: int) -> Generator[Played, None, None]:
+def do_all(function: Callable[[Job], Part], missing: Sequence[Job], jobs: int) -> Generator[Part, None, None]:
+    """The function of each job, in order, here or in so many processes."""
     if jobs == 1:
-        yield from map(_play, missing)
+        yield from map(function, missing)
     else:
-        yield from work(_play, missing, jobs, _prepare)
+        yield from work(function, missing, jobs, _prepare)

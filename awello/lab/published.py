@@ -3,6 +3,7 @@
 Report 0: "Intelligence artificielle appliquée au jeu d'Othello", 2024, chapter 3.
 Report 1: "J'ai Awalé de Travers", 2020, section 3.4.
 Report 2: "Stratégies d'IA pour Othello", 2024, appendix V.B.
+Report 4: "Stratégies pour un Othello de haut niveau", 1996, sections II.3.2, IV.1 and IV.2.
 """
 
 STRATEGIES = ("positional", "absolute", "mobility", "mixed")
@@ -104,4 +105,22 @@ HEURISTICS = {
     "MinMaxH2": 7.18,
     "MinMax": 2.52,
     "Le crocodile crétin": 1.19,
+}
+
+# Report 4, section II.3.2: leaves of one tree of 27.
+BRANCHES = {"minimax": 27, "alpha-beta": 20, "best move": 19, "best branch": 17, "refutation tables": 11}
+
+# Report 4, section IV.1: a game of Otage, Black, and the leaves that variations saved for each of its moves when both
+# versions searched to the same depth; the first two moves were in its book.
+OTAGE_GAME = "c4e3f4g3e6d6f5f6g6g4g5h6f3f2h4h5h7c5b5c6h3a5h2d3f1g1h1g2e2e1f7g8d1g7"
+OTAGE_SAVED = [0, 0, 164_745, 104_620, 169_711, 191_649, 200_589, 807_834, 1_359_011]
+OTAGE_SAVED += [308_951, 308_048, 149_289, 62_046, 51_001, 27_018, 153_151, 68_404]
+
+# Report 4, section IV.2: the principal variation after the first eight moves of that game, by depth.
+OTAGE_VARIATIONS = {
+    5: "g5 h4 h5 g4 h3",
+    6: "g5 c3 g4 b4 d3 c5",
+    7: "g5 h6 g4 c5 c7 c6 c3",
+    8: "g6 c3 e7 c5 f7 g5 f3 f8",
+    9: "g6 h6 f3 c3 e2 b4 e7 f8 d3",
 }

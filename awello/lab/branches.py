@@ -1,0 +1,144 @@
+"""Iterative deepening on trees that lie open: what `search/iterative.py` does, told plainly (report 4, section II.3).
+
+A search of one depth brings home a *variation* for each move of the root: the line that is expected after the best
+one, and after each other the answers that refute it.  The next depth tries first, by its *hints*, nothing, the best
+move, the best branch (its whole variation), or the variations of all moves (the refutation tables).  Moves have names,
+and as in the report the moves that a variation names come first wherever they are legal below its move of the root.
+"""
+
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+Line = tuple[str, ...]
+
+# The report draws its tree of 27 leaves, and no words tell its values.  This one is ours, made to have the report's
+# counts of leaves and its variations (3 3.2, 1 1.3, 2 2.2); all values are those for the root's mover.
+SHALLOW = [[18, 10, 9], [15, 8, 17], [15, 10, 11]]
+DEEP = [
+    [[18, 17, 12], [9, 4, 10], [11, 4, 6]],
+    [[11, 16, 8], [10, 6, 8], [12, 5, 14]],
+    [[15, 12, 6], [8, 11, 7], [11, 4, 11]],
+]
+
+LARGEST, NOISE = 99, 20  # of random trees: the values of leaves, and what the depth before is wrong by
+BRANCHING = (3, 5)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A position of a tree: what it is judged to be worth for its mover, and where its moves lead."""
+
+    value: float
+    children: Mapping[str, "Branch"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the search of one depth found."""
+
+    depth: int
+    move: str
+    value: float
+    variations: dict[str, Line]
+    """By the moves of the root, each with its move first."""
+    leaves: int
+
+
+# ---- the searches ---------------------------------------------------------------------------------------------------
+def minimax(branch: Branch, depth: int) -> tuple[float, int]:
+    """The value of a tree to a depth, and all its leaves."""
+    if depth == 0 or not branch.children:
+        return branch.value, 1
+    found = [minimax(child, depth - 1) for child in branch.children.values()]
+    return max(-value for value, _ in found), sum(leaves for _, leaves in found)
+
+
+def deepen(root: Branch, depths: Iterable[int], hints: str = "tables", order: Sequence[str] = ()) -> Iterator[Found]:
+    """What each depth finds by the hints of the depth before; without a hint moves are tried by an order of names."""
+    last = None
+    for depth in depths:
+        last = search_depth(root, depth, hints, order, last)
+        yield last
+
+
+def search_depth(root: Branch, depth: int, hints: str, order: Sequence[str], last: Found | None) -> Found:
+    """Search the moves of the root to a depth by what the depth before found."""
+    best, best_move, leaves = -math.inf, "", 0
+    variations: dict[str, Line] = {}
+    first = [last.move] if last and hints != "none" else []
+    for move in sort_moves(root.children, [*first, *order]):
+        hinted = last and (hints == "tables" or (hints == "branch" and move == last.move))
+        search = Search([*last.variations[move], *order] if last and hinted else order)
+        found, answers = search.search(root.children[move], -math.inf, -best, depth - 1)
+        variations[move], leaves = (move, *answers), leaves + search.leaves
+        if -found > best:
+            best, best_move = -found, move
+    return Found(depth, best_move, best, variations, leaves)
+
+
+class Search:
+    """Alpha-beta by one order of moves; counts its leaves."""
+
+    def __init__(self, order: Sequence[str]) -> None:
+        self.order, self.leaves = order, 0
+
+    def search(self, branch: Branch, alpha: float, beta: float, depth: int) -> tuple[float, Line]:
+        """The value, fail-soft, and the line that the moves which raised alpha make."""
+        if depth == 0 or not branch.children:
+            self.leaves += 1
+            return branch.value, ()
+        best, line = -math.inf, Line()
+        for move in sort_moves(branch.children, self.order):
+            found, answers = self.search(branch.children[move], -beta, -alpha, depth - 1)
+            best = max(best, -found)
+            if -found > alpha:
+                alpha, line = -found, (move, *answers)
+                if alpha >= beta:
+                    break
+        return best, line
+
+
+def sort_moves(moves: Iterable[str], order: Sequence[str]) -> list[str]:
+    """Moves as an order names them, those that it does not name after them as they come."""
+    return sorted(moves, key=lambda move: order.index(move) if move in order else len(order))
+
+
+# ---- trees ----------------------------------------------------------------------------------------------------------
+def report_tree() -> Branch:
+    """The tree of 27 leaves."""
+    return plant(DEEP, SHALLOW)
+
+
+def random_tree(chance: random.Random) -> Branch:
+    """Three levels of random numbers; the depth before judges by the true values with some noise."""
+    few, many = BRANCHING
+    deep = [
+        [
+            [chance.randint(-LARGEST, LARGEST) for _ in range(chance.randint(few, many))]
+            for _ in range(chance.randint(few, many))
+        ]
+        for _ in range(chance.randint(few, many))
+    ]
+    shallow = [[max(leaves) + chance.randint(-NOISE, NOISE) for leaves in part] for part in deep]
+    return plant(deep, shallow)
+
+
+def plant(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> Branch:
+    """A tree of three levels from values for the root's mover: the leaves, and the positions above them."""
+    return Branch(
+        0,
+        {
+            f"{one}": Branch(
+                0,
+                {
+                    f"{one}.{two}": Branch(
+                        value, {f"{one}.{two}.{three}": Branch(-leaf) for three, leaf in enumerate(leaves, 1)}
+                    )
+                    for two, (leaves, value) in enumerate(zip(*part, strict=True), 1)
+                },
+            )
+            for one, part in enumerate(zip(deep, shallow, strict=True), 1)
+        },
+    )

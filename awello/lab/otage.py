@@ -1,0 +1,269 @@
+"""What the variations of one depth save at the next: report 4's tables, on trees and on Othello.
+
+Plain alpha-beta, then with more and more of what the depth before found: the best move, the best branch, the refutation
+tables.  All find the same values, which is checked, so their leaves can be compared.  The order of squares and the
+aspiration window are each switched off alone to see what they save.  The judgement is that of an Otage that has learnt
+nothing.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+from awello.arena.journal import Journal
+from awello.errors import ConfigError
+from awello.evaluate.otage_memory import Memory
+from awello.formats.transcript import parse_transcript
+from awello.lab import branches, published
+from awello.lab.experiment import do_all
+from awello.lab.report import Report
+from awello.position import Position
+from awello.record import Record
+from awello.rules.game import Game, find_game
+from awello.search.iterating import Iterating, Techniques
+
+GAME, GAMES, DEPTHS = "othello", 50, (8,)
+LADDER = {"alpha-beta": "none", "best move": "move", "best branch": "branch", "refutation tables": "tables"}
+ALL, NO_ORDER, NO_WINDOW = "refutation tables", "tables, no order", "tables, no window"
+SEARCHES = {
+    **{name: Techniques(hints) for name, hints in LADDER.items()},
+    NO_ORDER: Techniques(order=False),
+    NO_WINDOW: Techniques(aspiration=False),
+    "alpha-beta, neither": Techniques("none", order=False, aspiration=False),
+}
+IN_THE_GAME = ("best move", ALL)  # without variations, and with them
+TREES = 200
+DISCS = (14, 30)
+GLANCE, STRAY = 2, 0.25  # sensible play: the depth of a short search, and the share of random moves
+BEGUN = 8  # moves of the report's game after which it shows variations
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is searched: so many positions, and those of the report's game in which Otage was to move."""
+
+    name: str
+    game: str
+    positions: int
+    depth: int
+    seed: int
+    unit: ClassVar[str] = "positions"
+
+    @property
+    def wanted(self) -> list[tuple[str, int]]:
+        """The kind and the number of each position."""
+        return [*(("sample", number) for number in range(self.positions)), *(("game", at) for at in _turns())]
+
+    @property
+    def parts(self) -> int:
+        """How many positions there are."""
+        return len(self.wanted)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What the searches of a position found, at each depth."""
+
+    kind: str
+    number: int
+    values: list[int]
+    leaves: dict[str, list[int]]
+    seconds: dict[str, list[float]]
+
+
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+    """So many positions to the greatest depth."""
+    if find_game(game, variant=variant) is not Game.OTHELLO:
+        raise ConfigError("the experiment otage is for Othello on 8x8")
+    return Plan("otage", game, games, max(depths), seed)
+
+
+# ---- searching ------------------------------------------------------------------------------------------------------
+def run(plan: Plan, folder: Path, jobs: int, report: Callable[[int], None]) -> list[Searched]:
+    """Search what is missing in a folder, calling `report` with the positions done; all positions, in order."""
+    with Journal(folder, "experiment", asdict(plan), "positions.jsonl") as journal:
+        done = {(each.kind, each.number): each for each in (Searched(**line) for line in journal.done)}
+        report(len(done))
+        missing = [(plan, *job) for job in plan.wanted if job not in done]
+        with closing(do_all(_search, missing, jobs)) as found:
+            for each in found:
+                done[each.kind, each.number] = each
+                journal.write(asdict(each))
+                report(1)
+    return [done[job] for job in plan.wanted]
+
+
+def _search(job: tuple[Plan, str, int]) -> Searched:
+    plan, kind, number = job
+    if kind == "game":
+        return search_position(report_game(number), kind, number, IN_THE_GAME, plan.depth)
+    return search_position(sample(plan.seed, number), kind, number, tuple(SEARCHES), plan.depth)
+
+
+def search_position(position: Position, kind: str, number: int, names: Sequence[str], depth: int) -> Searched:
+    """Search a position in several ways; that they find the same values is what makes them comparable."""
+    found = {name: list(_searcher(name).deepen(position, depth)) for name in names}
+    values = {name: [each.value for each in iterations] for name, iterations in found.items()}
+    if any(others != values[names[0]] for others in values.values()):
+        raise AssertionError(f"searches of {position} disagree: {values}")
+    leaves = {name: [each.leaves for each in iterations] for name, iterations in found.items()}
+    seconds = {name: [each.seconds for each in iterations] for name, iterations in found.items()}
+    return Searched(kind, number, values[names[0]], leaves, seconds)
+
+
+@cache
+def _searcher(name: str) -> Iterating:
+    """A search, made once in each process."""
+    return Iterating(Memory(), SEARCHES[name])
+
+
+# ---- positions ------------------------------------------------------------------------------------------------------
+def sample(seed: int, number: int) -> Position:
+    """A position of a game's middle from sensible play with some random moves, with a choice for the mover."""
+    chance = random.Random(f"{seed}/{number}")
+    discs = chance.randint(*DISCS)
+    while True:
+        position = Position.start()
+        while not position.over and (position.own | position.opp).bit_count() < discs:
+            position = position.after(_sensible(position, chance))
+        if len(position.legal_moves()) > 1:
+            return position
+
+
+def _sensible(position: Position, chance: random.Random) -> int:
+    if chance.random() < STRAY:
+        return chance.choice(position.legal_moves())
+    *_, found = _searcher(ALL).deepen(position, GLANCE)
+    return found.move
+
+
+def report_game(plies: int) -> Position:
+    """The position after so many moves of the report's game."""
+    record = parse_transcript(published.OTAGE_GAME)
+    return Record(record.start, record.moves[:plies]).final
+
+
+def _turns() -> range:
+    """The plies of the report's game before which Black, Otage, is to move."""
+    return range(0, len(published.OTAGE_GAME) // 2, 2)
+
+
+# ---- the report -----------------------------------------------------------------------------------------------------
+def write(plan: Plan, found: Sequence[Searched], depths: Sequence[int], folder: Path) -> None:
+    """Write the report of the experiment."""
+    report = Report(folder, "Otage: what the variations of the depth before save")
+    report.text(
+        "A variation is the best line from a move of the root: the principal one, and for each other move the answers "
+        "that refute it. The next depth tries first nothing of them (alpha-beta), the best move, the best branch (the "
+        "principal variation) or the variations of all moves (the refutation tables). All find the same values."
+    )
+    _write_trees(report, plan.seed)
+    for depth in depths:
+        _write_sample(report, depth, [each for each in found if each.kind == "sample"], plan.seed)
+    _plot(report, plan.depth, [each for each in found if each.kind == "sample"])
+    _write_game(report, plan.depth, [each for each in found if each.kind == "game"])
+    _write_variations(report, range(max(1, plan.depth - 3), plan.depth + 2))
+    report.write()
+
+
+def count_leaves(tree: branches.Branch) -> dict[str, int]:
+    """The leaves of a tree of three levels that each algorithm looks at, after a search to depth 2."""
+    value, leaves = branches.minimax(tree, 3)
+    counts = {"minimax": leaves}
+    for name, hints in LADDER.items():
+        *_, last = branches.deepen(tree, (2, 3), hints)
+        if last.value != value:
+            raise AssertionError(f"{name} finds {last.value}, minimax {value}")
+        counts[name] = last.leaves
+    return counts
+
+
+def count_random_leaves(trees: int, seed: int) -> dict[str, int]:
+    """The same, summed over random trees."""
+    chance = random.Random(seed)
+    counts = [count_leaves(branches.random_tree(chance)) for _ in range(trees)]
+    return {name: sum(each[name] for each in counts) for name in counts[0]}
+
+
+def _write_trees(report: Report, seed: int) -> None:
+    one, many = count_leaves(branches.report_tree()), count_random_leaves(TREES, seed)
+    rows = []
+    for name in one:
+        shares = [100 * counts[name] / counts["minimax"] for counts in (one, many)]
+        rows.append([name, one[name], published.BRANCHES[name], shares[0], many[name], shares[1]])
+    report.text(
+        "## Trees",
+        "The report draws its tree of 27 leaves but does not tell its values in words: ours was made to have the "
+        f"report's counts. The other {TREES} trees are random, with {branches.BRANCHING[0]} to {branches.BRANCHING[1]} "
+        "moves everywhere; the depth before judges them nearly right.",
+    )
+    header = ["algorithm", "one tree: leaves", "report 4", "one tree: %", f"{TREES} trees: leaves", f"{TREES} trees: %"]
+    report.table("trees", "Leaves at depth 3 after a search to depth 2", header, rows)
+
+
+def _write_sample(report: Report, depth: int, found: Sequence[Searched], seed: int) -> None:
+    last = {name: sum(sum(each.leaves[name][depth - 1 : depth]) for each in found) for name in SEARCHES}
+    rows = []
+    for name in SEARCHES:
+        whole = sum(sum(each.leaves[name][:depth]) for each in found)
+        milliseconds = 1000 * sum(sum(each.seconds[name][:depth]) for each in found) / len(found)
+        rows.append([name, last[name], 100 * last[name] / last["alpha-beta"], whole, milliseconds])
+    order, window = (100 * (1 - last[ALL] / last[without]) for without in (NO_ORDER, NO_WINDOW))
+    report.text(
+        f"## Positions at depth {depth}",
+        f"{len(found)} positions of {DISCS[0]} to {DISCS[1]} discs, seed {seed}. The first four searches have the "
+        "order of squares and the aspiration window; then each is switched off alone, and at last everything. Beside "
+        f"the tables, the order saves {order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
+    )
+    header = ["search", "leaves of this depth", "share, %", "leaves of all depths to it", "time of a position, ms"]
+    report.table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
+
+
+def _plot(report: Report, depth: int, found: Sequence[Searched]) -> None:
+    def draw(axes: Any) -> None:
+        for name in SEARCHES:
+            totals = [sum(sum(each.leaves[name][ply : ply + 1]) for each in found) for ply in range(depth)]
+            axes.plot(range(1, depth + 1), totals, label=name)
+        axes.set(xlabel="depth", ylabel="leaves", yscale="log")
+
+    report.plot("leaves", "Leaves of all positions at each depth", draw)
+
+
+def _write_game(report: Report, depth: int, found: Sequence[Searched]) -> None:
+    record, rows = parse_transcript(published.OTAGE_GAME), list[list[object]]()
+    totals = [0, 0, 0]
+    for turn, each in enumerate(found):
+        less, more = (sum(each.leaves[name]) for name in IN_THE_GAME)
+        theirs = published.OTAGE_SAVED[turn]
+        moves = [record.start.format_move(move) for move in record.moves[each.number : each.number + 2]]
+        rows.append([str(turn + 1), *moves, less, more, less - more, theirs])
+        totals = [total + added for total, added in zip(totals, (less, more, theirs), strict=True)]
+    rows.append(["sum", "", "", *totals[:2], totals[0] - totals[1], totals[2]])
+    report.text(
+        "## A game",
+        f"The report's game, Otage being Black: leaves of all depths to {depth} by the best move alone and with the "
+        "refutation tables. Its own searches went as deep as its clock allowed, about 9 plies; saved are the leaves "
+        "when both of its versions went to the same depth.",
+    )
+    header = ["", "Black", "White", "without variations", "with variations", "saved", "report 4: saved"]
+    report.table("game", "Leaves for each move of a game", header, rows)
+
+
+def _write_variations(report: Report, depths: range) -> None:
+    position = report_game(BEGUN)
+    columns = []
+    for found in list(_searcher(ALL).deepen(position, depths[-1]))[depths[0] - 1 :]:
+        columns.append([" ".join(map(position.format_move, line)) for line in found.variations.values()])
+    names = ["P", *map(str, range(1, len(columns[0])))]
+    rows: list[list[object]] = [[name, *lines] for name, *lines in zip(names, *columns, strict=True)]
+    rows.append(["report 4: P", *(published.OTAGE_VARIATIONS.get(depth) for depth in depths)])
+    report.text(
+        "## Variations",
+        f"After `{published.OTAGE_GAME[: 2 * BEGUN]}`: the principal variation, then what refutes the other moves. A "
+        "move that needs a long refutation is nearly as good as the best one.",
+    )
+    report.table("variations", "Variations by depth", ["", *(f"depth {depth}" for depth in depths)], rows)
