@@ -148,7 +148,11 @@ def test_the_experiment_about_otage(tmp_path: Path) -> None:
     *moves, total = tables["game"]
     assert len(moves) == 17 and int(total["report 4: saved"]) == sum(published.OTAGE_SAVED)
     assert int(total["saved"]) == sum(int(row["without variations"]) - int(row["with variations"]) for row in moves)
-    assert len(tables["variations"]) == 11 + 1
+    *ours, theirs = tables["variations"]
+    assert len(ours) == 11 and theirs["depth 5"] == "g5 h4 h5 g4 h3"
+    assert {len(row["depth 5"].split()) for row in ours} == {2, 5}, (
+        "an answer refutes, or the line is searched to its end"
+    )
     lines = [json.loads(line) for line in (tmp_path / "out" / "positions.jsonl").read_text().splitlines()]
     depth4 = sum(line["leaves"]["best move"][3] for line in lines if line["kind"] == "sample")
     row = next(row for row in tables["positions-4"] if row["search"] == "best move")

@@ -33,7 +33,7 @@ SEARCHES = {
     **{name: Techniques(hints) for name, hints in LADDER.items()},
     NO_ORDER: Techniques(order=False),
     NO_WINDOW: Techniques(aspiration=False),
-    "alpha-beta, neither": Techniques("none", order=False, aspiration=False),
+    "alpha-beta alone": Techniques("none", order=False, aspiration=False),
 }
 IN_THE_GAME = ("best move", ALL)  # without variations, and with them
 TREES = 200
@@ -207,17 +207,19 @@ def _write_trees(report: Report, seed: int) -> None:
 
 def _write_sample(report: Report, depth: int, found: Sequence[Searched], seed: int) -> None:
     last = {name: sum(sum(each.leaves[name][depth - 1 : depth]) for each in found) for name in SEARCHES}
+    base = max(1, last["alpha-beta"])  # nothing is left where the game ends before
     rows = []
     for name in SEARCHES:
         whole = sum(sum(each.leaves[name][:depth]) for each in found)
         milliseconds = 1000 * sum(sum(each.seconds[name][:depth]) for each in found) / len(found)
-        rows.append([name, last[name], 100 * last[name] / last["alpha-beta"], whole, milliseconds])
-    order, window = (100 * (1 - last[ALL] / last[without]) for without in (NO_ORDER, NO_WINDOW))
+        rows.append([name, last[name], 100 * last[name] / base, whole, milliseconds])
+    order, window = (100 * (1 - last[ALL] / max(1, last[without])) for without in (NO_ORDER, NO_WINDOW))
     report.text(
         f"## Positions at depth {depth}",
-        f"{len(found)} positions of {DISCS[0]} to {DISCS[1]} discs, seed {seed}. The first four searches have the "
-        "order of squares and the aspiration window; then each is switched off alone, and at last everything. Beside "
-        f"the tables, the order saves {order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
+        f"{len(found)} positions of {DISCS[0]} to {DISCS[1]} discs, seed {seed}, from play to depth {GLANCE} with a "
+        "quarter of random moves. The first four searches have the order of squares and the aspiration window; then "
+        "each is switched off alone, and at last everything. Beside the tables, the order saves "
+        f"{order:.1f} % of the leaves at this depth and the window {window:.1f} %.",
     )
     header = ["search", "leaves of this depth", "share, %", "leaves of all depths to it", "time of a position, ms"]
     report.table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
@@ -237,17 +239,17 @@ def _write_game(report: Report, depth: int, found: Sequence[Searched]) -> None:
     record, rows = parse_transcript(published.OTAGE_GAME), list[list[object]]()
     totals = [0, 0, 0]
     for turn, each in enumerate(found):
-        less, more = (sum(each.leaves[name]) for name in IN_THE_GAME)
+        before, after = (sum(each.leaves[name]) for name in IN_THE_GAME)
         theirs = published.OTAGE_SAVED[turn]
         moves = [record.start.format_move(move) for move in record.moves[each.number : each.number + 2]]
-        rows.append([str(turn + 1), *moves, less, more, less - more, theirs])
-        totals = [total + added for total, added in zip(totals, (less, more, theirs), strict=True)]
+        rows.append([str(turn + 1), *moves, before, after, before - after, theirs])
+        totals = [total + added for total, added in zip(totals, (before, after, theirs), strict=True)]
     rows.append(["sum", "", "", *totals[:2], totals[0] - totals[1], totals[2]])
     report.text(
         "## A game",
         f"The report's game, Otage being Black: leaves of all depths to {depth} by the best move alone and with the "
-        "refutation tables. Its own searches went as deep as its clock allowed, about 9 plies; saved are the leaves "
-        "when both of its versions went to the same depth.",
+        "refutation tables. Its own searches went as deep as the clock allowed, to depth 9 for the sixth move; what "
+        "it saved is told for both of its versions at the same depth.",
     )
     header = ["", "Black", "White", "without variations", "with variations", "saved", "report 4: saved"]
     report.table("game", "Leaves for each move of a game", header, rows)
@@ -264,6 +266,6 @@ def _write_variations(report: Report, depths: range) -> None:
     report.text(
         "## Variations",
         f"After `{published.OTAGE_GAME[: 2 * BEGUN]}`: the principal variation, then what refutes the other moves. A "
-        "move that needs a long refutation is nearly as good as the best one.",
+        "long one belongs to a move that was the best one so far when it was searched.",
     )
     report.table("variations", "Variations by depth", ["", *(f"depth {depth}" for depth in depths)], rows)
