@@ -55,37 +55,20 @@ def match(
 def play_and_report(match: "Match", jobs: int, json: bool, records: bool) -> None:
     """Play a match with a progress bar and print its recap."""
     from awello.arena.match import play_match
+    from awello.cli.learning import describe, learn_from
+    from awello.players.player import make_player
 
     with progress(f"{match.first} - {match.second}", match.games) as step:
         result = play_match(match, jobs, step)
-    learnt = learn(result)
+    sides = [match.first_side(number) for number in range(result.games)]
+    learnt = learn_from([make_player(match.first), make_player(match.second)], result.records, sides)
     if json:
         print_json(result.as_json(records) | ({"learnt": learnt} if learnt else {}))
     else:
         print_recap(result)
-        for folder, each in learnt.items():
-            found = f"{each['games']} games and keeps {each['kept']}, would play {each['changed']} of them differently"
-            print(f"otage in {folder} has learnt from {found}")
+        print("".join(f"{line}\n" for line in describe(learnt)), end="")
     if result.interrupted:
         raise typer.Exit(130)
-
-
-def learn(result: "MatchResult") -> dict[str, dict[str, int]]:
-    """Let the players that learn from their games do so; what each did, by its folder."""
-    from dataclasses import asdict
-
-    from awello.players.otage import Otage
-    from awello.players.player import make_player
-
-    match, learnt = result.match, {}
-    for place, (spec, opponent) in enumerate(((match.first, match.second), (match.second, match.first))):
-        player = make_player(spec)
-        if isinstance(player, Otage) and player.memory and player.learn and result.records:
-            from awello.learn.replay import learn_from_match
-
-            sides = [match.first_side(number) ^ place for number in range(len(result.records))]
-            learnt[player.memory] = asdict(learn_from_match(Path(player.memory), result.records, sides, opponent))
-    return learnt
 
 
 def print_recap(result: "MatchResult") -> None:

@@ -44,6 +44,7 @@ def play_here(
     from rich.console import Console
 
     from awello.arena.game import play_game
+    from awello.cli.learning import describe, learn_from
     from awello.formats.transcript import format_transcript
     from awello.players.human import Human
 
@@ -71,6 +72,8 @@ def play_here(
     console.print(record.final)
     console.print(record.describe(), style="bold")
     console.print(f"moves: {format_transcript(record)}")
+    for line in describe(learn_from(players, [record], [0])):
+        console.print(line)
 
 
 def _title(game: "Game") -> str:
