@@ -19,7 +19,7 @@ from awello.arena.journal import Journal, own_players
 from awello.arena.match import Match, play_one, tally
 from awello.arena.openings import balanced_opening
 from awello.arena.sprt import Hypotheses, elo, superiority
-from awello.arena.workers import work
+from awello.arena.workers import Jobs, check_jobs, work
 from awello.errors import ConfigError
 from awello.formats.transcript import format_transcript
 from awello.players.player import Player, make_player
@@ -198,14 +198,13 @@ Report = Callable[[DuelResult], None]
 
 
 def play_duel(
-    duel: Duel, jobs: int = 1, folder: Path | None = None, report: Report = lambda result: None
+    duel: Duel, jobs: Jobs = 1, folder: Path | None = None, report: Report = lambda result: None
 ) -> DuelResult:
     """Play a duel until it is over; `report` is told at first and after each pair.
 
     Ctrl-C ends it with what was played.  With a folder, every pair is written there, and the next call goes on.
     """
-    if jobs < 1:
-        raise ConfigError(f"{jobs} jobs: give at least one")
+    check_jobs(jobs)
     players = [make_player(duel.first), make_player(duel.second)]
     if any(player.spec.name == "human" for player in players):
         raise ConfigError("a duel is for programs: people play with 'awello play'")
@@ -227,7 +226,7 @@ def _read(journal: Journal) -> list[Pair]:
 
 
 def _play_on(
-    result: DuelResult, players: Sequence[Player], jobs: int, report: Report, keep: Callable[[Pair], None]
+    result: DuelResult, players: Sequence[Player], jobs: Jobs, report: Report, keep: Callable[[Pair], None]
 ) -> DuelResult:
     report(result)
     if result.over:
@@ -237,7 +236,7 @@ def _play_on(
         player.begin(duel.game, duel.seed)  # what is wrong with a player shows here, not in a worker
     numbers = range(len(result.pairs), duel.pairs)
     try:
-        with closing(_pairs(duel, players, numbers, min(jobs, len(numbers)))) as pairs:
+        with closing(_pairs(duel, players, numbers, jobs)) as pairs:
             for pair in pairs:
                 keep(pair)
                 result.pairs.append(pair)
@@ -252,7 +251,7 @@ def _play_on(
     return result
 
 
-def _pairs(duel: Duel, players: Sequence[Player], numbers: range, jobs: int) -> Generator[Pair, None, None]:
+def _pairs(duel: Duel, players: Sequence[Player], numbers: range, jobs: Jobs) -> Generator[Pair, None, None]:
     if jobs == 1:
         return (play_pair(duel, players, number) for number in numbers)
     return work(_play_number, numbers, jobs, _prepare, duel)

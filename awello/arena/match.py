@@ -1,7 +1,7 @@
 """A match: many games between two players, the colours alternating, repeatable by its seed.
 
 Game `n` depends on the seed and on `n` alone, so the results are the same for any number of worker
-processes.  With openings, each is played twice, once with either colour.
+processes, here or on a cluster.  With openings, each is played twice, once with either colour.
 """
 
 import random
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from awello.arena.game import Watcher, ignore, play_game
-from awello.arena.workers import work
+from awello.arena.workers import Jobs, check_jobs, work
 from awello.errors import ConfigError
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock
@@ -128,10 +128,11 @@ def tally(match: Match, records: Sequence[Record]) -> MatchResult:
 Report = Callable[[], None]
 
 
-def play_match(match: Match, jobs: int = 1, report: Report = lambda: None) -> MatchResult:
+def play_match(match: Match, jobs: Jobs = 1, report: Report = lambda: None) -> MatchResult:
     """Play a match, calling `report` after each game; Ctrl-C ends it with the tally of what was played."""
-    if match.games < 1 or jobs < 1:
-        raise ConfigError(f"a match needs at least one game and one job, not {match.games} and {jobs}")
+    check_jobs(jobs)
+    if match.games < 1:
+        raise ConfigError(f"a match needs at least one game, not {match.games}")
     players = [make_player(match.first), make_player(match.second)]
     if any(player.spec.name == "human" for player in players):
         raise ConfigError("a match is for programs: people play with 'awello play'")
@@ -139,7 +140,7 @@ def play_match(match: Match, jobs: int = 1, report: Report = lambda: None) -> Ma
         player.begin(match.game, match.seed)  # what is wrong with a player shows here, not in a worker
     records, interrupted = [], False
     try:
-        for record in _parallel(match, min(jobs, match.games)) if jobs > 1 else _serial(match, players):
+        for record in _serial(match, players) if jobs == 1 else _parallel(match, jobs):
             records.append(record)
             report()
     except KeyboardInterrupt:
@@ -151,7 +152,7 @@ def _serial(match: Match, players: Sequence[Player]) -> Iterator[Record]:
     return (play_one(match, players, number) for number in range(match.games))
 
 
-def _parallel(match: Match, jobs: int) -> Iterator[Record]:
+def _parallel(match: Match, jobs: Jobs) -> Iterator[Record]:
     return work(_play_number, range(match.games), jobs, _prepare, match)
 
 

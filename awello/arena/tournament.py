@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,6 +23,7 @@ from awello.arena.guard import MIB, Guarded, Terms, Used
 from awello.arena.journal import Journal, own_players
 from awello.arena.match import Match, play_one
 from awello.arena.openings import random_opening
+from awello.arena.workers import Jobs, check_jobs, work
 from awello.errors import ConfigError
 from awello.formats.transcript import format_transcript
 from awello.players.player import Forfeit, find_player
@@ -282,23 +284,23 @@ class Results:
 def run(
     tournament: Tournament,
     folder: Path,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     report: Callable[[Results], None] = lambda results: None,
     stop: "Future[Any] | None" = None,
 ) -> Results:
     """Play what is missing in a folder, so many games at a time; `report` is told at first and after each round.
 
-    An exception that another thread sets in `stop` ends the bots at once and comes out here.
+    An exception that another thread sets in `stop` ends the bots and comes out here: at once, on a cluster after the
+    next round.
     """
-    if jobs < 1:
-        raise ConfigError(f"{jobs} jobs: give at least one")
+    check_jobs(jobs)
     with Journal(folder, "tournament", tournament.configuration(), "rounds.jsonl") as journal:
         done = {(played.pair, played.number): played for played in _read(journal)}
         results = Results(tournament, list(done.values()))
         report(results)
         wanted = [(pair, number) for number in range(tournament.rounds) for pair in range(len(tournament.pairs))]
         if missing := [job for job in wanted if job not in done]:
-            with closing(_play_all(tournament, missing, min(jobs, len(missing)), stop or Future())) as rounds:
+            with closing(_play_all(tournament, missing, jobs, stop or Future())) as rounds:
                 for played in rounds:
                     results.rounds.append(played)
                     journal.write(asdict(played))
@@ -315,10 +317,18 @@ def _read(journal: Journal) -> list[Round]:
 
 
 def _play_all(
-    tournament: Tournament, missing: Sequence[tuple[int, int]], jobs: int, stop: "Future[Any]"
+    tournament: Tournament, missing: Sequence[tuple[int, int]], jobs: Jobs, stop: "Future[Any]"
 ) -> Generator[Round, None, None]:
     """Rounds as they are finished.  Each job has bots of its own and plays one game at a time with them."""
-    teams = [[Guarded(spec, tournament.game, tournament.terms) for spec in tournament.specs] for _ in range(jobs)]
+    if isinstance(jobs, int):
+        return _play_here(tournament, missing, min(jobs, len(missing)), stop)
+    return _play_afar(tournament, missing, jobs, stop)
+
+
+def _play_here(
+    tournament: Tournament, missing: Sequence[tuple[int, int]], jobs: int, stop: "Future[Any]"
+) -> Generator[Round, None, None]:
+    teams = [_team(tournament) for _ in range(jobs)]
     free: SimpleQueue[list[Guarded]] = SimpleQueue()
     pool = ThreadPoolExecutor(jobs)
 
@@ -331,8 +341,7 @@ def _play_all(
 
     def end_all(_: object = None) -> None:
         for team in teams:
-            for bot in team:
-                bot.close()
+            _close(team)
 
     try:
         stop.add_done_callback(end_all)
@@ -347,6 +356,45 @@ def _play_all(
         pool.shutdown(wait=False, cancel_futures=True)
         end_all()
         pool.shutdown()
+
+
+def _play_afar(
+    tournament: Tournament, missing: Sequence[tuple[int, int]], cluster: str, stop: "Future[Any]"
+) -> Generator[Round, None, None]:
+    with closing(work(_play_job, missing, cluster, _prepare, tournament)) as rounds:
+        for played in rounds:
+            if stop.done():
+                stop.result()
+            yield played
+
+
+_work: tuple[Tournament, Sequence[Guarded]]
+
+
+def _prepare(tournament: Tournament) -> Callable[[], None]:
+    """Make a worker of a cluster ready: its own bots, which it ends afterwards."""
+    global _work
+    team = _team(tournament)
+    _work = tournament, team
+    try:
+        _make_ready(team)
+    except ConfigError:
+        _close(team)
+        raise
+    return partial(_close, team)
+
+
+def _play_job(job: tuple[int, int]) -> Round:
+    return play_round(*_work, *job)
+
+
+def _team(tournament: Tournament) -> list[Guarded]:
+    return [Guarded(spec, tournament.game, tournament.terms) for spec in tournament.specs]
+
+
+def _close(bots: Sequence[Guarded]) -> None:
+    for bot in bots:
+        bot.close()
 
 
 def _make_ready(bots: Sequence[Guarded]) -> None:

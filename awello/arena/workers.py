@@ -1,4 +1,8 @@
-"""Worker processes: results in order, Ctrl-C heard at once, and a clear word when a worker cannot live."""
+"""Workers, here or on a cluster: results in order, Ctrl-C heard at once, and a clear word when one cannot live.
+
+What workers do must follow from the item and from what `prepare` was given alone, for it may be done anywhere, and
+again.
+"""
 
 import multiprocessing
 import signal
@@ -6,13 +10,16 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol, TypeVar
 
 from awello.errors import ConfigError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Handle = TypeVar("Handle")
+Jobs = int | str  # so many processes here, or the address of the scheduler of a cluster
+Prepare = Callable[..., Callable[[], None] | None]  # what it returns, workers of a cluster call when the work is over
 AHEAD = 4  # items handed to each worker before their results are waited for
 
 
@@ -23,28 +30,39 @@ class Each(Protocol):
 
 
 def work(
-    function: Callable[[Item], Result], items: Iterable[Item], workers: int, prepare: Callable[..., None], *given: Any
+    function: Callable[[Item], Result], items: Iterable[Item], jobs: Jobs, prepare: Prepare, *given: Any
 ) -> Generator[Result, None, None]:
-    """The function of each item, in order, from processes that each call `prepare(*given)` first."""
-    with crew(workers, prepare, *given) as each:
+    """The function of each item, in order, from workers that each call `prepare(*given)` first."""
+    with crew(jobs, prepare, *given) as each:
         yield from each(function, items)
 
 
+def crew(jobs: Jobs, prepare: Prepare | None = None, *given: Any) -> AbstractContextManager[Each]:
+    """Workers that stay for several rounds of work; each calls `prepare(*given)` first, if there is anything to."""
+    if isinstance(jobs, int):
+        return _processes(jobs, prepare, *given)
+    from awello.arena.cluster import cluster
+
+    return cluster(jobs, prepare, *given)
+
+
+def check_jobs(jobs: Jobs) -> None:
+    """Refuse work that nobody would do."""
+    if isinstance(jobs, int) and jobs < 1:
+        raise ConfigError(f"{jobs} jobs: give at least one")
+
+
 @contextmanager
-def crew(workers: int, prepare: Callable[..., None] | None = None, *given: Any) -> Iterator[Each]:
-    """Processes that stay for several rounds of work; each calls `prepare(*given)` first, if there is anything to."""
+def _processes(workers: int, prepare: Prepare | None, *given: Any) -> Iterator[Each]:
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, prepare, given)
 
     def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        pending: deque[Future[Result]] = deque()
-        for item in items:
+        def submit(item: Item) -> Future[Result]:
             with deaf():
-                pending.append(pool.submit(function, item))
-            if len(pending) >= AHEAD * workers:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+                return pool.submit(function, item)
+
+        return in_order(submit, Future.result, items, lambda: workers)
 
     try:
         yield each
@@ -55,6 +73,22 @@ def crew(workers: int, prepare: Callable[..., None] | None = None, *given: Any) 
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             child.terminate()
+
+
+def in_order(
+    submit: Callable[[Item], Handle],
+    take: Callable[[Handle], Result],
+    items: Iterable[Item],
+    workers: Callable[[], int],
+) -> Iterator[Result]:
+    """Hand items over, some ahead of the results, which are taken in order."""
+    pending: deque[Handle] = deque()
+    for item in items:
+        pending.append(submit(item))
+        if len(pending) >= AHEAD * workers():
+            yield take(pending.popleft())
+    while pending:
+        yield take(pending.popleft())
 
 
 @contextmanager

@@ -34,6 +34,13 @@ Variant = Annotated[str | None, typer.Option(help="Awalé: abapa, tournament or 
 PositionText = Annotated[
     str | None, typer.Option("--position", help="A position: an OBF board or an Awalé diagram", metavar="P")
 ]
+Processes = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; unless said, 1", metavar="N")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", help="Play on the workers of a dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS"
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines")]
 
 
@@ -62,6 +69,15 @@ def start_position(game: "Game", text: str | None) -> "Position":
     from awello.position import Position, parse_position
 
     return Position.start(game) if text is None else parse_position(text, game)
+
+
+def chosen_jobs(jobs: int | None, cluster: str | None, usual: int = 1) -> int | str:
+    """Who does the work: so many processes here, or the workers of a cluster."""
+    from awello.errors import ConfigError
+
+    if jobs and cluster:
+        raise ConfigError("--jobs is for processes here, and a cluster uses all its workers: leave one of both out")
+    return cluster or jobs or usual
 
 
 def print_json(content: dict[str, Any]) -> None:

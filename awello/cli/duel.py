@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import GameName, Json, Size, Variant, app, print_json, progress
+from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json, progress
 from awello.cli.match import FirstSpec, SecondSpec
 
 if TYPE_CHECKING:
     from awello.arena.duel import Duel, DuelResult
+    from awello.arena.workers import Jobs
 
 
 @app.command()
@@ -31,7 +32,8 @@ def duel(
     opening_plies: Annotated[
         int, typer.Option(min=0, help="Without a file: random moves that leave both sides equal", metavar="N")
     ] = 8,
-    jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
+    jobs: Processes = None,
+    cluster: Cluster = None,
     out: Annotated[Path | None, typer.Option(help="Folder to keep the pairs in: the same command goes on")] = None,
     size: Size = None,
     variant: Variant = None,
@@ -49,10 +51,11 @@ def duel(
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
     asked = Hypotheses(elo0, elo1, alpha, beta)
-    play_and_report(Duel(chosen, first, second, games, seed, lines, opening_plies, asked, fixed), jobs, out, json)
+    wanted = Duel(chosen, first, second, games, seed, lines, opening_plies, asked, fixed)
+    play_and_report(wanted, chosen_jobs(jobs, cluster), out, json)
 
 
-def play_and_report(duel: "Duel", jobs: int, out: Path | None, json: bool) -> None:
+def play_and_report(duel: "Duel", jobs: "Jobs", out: Path | None, json: bool) -> None:
     """Play a duel with a progress bar and print its recap."""
     from awello.arena.duel import play_duel
     from awello.arena.sprt import elo

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from awello.cli.app import Json, Variant, print_json, progress
+from awello.cli.app import Cluster, Json, Processes, Variant, chosen_jobs, print_json, progress
 from awello.cli.train import parse_budget, train
 
 if TYPE_CHECKING:
+    from awello.arena.workers import Jobs
     from awello.learn.genetic import Evolution, Plan
 
 HEURISTICS = ("h1", "h2", "h3", "h4", "h5", "h6", "travers")
@@ -31,7 +32,8 @@ def add(name: str) -> None:
         out: Annotated[Path, typer.Option(help="The file to write, or to go on from", metavar="FILE")] = Path(
             f"{name}.json"
         ),
-        jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
+        jobs: Processes = None,
+        cluster: Cluster = None,
         seed: Annotated[int, typer.Option(help="The same seed gives the same generations", metavar="S")] = 0,
         nodes: Annotated[int, typer.Option(min=1, help="Nodes for a move of an individual", metavar="N")] = 1000,
         variant: Variant = "tournament",
@@ -47,7 +49,7 @@ def add(name: str) -> None:
         plan = Plan(name, str(game), seed, nodes)
         if plot:
             check_plot(plot)
-        evolution = learn(plan, seconds, out, jobs, lines=not json and not sys.stdout.isatty())
+        evolution = learn(plan, seconds, out, chosen_jobs(jobs, cluster), lines=not json and not sys.stdout.isatty())
         if name == "travers":
             with progress("order of moves", GAMES) as step:
                 save(out, plan, evolution, learn_order(plan, evolution, step))
@@ -60,7 +62,7 @@ for heuristic in HEURISTICS:
     add(heuristic)
 
 
-def learn(plan: "Plan", seconds: float, out: Path, jobs: int, lines: bool) -> "Evolution":
+def learn(plan: "Plan", seconds: float, out: Path, jobs: "Jobs", lines: bool) -> "Evolution":
     """Let generations pass until the time is spent, each written down."""
     from awello.arena.workers import crew
     from awello.learn.genetic import evolve, resume, save
@@ -71,7 +73,7 @@ def learn(plan: "Plan", seconds: float, out: Path, jobs: int, lines: bool) -> "E
     try:
         with (
             progress(f"train {plan.heuristic}", round(seconds)) as show,
-            crew(jobs) if jobs > 1 else nullcontext(map) as each,
+            nullcontext(map) if jobs == 1 else crew(jobs) as each,
         ):
 
             def watched(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import GameName, Json, Size, Variant, app, print_json, progress
+from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json, progress
 
 if TYPE_CHECKING:
     from awello.arena.match import Match, MatchResult
+    from awello.arena.workers import Jobs
 
 FirstSpec = Annotated[str, typer.Argument(metavar="A", help="The first player's spec; 'awello players' lists them")]
 SecondSpec = Annotated[str, typer.Argument(metavar="B", help="The second player's spec")]
@@ -27,7 +28,8 @@ def match(
     clock: Annotated[
         str | None, typer.Option(help="Time for each player's game, such as 5m or 30s+500ms", metavar="T")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
+    jobs: Processes = None,
+    cluster: Cluster = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
@@ -46,13 +48,13 @@ def match(
         raise ConfigError("--records goes with --json: add it, or leave --records out")
     play_and_report(
         Match(chosen, first, second, games, seed, lines, Clock() if clock is None else parse_clock(clock)),
-        jobs,
+        chosen_jobs(jobs, cluster),
         json,
         records,
     )
 
 
-def play_and_report(match: "Match", jobs: int, json: bool, records: bool) -> None:
+def play_and_report(match: "Match", jobs: "Jobs", json: bool, records: bool) -> None:
     """Play a match with a progress bar and print its recap."""
     from awello.arena.match import play_match
     from awello.cli.learning import describe, learn_from

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import GameName, Json, Size, Variant, app, print_json, progress
+from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, chosen_jobs, print_json, progress
 
 
 @app.command()
@@ -30,6 +30,7 @@ def selfplay(
         Path | None, typer.Option(help="Learnt weights in place of the shipped ones", metavar="FILE")
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; unless said, one a core")] = None,
+    cluster: Cluster = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
@@ -52,7 +53,7 @@ def selfplay(
     harvest, begun = resume(out, settings), time.perf_counter()
     before = harvest.games
     try:
-        played = write_games(settings, harvest, games, out, jobs or os.cpu_count() or 1)
+        played = write_games(settings, harvest, games, out, chosen_jobs(jobs, cluster, os.cpu_count() or 1))
         with closing(played), progress(f"selfplay {chosen} level {level}", games) as step:
             step(before)
             for _ in played:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import GameName, Json, Size, Variant, app, print_json, progress_bar
+from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, chosen_jobs, print_json, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from awello.arena.tournament import Results, Standing, Tournament
+    from awello.arena.workers import Jobs
 
 WIDE = 240  # columns of tables that no terminal shows
 
@@ -36,7 +37,8 @@ def tournament(
         typer.Option(min=0, help="Random moves before each round: bots without chance repeat a game", metavar="N"),
     ] = 0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Games at a time", metavar="N")] = 1,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Games at a time; unless said, 1", metavar="N")] = None,
+    cluster: Cluster = None,
     out: Annotated[Path | None, typer.Option(help="Folder to write; unless said, tournament-GAME here")] = None,
     size: Size = None,
     variant: Variant = None,
@@ -60,10 +62,10 @@ def tournament(
         threads,
     )
     chosen = Tournament(find_game(game, size, variant), tuple(bots), rounds, seed, terms, opening_plies)
-    play_and_report(chosen, out or Path(f"tournament-{game}"), jobs, json)
+    play_and_report(chosen, out or Path(f"tournament-{game}"), chosen_jobs(jobs, cluster), json)
 
 
-def play_and_report(tournament: "Tournament", folder: Path, jobs: int, json: bool) -> None:
+def play_and_report(tournament: "Tournament", folder: Path, jobs: "Jobs", json: bool) -> None:
     """Play a tournament and print its report; interrupted, that of what was played."""
     from awello.arena.tournament import Results, run
 

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from awello.arena.openings import random_opening
-from awello.arena.workers import work
+from awello.arena.workers import Jobs, work
 from awello.engine.engine import Engine
 from awello.engine.levels import level_of
 from awello.errors import ConfigError
@@ -80,25 +80,26 @@ def format_game(record: Record) -> str:
     return f"{format_transcript(record)} {first - second:+d}"
 
 
-def play_games(settings: Settings, numbers: range, jobs: int) -> Iterator[str]:
-    """The lines of some games, in order, from so many processes."""
-    size = BATCH if settings.level < SLOW and jobs > 1 else 1
+def play_games(settings: Settings, numbers: range, jobs: Jobs) -> Iterator[str]:
+    """The lines of some games, in order, from so many processes or from a cluster."""
+    size = 1 if settings.level >= SLOW or jobs == 1 else BATCH
     batches = (numbers[place : place + size] for place in range(0, len(numbers), size))
-    jobs = min(jobs, (len(numbers) + size - 1) // size)
-    if jobs > 1:
-        lines: Iterator[list[str]] = work(play_batch, batches, jobs, prepare, settings)
-    else:
+    if jobs == 1 or len(numbers) <= size:
         prepare(settings)
-        lines = map(play_batch, batches)
+        lines: Iterator[list[str]] = map(play_batch, batches)
+    else:
+        lines = work(play_batch, batches, jobs, prepare, settings, str(settings))
     return chain.from_iterable(lines)
 
 
 _work: tuple[Engine, Settings]
 
 
-def prepare(settings: Settings) -> None:
-    """Make a process ready: its own engine."""
+def prepare(settings: Settings, told: str = "") -> None:
+    """Make a process ready: its own engine, and the same weights as those of whoever told the settings."""
     global _work
+    if told and told != str(settings):
+        raise ConfigError(f"{settings.weights} is another file on a worker than here: copy it to all machines")
     _work = Engine(settings.game, hash=HASH, weights=settings.weights), settings
 
 
@@ -152,7 +153,7 @@ def resume(file: Path, settings: Settings) -> Harvest:
 
 
 def write_games(
-    settings: Settings, harvest: Harvest, games: int, file: Path, jobs: int = 1
+    settings: Settings, harvest: Harvest, games: int, file: Path, jobs: Jobs = 1
 ) -> Generator[None, None, None]:
     """Go on until a file, of which `resume` told the harvest, holds so many games; yields when one is written."""
     with file.open("a", encoding="utf-8") as content:

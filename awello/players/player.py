@@ -93,6 +93,7 @@ class Entry:
 
 REGISTRY: dict[str, Entry] = {}
 Made = TypeVar("Made", bound=type[Player])
+OWN = "awello_players_"  # how the names of modules begin that are made of files of players
 
 
 def register(name: str, summary: str) -> Callable[[Made], Made]:
@@ -113,10 +114,17 @@ def register(name: str, summary: str) -> Callable[[Made], Made]:
 def import_players(file: str) -> None:
     """Run a Python file that registers players."""
     path = Path(file)
-    module = spec_from_file_location(f"awello_players_{path.stem}", path)
+    module = spec_from_file_location(f"{OWN}{path.stem}", path)
     if not path.is_file() or module is None or module.loader is None:
         raise SpecError(f"no players in {file!r}: give a Python file that registers some")
     module.loader.exec_module(module_from_spec(module))
+
+
+def forget_players() -> None:
+    """Take the players of all files out again, for a process that goes on with those of another one."""
+    import_players.cache_clear()
+    for name in [name for name, entry in REGISTRY.items() if entry.make.__module__.startswith(OWN)]:
+        del REGISTRY[name]
 
 
 def registry() -> dict[str, Entry]:

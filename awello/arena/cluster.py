@@ -1,0 +1,211 @@
+"""Work on many machines: items go to the workers of a dask scheduler, and the results come back in order.
+
+Report 4 wished for it: its program had 205 hours of games to play against itself.  A game follows from its seed, so it
+does not matter who plays it, or whether it has been played before: the scheduler gives what a dead worker had to
+others, and a result is taken once.
+
+A worker of a cluster outlives the work of today.  So every item comes with its job: whoever has done something else
+before gets ready first, with the players and by the `prepare` of that job, and refuses if it is another Awello.
+"""
+
+import hashlib
+import multiprocessing
+import os
+import pickle
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import uuid4
+
+from awello import __version__
+from awello.arena.workers import Each, Item, Prepare, Result, in_order
+from awello.errors import ConfigError, SpecError
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+CONNECTING = 5.0  # seconds to find the scheduler, and then a worker
+PATIENCE = 60.0  # seconds without a result after which somebody looks for workers, and without any of them gives up
+SAME = "install the same version of Awello, with the same extras, on all machines"
+WORKERS = "dask worker {} --nthreads 1 --nworkers N"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker must know before the first item of some work."""
+
+    token: str
+    awello: str
+    """The fingerprint of the program that asks."""
+    players: tuple[str, bytes] | None
+    """The file of players of one's own, and its content."""
+    preparation: bytes
+    """The function to call first, if any, and what it is given; pickled, for the scheduler need not know them."""
+
+
+@cache
+def fingerprint() -> str:
+    """The version, and a hash of all that decides how games go: the code and what was learnt."""
+    digest, package = hashlib.sha256(), Path(__file__).parent.parent
+    for file in sorted([*package.rglob("*.py"), *package.glob("data/*")]):
+        digest.update(file.read_bytes())
+    return f"{__version__} {digest.hexdigest()[:8]}"
+
+
+# --- who asks ---------------------------------------------------------------------------------------------------------
+@contextmanager
+def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterator[Each]:
+    """The workers of a scheduler; what is pending when this ends is called off."""
+    client = _connect(address)
+    players = os.environ.get("AWELLO_PLAYERS")
+    file = (players, Path(players).read_bytes()) if players else None
+    job = Job(uuid4().hex, fingerprint(), file, pickle.dumps((prepare, given)))
+
+    def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        def submit(item: Item) -> "Future":
+            return client.submit(do, job, pickle.dumps((function, item)), pure=False)
+
+        return in_order(submit, lambda future: _result(client, address, future), items, lambda: len(client.nthreads()))
+
+    try:
+        yield each
+    finally:
+        with suppress(Exception):  # a worker or the scheduler may be gone
+            client.run(leave, job.token, on_error="ignore")
+        client.close()
+
+
+def _connect(address: str) -> "Client":
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ConfigError("a cluster needs an extra: pip install 'awello[cluster]'") from None
+    if not re.fullmatch(r"(tcp|tls)://.+:\d+", address):
+        raise ConfigError(f"{address!r} is no address of a scheduler: give one such as tcp://HOST:8786")
+    try:
+        client = Client(address, timeout=CONNECTING, set_as_default=False)
+    except OSError:
+        workers = WORKERS.format("tcp://HOST:8786")
+        advice = f"start one with 'dask scheduler', and on each machine workers with '{workers}'"
+        raise ConfigError(f"no scheduler answers at {address}: {advice}") from None
+    try:
+        _expect_workers(client, address, CONNECTING)
+    except ConfigError:
+        client.close()
+        raise
+    return client
+
+
+def _expect_workers(client: "Client", address: str, seconds: float) -> None:
+    try:
+        client.wait_for_workers(1, timeout=seconds)
+    except TimeoutError:
+        raise ConfigError(f"no workers at {address}: start some with '{WORKERS.format(address)}'") from None
+
+
+def _result(client: "Client", address: str, future: "Future") -> Any:
+    """What a worker found, as soon as one has; errors in a game come out as they were raised."""
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        while not future.done():
+            with suppress(TimeoutError):
+                return future.result(timeout=PATIENCE)
+            if not future.done():
+                _expect_workers(client, address, PATIENCE)
+        return future.result()
+    except KilledWorker as killed:
+        died = f"{killed.allowed_failures + 1} workers have died, one after the other, of the same item"
+        raise ConfigError(f"{died}: their logs may tell why, such as too low a 'dask worker --memory-limit'") from None
+    except CancelledError:
+        raise ConfigError(f"the scheduler at {address} is gone: start it and its workers again") from None
+    except ImportError as error:
+        raise ConfigError(f"a worker cannot do this ({error}): {SAME}") from None
+
+
+# --- who works --------------------------------------------------------------------------------------------------------
+class _Worker:
+    """What this process has got ready for."""
+
+    token = ""
+    leave: Callable[[], None] | None = None
+    folder: "TemporaryDirectory[str] | None" = None
+    over: ClassVar[set[str]] = set()
+    """The jobs that nobody waits for any more."""
+
+
+def do(job: Job, task: bytes) -> Any:
+    """One item of a job, of which the function and the item are pickled."""
+    if _Worker.token != job.token:
+        _turn_to(job)
+    function, item = pickle.loads(task)
+    return function(item)
+
+
+def leave(token: str) -> None:
+    """A job is over: let go of what it needed, and do not begin with it again."""
+    _Worker.over.add(token)
+    if _Worker.token == token:
+        _let_go()
+
+
+def _let_go() -> None:
+    end, _Worker.leave, _Worker.token = _Worker.leave, None, ""
+    if end:
+        end()
+
+
+def _turn_to(job: Job) -> None:
+    """Get ready for another job than the last one."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    if job.token in _Worker.over:
+        raise ConfigError("nobody waits for this any more")
+    if job.awello != fingerprint():
+        raise ConfigError(f"the worker {worker.address} has Awello {fingerprint()}, not {job.awello}: {SAME}")
+    if worker.state.nthreads > 1:
+        start = WORKERS.format("ADDRESS")
+        raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")
+    _let_go()
+    multiprocessing.current_process().daemon = False  # or else the bots of a tournament could have no processes
+    try:
+        _take_players(job)
+        _get_ready(job)
+    except (SpecError, ImportError) as error:  # they were right where the job comes from
+        advice = "players of your own come with 'awello --import FILE', all else must be there as it is here"
+        raise ConfigError(f"the worker {worker.address} cannot do this: {error} ({advice})") from None
+
+
+def _take_players(job: Job) -> None:
+    """The players of a job's own file in place of earlier ones; a copy of it serves where it is not."""
+    from awello.players.player import forget_players
+
+    forget_players()
+    os.environ.pop("AWELLO_PLAYERS", None)
+    if job.players:
+        name, content = job.players
+        file = Path(name)
+        if not file.is_file() or file.read_bytes() != content:
+            _Worker.folder = TemporaryDirectory(prefix="awello-")
+            file = Path(_Worker.folder.name) / file.name
+            file.write_bytes(content)
+        os.environ["AWELLO_PLAYERS"] = str(file)
+
+
+def _get_ready(job: Job) -> None:
+    from awello.kernel import kernel_modules
+
+    for module in kernel_modules():
+        import_module(module)  # so that no player's clock runs while kernels are compiled or loaded
+    prepare, given = pickle.loads(job.preparation)
+    _Worker.leave = prepare(*given) if prepare else None
+    _Worker.token = job.token
+    if job.token in _Worker.over:  # since it began to get ready
+        _let_go()
