@@ -9,6 +9,7 @@ before gets ready first, with the players and by the `prepare` of that job, and 
 """
 
 import hashlib
+import logging
 import multiprocessing
 import os
 import pickle
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 CONNECTING = 5.0  # seconds to find the scheduler, and then a worker
 PATIENCE = 60.0  # seconds without a result after which somebody looks for workers, and without any of them gives up
-SAME = "install the same version of Awello, with the same extras, on all machines"
 WORKERS = "dask worker {} --nthreads 1 --nworkers N"
 
 
@@ -89,6 +89,7 @@ def _connect(address: str) -> "Client":
     if not re.fullmatch(r"(tcp|tls)://.+:\d+", address):
         raise ConfigError(f"{address!r} is no address of a scheduler: give one such as tcp://HOST:8786")
     try:
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what is wrong is said here
         client = Client(address, timeout=CONNECTING, set_as_default=False)
     except OSError:
         workers = WORKERS.format("tcp://HOST:8786")
@@ -96,6 +97,7 @@ def _connect(address: str) -> "Client":
         raise ConfigError(f"no scheduler answers at {address}: {advice}") from None
     try:
         _expect_workers(client, address, CONNECTING)
+        _compare(client)
     except ConfigError:
         client.close()
         raise
@@ -107,6 +109,24 @@ def _expect_workers(client: "Client", address: str, seconds: float) -> None:
         client.wait_for_workers(1, timeout=seconds)
     except TimeoutError:
         raise ConfigError(f"no workers at {address}: start some with '{WORKERS.format(address)}'") from None
+
+
+def _compare(client: "Client") -> None:
+    """Refuse a cluster that would not find what is found here."""
+    try:
+        found = {"the scheduler": client.run_on_scheduler(fingerprint)}
+    except Exception as error:  # it does not know the function
+        found = {"the scheduler": error}
+    for address, theirs in client.run(fingerprint, on_error="return").items():
+        found[f"the worker {address}"] = theirs
+    for place, theirs in found.items():
+        _expect_same(place, theirs, fingerprint())
+
+
+def _expect_same(place: str, theirs: object, ours: str) -> None:
+    if theirs != ours:
+        advice = "install the same version, with the same extras, on all machines, and start workers again"
+        raise ConfigError(f"{place} has another Awello ({theirs}) than the one that asks ({ours}): {advice}")
 
 
 def _result(client: "Client", address: str, future: "Future") -> Any:
@@ -125,8 +145,6 @@ def _result(client: "Client", address: str, future: "Future") -> Any:
         raise ConfigError(f"{died}: their logs may tell why, such as too low a 'dask worker --memory-limit'") from None
     except CancelledError:
         raise ConfigError(f"the scheduler at {address} is gone: start it and its workers again") from None
-    except ImportError as error:
-        raise ConfigError(f"a worker cannot do this ({error}): {SAME}") from None
 
 
 # --- who works --------------------------------------------------------------------------------------------------------
@@ -168,8 +186,7 @@ def _turn_to(job: Job) -> None:
     worker = get_worker()
     if job.token in _Worker.over:
         raise ConfigError("nobody waits for this any more")
-    if job.awello != fingerprint():
-        raise ConfigError(f"the worker {worker.address} has Awello {fingerprint()}, not {job.awello}: {SAME}")
+    _expect_same(f"the worker {worker.address}", fingerprint(), job.awello)
     if worker.state.nthreads > 1:
         start = WORKERS.format("ADDRESS")
         raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")

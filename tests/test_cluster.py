@@ -1,0 +1,263 @@
+"""A cluster: what its workers find is what is found here, whoever dies, and what is wrong is said in a line."""
+
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import distributed
+import pytest
+from conftest import ROOT, awello
+
+from awello import Game, Match, format_transcript, make_player, play_match
+from awello.arena import cluster
+from awello.arena.cluster import Job, _take_players, do, fingerprint
+from awello.arena.duel import Duel, play_duel
+from awello.arena.match import _play_number, _prepare, play_one
+from awello.arena.tournament import Tournament, run
+from awello.arena.workers import Jobs, crew, work
+from awello.errors import ConfigError, IllegalMoveError, SpecError
+from awello.learn.genetic import Plan, advance, begin
+from awello.learn.selfplay import Settings, play_games
+from awello.players.player import find_player, forget_players, register
+
+MATCH = Match(Game.OTHELLO, "random", "alphabeta@2", games=12, seed=3)
+PLAYERS = """
+import os, signal
+from dataclasses import dataclass
+from pathlib import Path
+from awello import Choice, Player, register
+
+@register("mortal", "takes the process with it, the first time it comes to the end of a game, unless there is a file")
+@dataclass
+class Mortal(Player):
+    unless: Path
+
+    def choose(self, position, clock):
+        if len(position.legal_moves()) == 1 and not self.unless.exists():
+            self.unless.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Choice(position.legal_moves()[0])
+
+@register("cursed", "takes every process with it")
+@dataclass
+class Cursed(Player):
+    def choose(self, position, clock):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+@register("crook", "plays what it likes")
+@dataclass
+class Crook(Player):
+    def choose(self, position, clock):
+        return Choice(0)
+"""
+
+
+@contextmanager
+def started(*words: str) -> Iterator[None]:
+    """A command of dask, while it lasts."""
+    command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """The address of a scheduler."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with started("scheduler", "--host", "127.0.0.1", "--port", str(port)):
+        yield f"tcp://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
+def address(scheduler: str) -> Iterator[str]:
+    """The address of a scheduler with two workers."""
+    words = ("--nthreads", "1", "--nworkers", "2", "--memory-limit", "0")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        started("worker", scheduler, *words),
+        distributed.Client(scheduler, timeout=30, set_as_default=False) as client,
+    ):
+        client.wait_for_workers(2, timeout=60)
+        patch.setattr(cluster, "CONNECTING", 30.0)
+        yield scheduler
+
+
+@pytest.fixture
+def own_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Players that workers do not know."""
+    file = tmp_path / "own.py"
+    file.write_text(PLAYERS)
+    monkeypatch.setenv("AWELLO_PLAYERS", str(file))
+    yield
+    forget_players()
+
+
+def moves(match: Match, jobs: Jobs = 1) -> list[tuple[int, ...]]:
+    return [record.moves for record in play_match(match, jobs).records]
+
+
+# --- who cannot be asked ----------------------------------------------------------------------------------------------
+def one_line(*words: str) -> str:
+    """What a match that cannot be played says."""
+    left = awello("match", "othello", "random", "random", *words)
+    assert (left.returncode, left.stdout, left.stderr.count("\n")) == (2, "", 1)
+    return left.stderr
+
+
+def test_no_scheduler_and_no_workers_are_errors_of_a_line(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with distributed.Client(scheduler, timeout=30, set_as_default=False):
+        monkeypatch.setattr(cluster, "CONNECTING", 0.3)
+        said = one_line("--cluster", scheduler)
+        assert f"no workers at {scheduler}: start some with 'dask worker {scheduler} --nthreads 1 --nworkers N'" in said
+    said = one_line("--cluster", "tcp://127.0.0.1:9")
+    assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in said
+    assert "'dask worker tcp://HOST:8786 --nthreads 1 --nworkers N'" in said
+    assert "no address" in one_line("--cluster", "somewhere")
+    assert "leave one of both out" in one_line("--cluster", scheduler, "--jobs", "2")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "pip install 'awello[cluster]'" in one_line("--cluster", scheduler)
+
+
+# --- the same as here -------------------------------------------------------------------------------------------------
+def test_a_match_is_the_same(address: str) -> None:
+    assert moves(MATCH, address) == moves(MATCH)
+
+
+def test_two_jobs_do_not_mix(address: str) -> None:
+    others = [replace(MATCH, second="greedy"), replace(MATCH, game=Game.ABAPA, second="greedy")]
+    both = [work(_play_number, range(6), address, _prepare, match) for match in others]
+    found = [(one.moves, other.moves) for one, other in zip(*both, strict=True)]
+    assert found == list(zip(*(moves(replace(match, games=6)) for match in others), strict=True))
+
+
+def test_a_duel_is_the_same(address: str) -> None:
+    duel = Duel(Game.OTHELLO, "alphabeta@2", "random", games=8, fixed=True)
+    here, there = play_duel(duel), play_duel(duel, address)
+    assert [pair.games for pair in there.pairs] == [pair.games for pair in here.pairs]
+
+
+def test_selfplay_is_the_same(address: str) -> None:
+    settings = Settings(Game.OTHELLO4, 1, plies=(1, 4))
+    assert list(play_games(settings, range(40), address)) == list(play_games(settings, range(40), 1))
+
+
+def test_generations_are_the_same(address: str) -> None:
+    plan = Plan("h2", nodes=1, population=6, fighters=2, boss_depth=1)
+    here = there = begin(plan)
+    with crew(address) as each:
+        for _ in range(2):
+            here, there = advance(plan, here), advance(plan, there, each)
+    assert (there.population, there.best, there.history) == (here.population, here.best, here.history)
+
+
+def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path) -> None:
+    tournament = Tournament(Game.OTHELLO4, ("random", "greedy"), rounds=6)
+    with distributed.Client(address, set_as_default=False) as client:
+
+        def bots() -> int:
+            return sum(client.run(lambda: len(multiprocessing.active_children())).values())
+
+        seen: list[int] = []
+        rounds = run(tournament, tmp_path / "there", address, lambda results: seen.append(bots())).rounds
+        assert max(seen) > 0
+        until(lambda: bots() == 0)
+    players = [make_player(spec) for spec in tournament.specs]
+    here = [play_one(tournament.match(0, number // 2), players, number) for number in range(12)]
+    assert [game.moves for each in rounds for game in each.games] == [format_transcript(record) for record in here]
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what happens in other processes."""
+    for _ in range(100):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------------------
+def test_a_worker_that_dies_loses_nothing(address: str, own_players: None, tmp_path: Path) -> None:
+    marker = tmp_path / "has died"
+    match = replace(MATCH, second=f"mortal,unless={marker}")
+    there = moves(match, address)
+    assert marker.exists()
+    assert there == moves(match)
+
+
+@pytest.mark.slow
+def test_a_game_that_kills_every_worker_is_an_error(address: str, own_players: None) -> None:
+    with pytest.raises(ConfigError, match="4 workers have died, one after the other, of the same item"):
+        play_match(replace(MATCH, second="cursed", games=1), address)
+
+
+def test_an_error_in_a_game_comes_out_as_it_was(address: str, own_players: None) -> None:
+    with pytest.raises(IllegalMoveError, match="player crook chose an illegal move: a1"):
+        play_match(replace(MATCH, second="crook"), address)
+
+
+def test_ctrl_c_keeps_what_was_played_and_leaves_nothing_to_do(address: str) -> None:
+    played = 0
+
+    def interrupt() -> None:
+        nonlocal played
+        played += 1
+        if played == 3:
+            raise KeyboardInterrupt
+
+    result = play_match(replace(MATCH, games=500), address, interrupt)
+    assert (result.games, result.interrupted) == (3, True)
+    with distributed.Client(address, set_as_default=False) as client:
+        until(lambda: client.run_on_scheduler(lambda dask_scheduler: not dask_scheduler.tasks))
+
+
+def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "__version__", "0.0.1")
+    fingerprint.cache_clear()
+    try:
+        with pytest.raises(ConfigError, match=r"the scheduler has another Awello .* than the one that asks \(0.0.1"):
+            play_match(MATCH, address)
+        monkeypatch.setattr(cluster, "_compare", lambda client: None)  # as if the worker had come later
+        with pytest.raises(ConfigError, match=r"the worker tcp.* has another Awello .* than the one that asks \(0.0.1"):
+            play_match(MATCH, address)
+    finally:
+        fingerprint.cache_clear()
+
+
+def test_workers_lack_players_without_a_file(address: str) -> None:
+    register("homeless", "known here alone")(find_player("random").make)
+    with pytest.raises(ConfigError, match=r"cannot do this: unknown player 'homeless'.*--import FILE"):
+        play_match(replace(MATCH, second="homeless"), address)
+
+
+# --- in a worker ------------------------------------------------------------------------------------------------------
+def test_players_come_along_and_go_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWELLO_PLAYERS", "")
+    for name in ("Crook", "Villain"):
+        content = PLAYERS.replace("Crook", name).encode()
+        _take_players(Job("", "", ("/nowhere/own.py", content), b""))
+        assert Path(os.environ["AWELLO_PLAYERS"]).read_bytes() == content
+        assert find_player("crook").make.__name__ == name
+    _take_players(Job("", "", None, b""))
+    with pytest.raises(SpecError, match="unknown player 'crook'"):
+        find_player("crook")
+
+
+def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = SimpleNamespace(address="tcp://somewhere", state=SimpleNamespace(nthreads=4))
+    monkeypatch.setattr(distributed, "get_worker", lambda: worker)
+    with pytest.raises(ConfigError, match="tcp://somewhere has 4 threads: start it with 'dask worker ADDRESS --nthr"):
+        do(Job("new", fingerprint(), None, b""), b"")
