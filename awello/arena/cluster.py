@@ -10,11 +10,14 @@ before gets ready first, with the players and by the `prepare` of that job, and 
 
 import hashlib
 import logging
+import math
 import multiprocessing
 import os
 import pickle
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -29,7 +32,7 @@ from awello.arena.workers import Each, Item, Prepare, Result, in_order
 from awello.errors import ConfigError, SpecError
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client
 
 CONNECTING = 5.0  # seconds to find the scheduler, and then a worker
 PATIENCE = 60.0  # seconds without a result after which somebody looks for workers, and without any of them gives up
@@ -66,17 +69,29 @@ def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterat
     players = os.environ.get("AWELLO_PLAYERS")
     file = (players, Path(players).read_bytes()) if players else None
     job = Job(uuid4().hex, fingerprint(), file, pickle.dumps((prepare, given)))
+    pool = client.get_executor(pure=False)
+    workers, looked = 1, -math.inf
+
+    def count() -> int:
+        nonlocal workers, looked
+        if time.monotonic() > looked + 1:  # they come and go
+            with suppress(OSError):
+                workers = len(client.nthreads())
+            looked = time.monotonic()
+        return workers
 
     def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        def submit(item: Item) -> "Future":
-            return client.submit(do, job, pickle.dumps((function, item)), pure=False)
+        def submit(item: Item) -> Future[Result]:
+            future: Future[Result] = pool.submit(do, job, pickle.dumps((function, item)))
+            return future
 
-        return in_order(submit, lambda future: _result(client, address, future), items, lambda: len(client.nthreads()))
+        return in_order(submit, lambda future: _result(client, address, future), items, count)
 
     try:
         yield each
     finally:
         with suppress(Exception):  # a worker or the scheduler may be gone
+            pool.shutdown(wait=False)
             client.run(leave, job.token, on_error="ignore")
         client.close()
 
@@ -129,9 +144,9 @@ def _expect_same(place: str, theirs: object, ours: str) -> None:
         raise ConfigError(f"{place} has another Awello ({theirs}) than the one that asks ({ours}): {advice}")
 
 
-def _result(client: "Client", address: str, future: "Future") -> Any:
+def _result(client: "Client", address: str, future: Future[Result]) -> Result:
     """What a worker found, as soon as one has; errors in a game come out as they were raised."""
-    from distributed import CancelledError, KilledWorker
+    from distributed import KilledWorker
 
     try:
         while not future.done():
