@@ -65,10 +65,10 @@ def fingerprint() -> str:
 @contextmanager
 def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterator[Each]:
     """The workers of a scheduler; what is pending when this ends is called off."""
-    client = _connect(address)
     players = os.environ.get("AWELLO_PLAYERS")
     file = (players, Path(players).read_bytes()) if players else None
     job = Job(uuid4().hex, fingerprint(), file, pickle.dumps((prepare, given)))
+    client = _connect(address)
     pool = client.get_executor(pure=False)
     workers, looked = 1, -math.inf
 
@@ -113,7 +113,7 @@ def _connect(address: str) -> "Client":
     try:
         _expect_workers(client, address, CONNECTING)
         _compare(client)
-    except ConfigError:
+    except BaseException:
         client.close()
         raise
     return client
