@@ -2,12 +2,13 @@
 
 import multiprocessing
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,8 +16,10 @@ from types import SimpleNamespace
 import distributed
 import pytest
 from conftest import ROOT, awello
+from database import find_programs, new_database, postgres
 
 from awello import Game, Match, format_transcript, make_player, play_match
+from awello.archive.archive import Archive, Wanted
 from awello.arena import cluster
 from awello.arena.cluster import Job, _take_players, do, fingerprint
 from awello.arena.duel import Duel, play_duel
@@ -24,8 +27,12 @@ from awello.arena.match import _play_number, _prepare, play_one
 from awello.arena.tournament import Tournament, run
 from awello.arena.workers import Jobs, crew, work
 from awello.errors import ConfigError, IllegalMoveError, SpecError
+from awello.evaluate.otage_memory import FILE
+from awello.learn.autoplay import Plan as AutoplayPlan
+from awello.learn.autoplay import autoplay
 from awello.learn.genetic import Plan, advance, begin
 from awello.learn.selfplay import Settings, play_games
+from awello.limits import Limit
 from awello.players.player import find_player, forget_players, register
 
 MATCH = Match(Game.OTHELLO, "random", "alphabeta@2", games=12, seed=3)
@@ -196,6 +203,25 @@ def test_a_worker_that_dies_loses_nothing(address: str, own_players: None, tmp_p
     there = moves(match, address)
     assert marker.exists()
     assert there == moves(match)
+
+
+def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
+    """Every game is in the one archive exactly once, on PostgreSQL where there is a server."""
+    plan, here, there = AutoplayPlan(Limit(depth=2), seed=5, plies=0), tmp_path / "here", tmp_path / "there"
+    with nullcontext("") if find_programs() is None else postgres() as server:
+        place = new_database(server, "otage") if server else str(tmp_path / "games.sqlite")
+        with crew(address) as each, distributed.Client(address, set_as_default=False) as client:
+            for number, _ in enumerate(autoplay(there, plan, 12, each, place)):
+                if number == 2:
+                    victim = min(client.run(os.getpid).values())
+                    os.kill(victim, signal.SIGKILL)
+        list(autoplay(here, plan, 12))
+        with closing(Archive(place)) as archive, closing(Archive(here / "games.sqlite")) as local:
+            games = [list(each.records(each.numbers(Wanted()))) for each in (archive, local)]
+        rounds = [[int(record.tags["Round"]) for record in each] for each in games]
+        assert rounds == [list(range(1, 13))] * 2
+        assert [record.moves for record in games[0]] == [record.moves for record in games[1]]
+        assert (there / FILE).read_text() == (here / FILE).read_text()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import Json, app, print_json, progress
+from awello.cli.app import Cluster, Json, app, chosen_jobs, print_json, progress
 from awello.cli.asking import Place
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def autoplay(
     passes: Annotated[int, typer.Option(min=1, help="How often each of these openings is played", metavar="N")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same games, unless the limit is a time")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; unless said, one a core")] = None,
+    cluster: Cluster = None,
     place: Place = None,
     json: Json = False,
 ) -> None:
@@ -44,10 +45,10 @@ def autoplay(
     parsed = parse_limit(limit)
     if parsed.level is not None or parsed.depth == 0:
         raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
-    workers, learnt, new = jobs or os.cpu_count() or 1, list[Played](), 0
+    workers, learnt, new = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[Played](), 0
     plan = Plan(parsed, seed, plies, passes)
     try:
-        with crew(workers) if workers > 1 else nullcontext(map) as each, progress("autoplay", games) as step:
+        with crew(workers) if workers != 1 else nullcontext(map) as each, progress("autoplay", games) as step:
             for event in play(folder, plan, games, each, place or ""):
                 if isinstance(event, Played):
                     learnt.append(event)
