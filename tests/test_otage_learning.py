@@ -158,6 +158,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.returncode == 0 and "3 games, 3 of them new" in done.stdout
     done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--json", "--jobs", "1")
     assert '"games": 3, "new": 0' in done.stdout
+    done = awello("autoplay", folder, "--games", "4", "--clock", "200ms", "--json", "--jobs", "1")
+    assert '"games": 4, "new": 1' in done.stdout
     done = awello("match", "othello", f"otage@1,memory={folder}", "random", "--games", "2")
     assert f"otage in {folder} has learnt from 2 games" in done.stdout
     done = awello("match", "othello", f"otage@1,memory={folder},learn=false", "random", "--games", "2", "--json")
@@ -170,8 +172,9 @@ def test_the_command(tmp_path: Path) -> None:
         (("--limit", "level=3"), "is not for Otage"),
         (("--limit", "soon"), "is no limit"),
         (("--plies", "9"), "plies"),
+        (("--limit", "4", "--clock", "3m"), "leave one of both out"),
     ],
 )
-def test_wrong_words_get_one_line(words: tuple[str, str], said: str, tmp_path: Path) -> None:
+def test_wrong_words_get_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     done = awello("autoplay", str(tmp_path / "x"), *words)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1

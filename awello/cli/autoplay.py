@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 def autoplay(
     folder: Annotated[Path, typer.Argument(help="What it learns, and its games; begun or gone on with")],
     games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 2050,
-    limit: Annotated[str, typer.Option(help="For each move: a time, nodes or plies", metavar="20ms|20000n|4")] = "20ms",
+    limit: Annotated[
+        str | None, typer.Option(help="For each move: 20ms unless said, nodes (20000n) or plies (4)", metavar="L")
+    ] = None,
+    clock: Annotated[
+        str | None, typer.Option(help="Instead: the time of each side's game, such as 3m", metavar="T")
+    ] = None,
     plies: Annotated[
         int, typer.Option(min=0, max=8, help="Play first all openings of so many plies; 0 for none", metavar="N")
     ] = 6,
@@ -39,14 +44,16 @@ def autoplay(
     from awello.errors import ConfigError
     from awello.learn.autoplay import Plan, Played
     from awello.learn.autoplay import autoplay as play
-    from awello.limits import parse_limit
+    from awello.limits import Clock, parse_clock, parse_limit
     from awello.players.otage import GAMES
 
-    parsed = parse_limit(limit)
-    if parsed.level is not None or parsed.depth == 0:
+    if limit and clock:
+        raise ConfigError("either --limit or --clock says how long Otage may think: leave one of both out")
+    parsed = None if clock else parse_limit(limit or "20ms")
+    if parsed and (parsed.level is not None or parsed.depth == 0):
         raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
     workers, learnt, new = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[Played](), 0
-    plan = Plan(parsed, seed, plies, passes)
+    plan = Plan(parsed, parse_clock(clock) if clock else Clock(), seed, plies, passes)
     try:
         with crew(workers) if workers != 1 else nullcontext(map) as each, progress("autoplay", games) as step:
             for event in play(folder, plan, games, each, place or ""):

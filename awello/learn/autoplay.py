@@ -13,7 +13,7 @@ import pickle
 import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from awello.archive.tree import Tree
 from awello.arena.game import play_game
 from awello.evaluate.otage_memory import FILE, Memory
 from awello.learn.replay import DEPTHS, Lesson, format_depths, learn
-from awello.limits import Limit
+from awello.limits import Clock, Limit
 from awello.players.otage import GAMES, Otage
 from awello.position import Position
 from awello.record import Record
@@ -38,7 +38,9 @@ FIRST = "c4"  # of the first moves, which are one by symmetry, the one that the 
 class Plan:
     """How it plays; the same plan and the same number of games give the same games, unless the limit is a time."""
 
-    limit: Limit
+    limit: Limit | None
+    """For each move; None if the clock decides."""
+    clock: Clock = field(default_factory=Clock)
     seed: int = 0
     plies: int = 6
     """Of the openings that are played first; 0 for none."""
@@ -91,7 +93,7 @@ def play_task(task: Task) -> Record:
     for side, player in enumerate(players):
         player.know(memory, tree)
         player.begin(Game.OTHELLO, random.Random(f"{task.plan.seed}/{task.number}/{side}").getrandbits(63))
-    record = play_game(players, Position.start(), task.opening)
+    record = play_game(players, Position.start(), task.opening, task.plan.clock)
     depths = format_depths(record, players[0].depths | players[1].depths)
     tags = {"Black": "otage", "White": "otage", "Event": EVENT, "Round": str(task.number + 1), DEPTHS: depths}
     return Record(record.start, record.moves, tags=tags, loser=record.loser, reason=record.reason)
