@@ -3,27 +3,34 @@
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice, pairwise
 from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import awello, fresh_awello, run
+from conftest import awello, fresh_awello, random_record, run
 
 from awello.arena.workers import crew
 from awello.errors import ConfigError
 from awello.evaluate.heuristics import WEIGHTS
+from awello.evaluate.otage_memory import FACTORS, FILE, LARGEST, SMALLEST, Memory
 from awello.evaluate.settings import Heuristic, read_learnt, weights_of
 from awello.learn import genetic
+from awello.learn.factors import OtagePlan, plan_for, put_factors
 from awello.learn.genetic import Evolution, Generation, Individual, Plan, Trial, advance, begin, breed, evolve
+from awello.limits import Clock
 from awello.players.budget import Budgeted
 from awello.players.player import make_player
 from awello.players.textbook import Textbook
+from awello.position import Position
 from awello.rules.game import Game
 from awello.search.budgeting import learnt_scores
 
 PLAN = Plan("h2", nodes=1, population=6, fighters=2, boss_depth=1)
+
+OWN = (10.0, 2.0, 0.25, 0.75)  # factors of a memory
 
 
 @pytest.fixture(autouse=True)
@@ -72,15 +79,15 @@ def test_points_of_a_game(own: int, opp: int, worth: int) -> None:
 def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds = []
 
-    def fight(game: object, searches: tuple[str, str], seed: str) -> tuple[int, int]:
+    def fight(start: object, searches: tuple[str, str], seed: str) -> tuple[int, int]:
         seeds.append(seed)
         first, second = searches
         strength = {"boss": 2, "own": 1, "weak": 0}
         return (26, 10) if strength[first] > strength[second] else (10, 26) if first != second else (20, 20)
 
     monkeypatch.setattr(genetic, "fight", fight)
-    monkeypatch.setattr(genetic, "boss", lambda plan: "boss")
-    monkeypatch.setattr(genetic, "search_with", lambda plan, genes: "own" if genes == (1,) else "weak")
+    monkeypatch.setattr(Plan, "boss", lambda plan: "boss")
+    monkeypatch.setattr(Plan, "search_with", lambda plan, genes: "own" if genes == (1,) else "weak")
     against_boss, against_weak, against_self = 2 * (10 + 10), 226 + 226, 120 + 120
     assert genetic.fitness(Trial(PLAN, 5, ((2,), (1,)), (1,))) == against_boss + against_weak + against_self
     assert len(seeds) == len(set(seeds)) == 6
@@ -91,8 +98,8 @@ def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_games_are_those_of_their_seed() -> None:
-    searches = genetic.search_with(PLAN, PLAN.naive), genetic.boss(PLAN)
-    results = {seed: [genetic.fight(PLAN.game, searches, seed) for _ in range(2)] for seed in "abcdef"}
+    searches = PLAN.search_with(PLAN.naive), PLAN.boss()
+    results = {seed: [genetic.fight(PLAN.start(seed), searches, seed) for _ in range(2)] for seed in "abcdef"}
     assert all(first == second and sum(first) <= 48 for first, second in results.values())
     assert len({first for first, _ in results.values()}) > 1
 
@@ -124,7 +131,7 @@ def test_mutation_changes_at_most_one_gene_within_bounds() -> None:
     changed = []
     for _ in range(2000):
         individual = Individual([99] * 8)
-        genetic.mutate(individual, 20)
+        genetic.mutate(individual, -20, 20)
         new = [gene for gene in individual if gene != 99]
         assert len(new) == 1 and -20 <= new[0] <= 20
         changed.append((individual.index(new[0]), new[0]))
@@ -170,22 +177,43 @@ def test_generations_are_counted() -> None:
     assert lived == [Generation(30, 15.0, [5] * 6)]
 
 
-def test_an_interrupted_learning_goes_on(tmp_path: Path) -> None:
-    whole = list(islice(evolve(PLAN, begin(PLAN), inf), 4))
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a memory that has learnt from some random games."""
+    memory = Memory(games=5, autoplay=3, factors=OWN)
+    for number in range(5):
+        memory.note(random_record(Game.OTHELLO, number))
+    (made := tmp_path / "memory").mkdir()
+    memory.write(made / FILE)
+    return made
+
+
+@pytest.fixture(params=["h2", "otage"])
+def plan(request: pytest.FixtureRequest, folder: Path) -> Plan:
+    """A plan of little work for either game."""
+    return PLAN if request.param == "h2" else small(folder)
+
+
+def small(folder: Path) -> OtagePlan:
+    return replace(plan_for(folder, seed=1, nodes=20), population=5, fighters=2, boss_depth=1)
+
+
+def test_an_interrupted_learning_goes_on(plan: Plan, tmp_path: Path) -> None:
+    whole = list(islice(evolve(plan, begin(plan), inf), 4))
     file = tmp_path / "weights.json"
-    for generation in islice(evolve(PLAN, genetic.resume(file, PLAN), inf), 2):
-        genetic.save(file, PLAN, generation)
+    for generation in islice(evolve(plan, genetic.resume(file, plan), inf), 2):
+        genetic.save(file, plan, generation)
     random.seed(77)  # whatever else has drawn from it
-    parts = list(islice(evolve(PLAN, genetic.resume(file, PLAN), inf), 2))
+    parts = list(islice(evolve(plan, genetic.resume(file, plan), inf), 2))
     assert [content(generation) for generation in whole[2:]] == [content(generation) for generation in parts]
-    assert parts[-1].seconds > parts[0].seconds > genetic.resume(file, PLAN).seconds > 0
-    assert [file] == list(tmp_path.iterdir())
+    assert parts[-1].seconds > parts[0].seconds > genetic.resume(file, plan).seconds > 0
+    assert {each.name for each in tmp_path.iterdir()} == {"memory", "weights.json"}
 
 
-def test_the_number_of_workers_makes_no_difference() -> None:
-    alone = list(islice(evolve(PLAN, begin(PLAN), inf), 2))
+def test_the_number_of_workers_makes_no_difference(plan: Plan) -> None:
+    alone = list(islice(evolve(plan, begin(plan), inf), 2))
     with crew(2) as each:
-        together = list(islice(evolve(PLAN, begin(PLAN), inf, each), 2))
+        together = list(islice(evolve(plan, begin(plan), inf, each), 2))
     assert [content(generation) for generation in alone] == [content(generation) for generation in together]
 
 
@@ -248,6 +276,98 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
         player.begin(Game.TOURNAMENT, 0)
 
 
+# ---- Otage's factors ------------------------------------------------------------------------------------------------
+def test_factors_begin_with_those_of_the_memory_and_stay_in_bounds(folder: Path) -> None:
+    plan = replace(small(folder), population=40)
+    assert begin(plan).best == [5, 16, 4, 12] and plan.weights([5, 16, 4, 12]) == OWN
+    assert plan.weights([8, 8, 8, 8]) == FACTORS
+    put_factors(folder, (15.5, 0.05, 0.05, 50.0))
+    assert replace(plan, seed=2).naive == [8, 1, 1, 20]
+    lived = list(islice(evolve(plan, begin(plan), inf, by_sum), 20))
+    genes = {gene for generation in lived for individual in generation.population for gene in individual}
+    assert (min(genes), max(genes)) == (1, 20)
+    factors = [factor for gene in genes for factor in plan.weights([gene] * 4)]
+    assert min(factors) >= SMALLEST and max(factors) <= LARGEST
+
+
+def test_games_of_otage_begin_differently_and_equally_for_both_colours(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = []
+
+    def fight(start: Position, searches: object, seed: str) -> tuple[int, int]:
+        starts.append(start)
+        return 32, 32
+
+    monkeypatch.setattr(genetic, "fight", fight)
+    plan = small(folder)
+    fighters = (1, 2, 3, 4), (4, 3, 2, 1)
+    genetic.fitness(Trial(plan, 0, fighters, (1, 1, 1, 1)))
+    once = list(starts)
+    assert once[::2] == once[1::2] and len(set(once)) == 3
+    assert {sum(start.holdings()) for start in once} <= {10, 11, 12}  # eight plies, a few of them passes at most
+    genetic.fitness(Trial(plan, 0, fighters, (2, 2, 2, 2)))
+    assert starts[6:] == once
+    genetic.fitness(Trial(plan, 1, fighters, (1, 1, 1, 1)))
+    assert not {*starts[12:]} & {*once}
+
+
+def test_an_individual_and_the_boss_play_as_their_players_do(folder: Path) -> None:
+    plan = replace(small(folder), nodes=300, boss_depth=2)
+    put_factors(folder, plan.weights([3, 20, 1, 16]))
+    own, boss = plan.search_with([3, 20, 1, 16]), plan.boss()
+    otage, alphabeta = make_player(f"otage@300n,book=false,memory={folder}"), make_player("alphabeta:mixed@2")
+    otage.begin(Game.OTHELLO, 0)
+    alphabeta.begin(Game.OTHELLO, 0)
+    for number in range(30):
+        position = list(random_record(Game.OTHELLO, number).positions())[10 + number]  # before endgames are solved
+        assert own(position) == (otage.choose(position, Clock()).move,)
+        assert alphabeta.choose(position, Clock()).move in boss(position)
+
+
+def test_only_the_factors_of_a_memory_are_replaced(folder: Path) -> None:
+    before = (folder / FILE).read_text().splitlines()
+    put_factors(folder, (1.0, 2.5, 3.0, 4.5))
+    after = (folder / FILE).read_text().splitlines()
+    changed = [new for old, new in zip(before, after, strict=True) if old != new]
+    assert changed == ["liberties = 1.0000", "squares = 2.5000", "edges = 3.0000", "corners = 4.5000"]
+
+
+def train_otage(folder: Path, *words: str) -> Any:
+    return awello("train", "otage", "--nodes", "1", "--budget", "1ms", "--memory", str(folder), *words)
+
+
+def test_the_command_puts_the_factors_into_the_memory(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(genetic, "fitness", lambda trial: sum(trial.genes))
+    file = tmp_path / "otage.json"
+    done = train_otage(folder, "--out", str(file), "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["heuristic"] == "otage" and told["generations"]
+    assert told["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
+    assert Memory.read(folder / FILE).factors == tuple(told["weights"])
+    again = train_otage(folder, "--out", str(file))  # other factors are no other plan
+    assert again.returncode == 0 and again.stdout.endswith(f"these are the factors in {folder / FILE} now\n")
+    replace(Memory.read(folder / FILE), games=6).write(folder / FILE)
+    other = train_otage(folder, "--out", str(file))
+    assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [(None, "no memory.txt in"), ("[factors]\nedges = x\n", "memory.txt, line 2: expected liberties or squares")],
+)
+def test_a_bad_memory_gets_one_clear_line(text: str | None, part: str, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / FILE).write_text(text)
+    done = train_otage(tmp_path, "--out", str(tmp_path / "otage.json"))
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert part in done.stderr and not (tmp_path / "otage.json").exists()
+
+
+# ---- the command ----------------------------------------------------------------------------------------------------
 def train(*words: str, command: Callable[..., Any] = awello) -> Any:
     return command("train", "h1", "--nodes", "1", *words)
 

@@ -1,4 +1,4 @@
-"""`awello train h1` to `h6` and `travers`: weights for Awalé's heuristics by the genetic algorithm."""
+"""`awello train h1` to `h6`, `travers` and `otage`: weights and factors by the genetic algorithm."""
 
 import sys
 import time
@@ -21,6 +21,11 @@ HELP = """Learn the weights of {name} for Awalé by the genetic algorithm of rep
 
 Safe to interrupt: the last whole generation is kept, and the same command goes on for the time that is left.
 """
+Budget = Annotated[str, typer.Option(help="Time to learn, such as 10m or 1h", metavar="T")]
+Out = Annotated[Path, typer.Option(help="The file to write, or to go on from", metavar="FILE")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same generations", metavar="S")]
+Nodes = Annotated[int, typer.Option(min=1, help="Nodes for a move of an individual", metavar="N")]
+Plot = Annotated[Path | None, typer.Option(help="Draw the fitness to this .svg or .png", metavar="FILE")]
 
 
 def add(name: str) -> None:
@@ -28,33 +33,26 @@ def add(name: str) -> None:
 
     @train.command(name, help=HELP.format(name=name))
     def command(
-        budget: Annotated[str, typer.Option(help="Time to learn, such as 10m or 1h", metavar="T")] = "1h",
-        out: Annotated[Path, typer.Option(help="The file to write, or to go on from", metavar="FILE")] = Path(
-            f"{name}.json"
-        ),
+        budget: Budget = "1h",
+        out: Out = Path(f"{name}.json"),
         jobs: Processes = None,
         cluster: Cluster = None,
-        seed: Annotated[int, typer.Option(help="The same seed gives the same generations", metavar="S")] = 0,
-        nodes: Annotated[int, typer.Option(min=1, help="Nodes for a move of an individual", metavar="N")] = 1000,
+        seed: Seed = 0,
+        nodes: Nodes = 1000,
         variant: Variant = "tournament",
-        plot: Annotated[Path | None, typer.Option(help="Draw the fitness to this .svg or .png", metavar="FILE")] = None,
+        plot: Plot = None,
         json: Json = False,
     ) -> None:
-        from awello.lab.report import check_plot, write_plot
         from awello.learn.categories import GAMES
         from awello.learn.genetic import Plan, learn_order, save
         from awello.rules.game import find_game
 
         game, seconds = find_game("awale", variant=variant), parse_budget(budget)
         plan = Plan(name, str(game), seed, nodes)
-        if plot:
-            check_plot(plot)
-        evolution = learn(plan, seconds, out, chosen_jobs(jobs, cluster), lines=not json and not sys.stdout.isatty())
+        evolution = learn(plan, seconds, out, chosen_jobs(jobs, cluster), plot, json)
         if name == "travers":
             with progress("order of moves", GAMES) as step:
                 save(out, plan, evolution, learn_order(plan, evolution, step))
-        if plot:
-            write_plot(plot, lambda axes: draw(axes, evolution))
         report(plan, evolution, out, json)
 
 
@@ -62,11 +60,44 @@ for heuristic in HEURISTICS:
     add(heuristic)
 
 
-def learn(plan: "Plan", seconds: float, out: Path, jobs: "Jobs", lines: bool) -> "Evolution":
-    """Let generations pass until the time is spent, each written down."""
+@train.command()
+def otage(
+    memory: Annotated[
+        Path, typer.Option(help="The folder of what Otage has learnt: its patterns count", metavar="DIR")
+    ],
+    budget: Budget = "1h",
+    out: Out = Path("otage.json"),
+    jobs: Processes = None,
+    cluster: Cluster = None,
+    seed: Seed = 0,
+    nodes: Nodes = 1000,
+    plot: Plot = None,
+    json: Json = False,
+) -> None:
+    """Learn the factors of Otage's judgement by the genetic algorithm, and put them into its memory.
+
+    Nothing but the factors of the memory is replaced, and only at the end. Safe to interrupt: the last whole generation
+    is kept in --out, and the same command goes on for the time that is left.
+    """
+    from awello.learn.factors import plan_for, put_factors
+
+    seconds, plan = parse_budget(budget), plan_for(memory, seed, nodes)
+    evolution = learn(plan, seconds, out, chosen_jobs(jobs, cluster), plot, json)
+    file = put_factors(memory, plan.weights(evolution.best))
+    report(plan, evolution, out, json)
+    if not json:
+        print(f"these are the factors in {file} now")
+
+
+def learn(plan: "Plan", seconds: float, out: Path, jobs: "Jobs", plot: Path | None, json: bool) -> "Evolution":
+    """Let generations pass until the time is spent, each written down, and draw their fitness if asked to."""
     from awello.arena.workers import crew
+    from awello.lab.report import check_plot, write_plot
     from awello.learn.genetic import evolve, resume, save
 
+    if plot:
+        check_plot(plot)
+    lines = not json and not sys.stdout.isatty()
     evolution = resume(out, plan)
     save(out, plan, evolution)  # what is wrong with the file shows here
     begun = time.perf_counter() - evolution.seconds
@@ -90,6 +121,8 @@ def learn(plan: "Plan", seconds: float, out: Path, jobs: "Jobs", lines: bool) ->
     except KeyboardInterrupt:
         print(f"awello: what is learnt is in {out}: the same command goes on from there", file=sys.stderr)
         raise
+    if plot:
+        write_plot(plot, lambda axes: draw(axes, evolution))
     return evolution
 
 

@@ -4,6 +4,8 @@ An individual is a list of genes, the weights of a heuristic.  In each generatio
 plays two games against each fighter and against the boss, who counts double, and who has won most breeds.  Each random
 choice follows from the seed and the number of the generation, so nothing but the individuals has to be kept to go on
 from there, and the results are the same for any number of worker processes.
+
+What is learnt, how it is searched and which game is played follow from the plan: here Awalé's, in `factors` Otage's.
 """
 
 import json
@@ -12,12 +14,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from awello import __version__
-from awello.analysis import Analysis
 from awello.errors import ConfigError
 from awello.evaluate.settings import Heuristic
 from awello.learn.categories import GAMES, learn_scores
@@ -46,7 +46,7 @@ ORDERING = 5000  # nodes for a move of the games that teach the order of moves
 LONGEST = 300  # plies of a game: those who do not want seeds would go on for thousands
 
 Genes = tuple[int, ...]
-Search = Callable[[Position], Analysis]
+Search = Callable[[Position], Sequence[int]]  # the moves that are equally good, and the best
 
 
 class Individual(list[int]):
@@ -80,9 +80,32 @@ class Plan:
         """The genes that a person chose."""
         return Individual(NAIVE[self.heuristic][FIXED.get(self.heuristic, 0) :])
 
-    def weights(self, genes: Sequence[int]) -> tuple[int, ...]:
-        """The weights of genes: those that are not learnt, then the genes."""
-        return (*NAIVE[self.heuristic][: FIXED.get(self.heuristic, 0)], *genes)
+    @property
+    def smallest(self) -> int:
+        """A gene lies between this and the largest."""
+        return -self.largest
+
+    def trained(self, genes: Sequence[int]) -> Heuristic:
+        """The heuristic of genes: its weights are those that are not learnt, then the genes."""
+        return Heuristic(self.heuristic, weights=(*NAIVE[self.heuristic][: FIXED.get(self.heuristic, 0)], *genes))
+
+    def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
+        """What is learnt if these genes are the best."""
+        return self.trained(genes).weights
+
+    def start(self, seed: str) -> Position:
+        """Where the two games against a rival begin."""
+        return Position.start(self.game)
+
+    def search_with(self, genes: Sequence[int]) -> Search:
+        """How an individual searches: on a budget of nodes."""
+        search = Budgeting(self.game, self.trained(genes))
+        return lambda position: search.on_budget(position, self.nodes).best_moves
+
+    def boss(self) -> Search:
+        """How the boss searches: to a depth, counting only the seeds taken."""
+        search = Budgeting(self.game, Heuristic("diffscore"))
+        return lambda position: search.to_depth(position, self.boss_depth).best_moves
 
 
 @dataclass
@@ -91,7 +114,7 @@ class Generation:
 
     best: int
     mean: float
-    weights: list[int]
+    weights: list[float]
 
 
 @dataclass
@@ -105,17 +128,17 @@ class Evolution:
 
 
 # ---- games ----------------------------------------------------------------------------------------------------------
-def fight(game: Game, searches: Sequence[Search], seed: str) -> tuple[int, int]:
-    """Play a game between two searches; what each holds at the end.  Chance decides among best moves."""
-    position, chance, ply = Position.start(game), random.Random(seed), 0
+def fight(position: Position, searches: Sequence[Search], seed: str) -> tuple[int, int]:
+    """Play a game between two searches; the score at the end.  Chance decides among best moves."""
+    chance, ply = random.Random(seed), 0
     while not position.over and ply < LONGEST:
         ply += 1
-        position = position.after(chance.choice(searches[position.side](position).best_moves))
-    return position.holdings()
+        position = position.after(chance.choice(searches[position.side](position)))
+    return position.score()
 
 
 def points(own: int, opp: int) -> int:
-    """What a game is worth: for the result, and the seeds held."""
+    """What a game is worth: for the result, and the seeds or discs held."""
     return own + (WIN if own > opp else DRAW if own == opp else 0)
 
 
@@ -134,43 +157,32 @@ Each = Callable[[Callable[[Trial], int], Iterable[Trial]], Iterable[int]]
 
 def fitness(trial: Trial) -> int:
     """The points of an individual: a game with either colour against each fighter, and against the boss."""
-    plan, own = trial.plan, search_with(trial.plan, trial.genes)
+    plan, own = trial.plan, trial.plan.search_with(trial.genes)
     total = 0
-    for number, rival in enumerate((boss(plan), *(search_with(plan, genes) for genes in trial.fighters))):
+    for number, rival in enumerate((plan.boss(), *map(plan.search_with, trial.fighters))):
         seed = f"{plan.seed}/{trial.generation}/{number}"  # the same for all individuals
-        first = fight(plan.game, (own, rival), f"{seed}/first")
-        second = fight(plan.game, (rival, own), f"{seed}/second")
+        first = fight(plan.start(seed), (own, rival), f"{seed}/first")
+        second = fight(plan.start(seed), (rival, own), f"{seed}/second")
         total += (1 if number else BOSS) * (points(*first) + points(*reversed(second)))
     return total
 
 
-def search_with(plan: Plan, genes: Sequence[int]) -> Search:
-    """How an individual searches: on a budget of nodes."""
-    heuristic = Heuristic(plan.heuristic, weights=plan.weights(genes))
-    return partial(Budgeting(plan.game, heuristic).on_budget, nodes=plan.nodes)
-
-
-def boss(plan: Plan) -> Search:
-    """How the boss searches: to a depth, counting only the seeds taken."""
-    return partial(Budgeting(plan.game, Heuristic("diffscore")).to_depth, depth=plan.boss_depth)
-
-
 # ---- operators ------------------------------------------------------------------------------------------------------
-def mutate(individual: Individual, largest: int) -> None:
+def mutate(individual: Individual, smallest: int, largest: int) -> None:
     """Give one gene a new value."""
-    individual[random.randrange(len(individual))] = random.randint(-largest, largest)
+    individual[random.randrange(len(individual))] = random.randint(smallest, largest)
 
 
 def operators(plan: Plan) -> Any:
     """The toolbox of a plan."""
     box = base.Toolbox()
-    box.register("gene", random.randint, -plan.largest, plan.largest)
+    box.register("gene", random.randint, plan.smallest, plan.largest)
     box.register("individual", tools.initRepeat, Individual, box.gene, n=len(plan.naive))
     box.register("population", tools.initRepeat, list, box.individual)
     box.register("select", tools.selBest, k=(plan.population + 1) // 2)
     box.register("clone", Individual)
     box.register("mate", tools.cxUniform, indpb=0.5)
-    box.register("mutate", mutate, largest=plan.largest)
+    box.register("mutate", mutate, smallest=plan.smallest, largest=plan.largest)
     return box
 
 
@@ -239,7 +251,7 @@ def learn_order(
     plan: Plan, evolution: Evolution, report: Callable[[int], None], games: int = GAMES, nodes: int = ORDERING
 ) -> list[int]:
     """Which kinds of moves to try first with the best weights, from games that are reported one by one."""
-    heuristic = Heuristic(plan.heuristic, weights=plan.weights(evolution.best))
+    heuristic = plan.trained(evolution.best)
     scores: list[int] = learn_scores(heuristic, games, nodes, plan.seed, report, plan.game).tolist()
     return scores
 
