@@ -10,7 +10,7 @@ A pattern's index is a number in base three: an empty square counts 0, a disc of
 """
 
 from awello.bits import byte_swap, popcount, signed
-from awello.evaluate.heuristics import BLOCK, positional
+from awello.evaluate.heuristics import BLOCK, EXACT, positional
 from awello.kernel import U, kernel
 from awello.memory import load, load16, load32, store
 from awello.rules.othello import mirror
@@ -18,6 +18,7 @@ from awello.rules.othello import mirror
 EDGE, CORNER = 8, 9  # squares of a pattern
 EDGES, CORNERS = 3**EDGE, 3**CORNER
 SURE = 1000  # the worth of a pattern that always wins
+MOST = EXACT - 1  # a judgement, whatever the factors: a game that is over counts more
 
 # More slots of the block: the factors, and the addresses of the tables.
 LIBERTY_FACTOR, SQUARE_FACTOR, EDGE_FACTOR, CORNER_FACTOR, TERNARY, EDGE_TABLE, CORNER_TABLE = range(BLOCK, BLOCK + 7)
@@ -109,4 +110,4 @@ def judge(own: U, opp: U, block: int) -> int:
         value += load(block, EDGE_FACTOR) * edge_worth(own, opp, block)
     if load(block, CORNER_FACTOR) != 0:
         value += load(block, CORNER_FACTOR) * corner_worth(own, opp, block)
-    return value
+    return max(-MOST, min(value, MOST))

@@ -21,15 +21,18 @@ from awello.evaluate.heuristics import positional
 from awello.evaluate.settings import Block, Heuristic
 from awello.kernel import U
 from awello.memory import address_of
+from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
 TERMS = ("liberties", "squares", "edges", "corners")
 FACTORS = (16.0, 1.0, 0.5, 0.5)
-SCALE = 16  # parts of a factor that the kernels tell apart
-SMALLEST, LARGEST = 0.05, 50.0  # a factor
+SCALE = 32  # parts of a factor that the kernels tell apart
+LARGEST = 100.0  # factor
 DOUBT = 4  # games that a pattern is thought to have drawn before it was met
-STEP = 0.01  # the part by which a factor changes after a game
+UNIT = 465.0  # what is worth 73 % of the games: a fit to games of Otage
+MIDDLE = range(16, 49)  # empty squares of the positions from which factors learn
+STEP, MOST = 0.05, 0.01  # how fast they do, and the largest part by which one changes after a game
 FILE = "memory.txt"
 Numbers = npt.NDArray[np.int64]
 
@@ -169,17 +172,21 @@ class Memory:
             patterns.balance[index] += 0 if record.winner is None else 1 if record.winner == side else -1
 
     def adjust(self, record: Record) -> None:
-        """Change the factors a little: a term that favoured the winner in most positions counts more from now on."""
-        if record.winner is None:
+        """Change the factors a little, so that the judgement of the game's middle would have told its winner better."""
+        chosen = [position for position in record.positions() if _empties(position) in MIDDLE]
+        if record.winner is None or not chosen:
             return
-        block, right = Judgement(self), np.zeros(len(TERMS))
-        for position in record.positions():
-            terms = np.sign(block.terms(position.own, position.opp))
-            right += terms if position.side == record.winner else -terms
-        change = 1 + STEP * np.sign(right)
-        change /= np.exp(np.mean(np.log(change)))  # only what the factors are to each other matters
-        factors = np.clip(np.array(self.factors) * change, SMALLEST, LARGEST)
+        block, factors = Judgement(self), np.array(self.factors)
+        shares = factors * [block.terms(position.own, position.opp) for position in chosen] / UNIT
+        won = np.array([position.side == record.winner for position in chosen])
+        missed = won - 1 / (1 + np.exp(-shares.sum(axis=1)))  # the result less the chance that the judgement gave it
+        slope = np.mean(missed[:, None] * shares, axis=0)
+        factors = np.clip(factors * (1 + np.clip(STEP * slope, -MOST, MOST)), 0, LARGEST)
         self.factors = tuple(round(float(factor), 6) for factor in factors)  # as they are written
+
+
+def _empties(position: Position) -> int:
+    return 64 - (position.own | position.opp).bit_count()
 
 
 def _numbers(lines: Iterable[tuple[int, str]], known: dict[str, float]) -> dict[str, float]:

@@ -30,7 +30,7 @@ from awello.search import iterative as kernels
 from awello.search.minimax import INFINITY
 
 HINTS = ("none", "move", "branch", "tables")
-WINDOW = 2000  # the half of the aspiration window, in units of the judgement
+WINDOW = 4000  # the half of the aspiration window, in units of the judgement
 ROOM = 1 << 12  # elected positions of a ply
 UNLIMITED = 1 << 62
 LEAST_MOVES = 4  # of the root, where few of them say little of the moves after it
