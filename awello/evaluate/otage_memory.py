@@ -218,12 +218,12 @@ def ternary() -> npt.NDArray[np.int32]:
 
 
 class Judgement(Block):
-    """A block that judges by a memory."""
+    """A block that judges by a memory; without its patterns, as one that has not learnt anything."""
 
     def __init__(self, memory: Memory, words: int = otage.OTAGE, patterns: bool = True) -> None:
         super().__init__(Game.OTHELLO, Heuristic("positional"), words)
         self.tables = ternary(), memory.edges.worth(), memory.corners.worth()
-        factors = [*memory.factors[:2], *(memory.factors[2:] if patterns else (0.0, 0.0))]
+        factors = memory.factors if patterns else (*FACTORS[:2], 0.0, 0.0)
         self.words[otage.LIBERTY_FACTOR : otage.LIBERTY_FACTOR + len(TERMS)] = np.round(SCALE * np.array(factors))
         self.words[otage.TERNARY : otage.TERNARY + 3] = [address_of(table) for table in self.tables]
 

@@ -54,7 +54,7 @@ class Otage(Player):
     book: bool = True
     """Whether it plays by the games it remembers."""
     patterns: bool = True
-    """Whether edges and corners count."""
+    """Whether edges and corners count, and the factors that were learnt with them."""
     hints: Literal["none", "move", "branch", "tables"] = "tables"
     """What is kept from one depth to the next."""
     order: bool = True
