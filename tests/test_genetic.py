@@ -282,10 +282,10 @@ def test_factors_begin_with_those_of_the_memory_and_stay_in_bounds(folder: Path)
     assert begin(plan).best == [5, 16, 4, 12] and plan.weights([5, 16, 4, 12]) == OWN
     assert plan.weights([8, 8, 8, 8]) == FACTORS
     put_factors(folder, (15.5, 0.05, 0.05, 50.0))
-    assert replace(plan, seed=2).naive == [8, 1, 1, 20]
+    assert replace(plan, seed=2).naive == [8, 1, 1, 40]
     lived = list(islice(evolve(plan, begin(plan), inf, by_sum), 20))
     genes = {gene for generation in lived for individual in generation.population for gene in individual}
-    assert (min(genes), max(genes)) == (1, 20)
+    assert (min(genes), max(genes)) == (1, 40)
     factors = [factor for gene in genes for factor in plan.weights([gene] * 4)]
     assert min(factors) > 0 and max(factors) <= LARGEST
 

@@ -33,6 +33,7 @@ class OtagePlan(Plan):
     variant: str = "othello"
     population: int = 16
     fighters: int = 16
+    largest: int = 40
     boss_depth: int = 6
     memory: str = ""
     """The folder whose patterns count."""
