@@ -114,10 +114,10 @@ def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
 
 
 def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
-    played(whole, ROUND + 5)
+    whole, parts, plan = tmp_path / "whole", tmp_path / "parts", Plan(Limit(depth=1), seed=3, plies=0)
+    played(whole, ROUND + 5, plan=plan)
     for stop in (3, 9, ROUND + 2, 1 << 20):
-        played(parts, ROUND + 5, stop)
+        played(parts, ROUND + 5, stop, plan)
     assert content(parts) == content(whole)
     assert len(read_book(str(whole / GAMES))) > 500
 

@@ -7,6 +7,7 @@ What it knows is in a folder: its patterns and factors in files that people can 
 import math
 import random
 import threading
+import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ USUAL = Limit(depth=6)  # without a limit and without a clock
 # From where endgames are solved: empty squares, the fewer the more moves there are, the more the more time there is.
 EMPTIES_IN_A_SECOND, EMPTIES_PER_DOUBLING, EMPTIES_WITHOUT_TIME = 18.0, 1.0, 12.0
 USUAL_MOVES, PER_MOVE = 8, 0.15
+SOLVING = 0.7  # the share of the time after which it gives up to solve and searches instead
 PONDERED = 1.0  # seconds in which an endgame must be in reach to be solved on the opponent's time
 LEAST_CURIOUS = 44  # empty squares down to which it may try other moves
 
@@ -128,7 +130,7 @@ class Otage(Player):
             self.pondering.start()
 
     def _think(self, search: Iterating, engine: "Engine", position: Position, clock: Clock) -> Analysis:
-        limit = self.limit or (USUAL if math.isinf(clock.seconds) else Limit())
+        begun, limit = time.perf_counter(), self.limit or (USUAL if math.isinf(clock.seconds) else Limit())
         seconds = allowance(clock, moves_left(position)).aim
         if limit.seconds is not None:
             seconds = min(seconds, limit.seconds * (1 - SPARE))
@@ -137,14 +139,14 @@ class Otage(Player):
         if advice is not None and advice.move is not None:
             value = float(advice.value)
             found = Analysis(advice.move, value, False, 0, 0, 0, 0.0, ((advice.move, value),), (advice.move,))
-        elif is_near_end(position, seconds) and (solved := solve_twice(engine, position, seconds)):
+        elif is_near_end(position, seconds) and (solved := solve_twice(engine, position, SOLVING * seconds)):
             return solved
         else:
             forbidden = advice.forbidden if advice else ()
             before = self.guesses if position == self.expected and not forbidden else []
-            found = search.choose(position, limit, seconds, forbidden, before)
+            found = search.choose(position, limit, seconds - (time.perf_counter() - begun), forbidden, before)
         if self._is_curious(position):
-            return search.choose(position, limit, seconds, (*forbidden, found.move))
+            return search.choose(position, limit, seconds - (time.perf_counter() - begun), (*forbidden, found.move))
         if not forbidden and found.depth:
             self.depths[position] = found.depth
         return found
