@@ -289,6 +289,7 @@ def test_it_thinks_on_the_opponents_time() -> None:
 def test_what_it_refuses(tmp_path: Path) -> None:
     for spec, game, said in (
         ("otage@level=3", Game.OTHELLO, "needs a depth"),
+        ("otage@0n", Game.OTHELLO, "needs a depth"),
         ("otage@3", Game.ABAPA, "Othello on 8x8 only"),
         (f"otage@3,memory={tmp_path / 'none'}", Game.OTHELLO, "awello autoplay"),
     ):

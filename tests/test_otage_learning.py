@@ -155,7 +155,7 @@ def test_the_book_grows_and_is_played_by(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path) -> None:
     folder = str(tmp_path / "o")
     done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--plies", "0", "--jobs", "1")
-    assert done.returncode == 0 and "3 games, 3 of them new" in done.stdout
+    assert done.returncode == 0 and "games: 3, 3 of them new" in done.stdout
     done = awello("autoplay", folder, "--games", "3", "--limit", "1", "--json", "--jobs", "1")
     assert '"games": 3, "new": 0' in done.stdout
     done = awello("autoplay", folder, "--games", "4", "--clock", "200ms", "--json", "--jobs", "1")
@@ -166,11 +166,28 @@ def test_the_command(tmp_path: Path) -> None:
     assert "learnt" not in done.stdout
 
 
+def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
+    words = ("--games", "3", "--limit", "1", "--plies", "0", "--jobs", "1")
+    folder, elsewhere = tmp_path / "o", str(tmp_path / "games.sqlite")
+    done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
+    assert f"otage,memory={folder},archive={elsewhere} plays by this" in done.stdout
+    done = awello("autoplay", str(folder), "--games", "4", *words[2:])
+    assert done.returncode == 2 and "3 of the 3 games that" in done.stderr and done.stderr.count("\n") == 1
+    (folder / FILE).write_bytes(b"\xff\xfe\x00 nothing")
+    done = awello("autoplay", str(folder), *words)
+    assert done.returncode == 2 and f"{folder / FILE}, line 1: expected games or" in done.stderr
+    done = awello("autoplay", str(folder / FILE), *words)
+    assert done.returncode == 2 and "is a file: name a folder" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--limit", "level=3"), "is not for Otage"),
         (("--limit", "soon"), "is no limit"),
+        (("--limit", "0n"), "is not for Otage"),
+        (("--limit", "0ms"), "is not for Otage"),
+        (("--clock", "0s"), "leaves no time"),
         (("--plies", "9"), "plies"),
         (("--limit", "4", "--clock", "3m"), "leave one of both out"),
     ],

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from awello.cli.app import Cluster, Json, app, chosen_jobs, print_json, progress
-from awello.cli.asking import Place
 
 if TYPE_CHECKING:
     from awello.learn.autoplay import Played
@@ -32,7 +31,10 @@ def autoplay(
     seed: Annotated[int, typer.Option(help="The same seed gives the same games, unless the limit is a time")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; unless said, one a core")] = None,
     cluster: Cluster = None,
-    place: Place = None,
+    place: Annotated[
+        str | None,
+        typer.Option("--archive", help="Where its games are kept, a file or postgresql://...; unless said, in FOLDER"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Let Otage play against itself: first all openings, then to find better moves than those that lost.
@@ -50,10 +52,13 @@ def autoplay(
     if limit and clock:
         raise ConfigError("either --limit or --clock says how long Otage may think: leave one of both out")
     parsed = None if clock else parse_limit(limit or "20ms")
-    if parsed and (parsed.level is not None or parsed.depth == 0):
+    if parsed and (parsed.level is not None or 0 in (parsed.depth, parsed.nodes, parsed.seconds)):
         raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
     workers, learnt, new = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[Played](), 0
-    plan = Plan(parsed, parse_clock(clock) if clock else Clock(), seed, plies, passes)
+    time = parse_clock(clock) if clock else Clock()
+    if not time.seconds:
+        raise ConfigError(f"--clock {clock} leaves no time to play: give some, such as 3m")
+    plan = Plan(parsed, time, seed, plies, passes)
     try:
         with crew(workers) if workers != 1 else nullcontext(map) as each, progress("autoplay", games) as step:
             for event in play(folder, plan, games, each, place or ""):
@@ -72,7 +77,7 @@ def autoplay(
 def report(folder: Path, place: str, learnt: "list[Played]", new: int, json: bool) -> None:
     """What was played and learnt, for people or machines."""
     from awello.evaluate.otage_memory import FILE, TERMS, Memory
-    from awello.players.otage import read_book
+    from awello.players.otage import GAMES, read_book
 
     memory, positions = Memory.read(folder / FILE), len(read_book(place))
     lost = [event for event in learnt if event.record.winner is not None]
@@ -84,9 +89,10 @@ def report(folder: Path, place: str, learnt: "list[Played]", new: int, json: boo
         lessons = {"lost": len(lost), "changed": changed, "repeats": repeats}
         print_json({**counts, **lessons, "factors": factors, "folder": str(folder)})
         return
-    print(f"{memory.autoplay:,d} games, {new:,d} of them new; {positions:,d} positions in the book")
+    print(f"games: {memory.autoplay:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
         often = f"learnt {repeats / len(lost):.1f} times on average"
-        print(f"{len(lost):,d} games were lost, {often}; {changed:,d} would not be lost the same way again")
+        print(f"games that were not drawn: {len(lost):,d}, {often}; {changed:,d} would not be lost the same way again")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
-    print(f"the player otage,memory={folder} plays by this")
+    elsewhere = "" if place == str(folder / GAMES) else f",archive={place}"
+    print(f"the player otage,memory={folder}{elsewhere} plays by this")

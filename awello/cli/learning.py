@@ -22,7 +22,9 @@ def learn_from(
             from awello.learn.replay import learn_from_match
 
             own = [side ^ place for side in sides]
-            learnt[player.memory] = asdict(learn_from_match(Path(player.memory), records, own, str(opponent)))
+            found = asdict(learn_from_match(Path(player.memory), records, own, str(opponent)))
+            before = learnt.get(player.memory, dict.fromkeys(found, 0))
+            learnt[player.memory] = {name: before[name] + count for name, count in found.items()}
     return learnt
 
 

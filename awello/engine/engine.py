@@ -76,7 +76,8 @@ class Engine:
         for thread in threads:
             if isinstance(thread, threading.Timer):
                 thread.cancel()
-            thread.join()
+            if thread.ident is not None:  # Ctrl-C may come before it has begun
+                thread.join()
 
     def stop(self) -> None:
         """End the search under way, from any thread; its stream ends with the last complete answer."""

@@ -125,7 +125,7 @@ class Memory:
     @classmethod
     def read(cls, file: Path) -> "Memory":
         """What a file holds; nothing has been learnt where there is none."""
-        return cls.parse(file.read_text("utf-8"), file.name) if file.exists() else cls()
+        return cls.parse(file.read_text("utf-8", errors="replace"), str(file)) if file.exists() else cls()
 
     @classmethod
     def parse(cls, text: str, name: str = "memory") -> "Memory":

@@ -20,6 +20,7 @@ from pathlib import Path
 from awello.archive.archive import Archive, Wanted
 from awello.archive.tree import Tree
 from awello.arena.game import play_game
+from awello.errors import ConfigError
 from awello.evaluate.otage_memory import FILE, Memory
 from awello.learn.replay import DEPTHS, Lesson, format_depths, learn
 from awello.limits import Clock, Limit
@@ -116,11 +117,18 @@ def autoplay(folder: Path, plan: Plan, games: int, each: Each = map, place: str 
 
     The archive is in the folder unless it is at another place.
     """
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{str(folder)!r} is a file: name a folder for what Otage learns")
     folder.mkdir(parents=True, exist_ok=True)
     memory, archive = Memory.read(folder / FILE), Archive(place or folder / GAMES)
     openings = all_openings(plan.plies) * plan.passes
     try:
         kept = {int(record.tags["Round"]) - 1: record for record in _of_autoplay(archive)}
+        if missing := sum(number not in kept for number in range(memory.autoplay)):
+            advice = "say --archive as before, or begin in a new folder"
+            raise ConfigError(
+                f"{missing} of the {memory.autoplay} games that {folder} has learnt are missing: {advice}"
+            )
         others = [record for record in archive.records(archive.numbers(Wanted())) if record.tags.get("Event") != EVENT]
         while memory.autoplay < games:
             numbers = range(memory.autoplay, min(games, memory.autoplay + ROUND))

@@ -83,7 +83,7 @@ class Otage(Player):
 
         if game is not Game.OTHELLO:
             raise SpecError(f"otage plays Othello on 8x8 only, not {game}: choose champion")
-        if self.limit is not None and (self.limit.depth == 0 or self.limit.level is not None):
+        if self.limit is not None and (self.limit.level is not None or 0 in (self.limit.depth, self.limit.nodes)):
             raise SpecError(f"player {self} needs a depth, a time or nodes, such as otage@100ms")
         if self.search is None:
             folder = Path(self.memory)
