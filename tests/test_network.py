@@ -1,3 +1,4 @@
+import copy
 import json
 import random
 from dataclasses import replace
@@ -39,6 +40,17 @@ def positions_of(count: int) -> Positions:
 def word(number: int) -> int:
     """A word as PyTorch holds it."""
     return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def is_even(position: Position) -> bool:
+    """Whether a symmetry leaves a board as it is."""
+    own, opp = int(position.own), int(position.opp)
+    discs = [(own >> square & 1) - (opp >> square & 1) for square in range(64)]
+    rows = [discs[place : place + 8] for place in range(0, 64, 8)]
+    turned = [[list(row) for row in zip(*rows, strict=True)], rows[::-1], [row[::-1] for row in rows]]
+    turned += [[row[::-1] for row in turned[0]], turned[0][::-1], [row[::-1] for row in turned[1]]]
+    turned += [[row[::-1] for row in turned[0][::-1]]]
+    return rows in turned
 
 
 # ---- data -----------------------------------------------------------------------------------------------------------
@@ -90,7 +102,7 @@ def test_replay_finds_what_positions_say() -> None:
             margin = scores[position.side] - scores[1 - position.side] if record.final.over else learning.UNKNOWN
             words = word(int(position.own)), word(int(position.opp)), word(legal)
             empties = 64 - (int(position.own) | int(position.opp)).bit_count()
-            expected.add((*words, move, position.side == 0, margin, number, empties))
+            expected.add((*words, move, position.side == 0, margin, number, empties, is_even(position)))
     assert set(rows) == expected and len(found) == len(expected)
 
 
@@ -138,7 +150,7 @@ def test_what_is_said_of_turned_boards_is_turned_back() -> None:
     squares = torch.arange(64)
     full, none = torch.full_like(squares, -1), torch.zeros_like(squares)
     columns = torch.ones_like(squares) << squares, none, full, squares.to(torch.uint8), none == 0
-    pointing = Positions(*columns, torch.ones_like(squares).to(torch.int8), none, none)
+    pointing = Positions(*columns, torch.ones_like(squares).to(torch.int8), none, none, none == 1)
     shares, _ = learning.promise(TINY, point, pointing, 8)
     assert (shares.argmax(1) == squares).all() and (shares.max(1).values > 0.99).all()
     for seed in range(4):
@@ -156,6 +168,20 @@ def test_each_view_shows_the_board() -> None:
     assert (colours[black, :2] == mover[black, :2]).all() and (colours[~black, 0] == mover[~black, 1]).all()
     assert (colours[:, 2].mean(1).bool() == black).all()
     assert Position.start().own == sum(1 << int(square) for square in one[0, 0].eq(1).nonzero())
+
+
+def test_even_boards_are_not_turned() -> None:
+    start = positions_of(3).take(slice(0, 3))
+    assert start.even.all()
+    seen = []
+
+    def network(board: Any) -> Any:
+        seen.append(board)
+        return point(board)
+
+    shares, _ = learning.promise(TINY, network, start, 8)
+    assert len(seen) == 8 and all(torch.equal(board, seen[0]) for board in seen)
+    assert torch.allclose(shares, learning.promise(TINY, point, start, 1)[0])
 
 
 # ---- networks -------------------------------------------------------------------------------------------------------
@@ -198,6 +224,16 @@ def test_training_that_was_interrupted_comes_out_the_same(tmp_path: Path) -> Non
         assert all(torch.equal(one, other) for one, other in pairs)
     with pytest.raises(ConfigError, match="another plan"):
         Training(replace(TINY, width=32), positions, positions).resume(tmp_path / "checkpoint.pt")
+
+
+def test_the_average_follows_the_weights() -> None:
+    training = Training(replace(TINY, average=0.5), positions_of(2), positions_of(2))
+    before = copy.deepcopy(training.average.state_dict())
+    training.step = 100
+    training.show()
+    for name, mean in training.average.state_dict().items():
+        if mean.is_floating_point():
+            assert torch.allclose(mean, (before[name] + training.network.state_dict()[name]) / 2, atol=1e-6)
 
 
 def test_a_loss_that_is_not_finite_ends_training(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ tower of residual blocks.  It sees the board as the mover does, and the legal mo
 winners and losers have a head each, so that bad moves form the tower and not the answer; a third head says who wins.
 
 Every number of a training is in its `Plan`.  Games up to 2015 teach, but for a few that tell when to stop; later ones
-are only for the figures of the report.  Boards are turned by chance.  The weights that count are a moving average, the
-best by the games set aside.  A training that was interrupted goes on from its checkpoint, as if nothing had been.
+are only for the figures of the report.  Boards are turned by chance, but for those that a symmetry leaves as they are:
+of their moves, which are equally good, people choose one by habit (the first is always f5), and nobody could guess it
+on a turned board.  The weights that count are a moving average, the best by the games set aside.  A training that was
+interrupted goes on from its checkpoint, as if nothing had been.
 
 This file needs PyTorch and NumPy and nothing else of Awello's, so that it runs wherever there is a fast machine:
 
@@ -31,6 +33,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from awello.errors import ConfigError
 
@@ -44,6 +47,7 @@ DIRECTIONS = (
     *((1, NOT_A), (7, NOT_H), (8, ALL), (9, NOT_A)),
     *((-1, NOT_H), (-7, NOT_A), (-8, ALL), (-9, NOT_H)),
 )
+EVEN = 12  # plies in which boards are asked whether a symmetry leaves them as they are
 ILLEGAL = -1e4  # in the place of a promise; finite, because infinities times nothing are no numbers
 PLANES = {"mover": 4, "colours": 3, "one": 1}
 CLIP = 1.0  # the longest gradient
@@ -130,6 +134,8 @@ class Positions:
     """The final score for the mover, `UNKNOWN` if there is none."""
     game: Tensor
     empties: Tensor
+    even: Tensor
+    """Whether some symmetry leaves the board as it is."""
 
     def __len__(self) -> int:
         return len(self.own)
@@ -198,8 +204,8 @@ def replay(games: Games, device: str) -> Positions:
         legal = torch.where(passed, find_moves(own, opp), legal)
         wrong |= played & (legal >> square.clamp(max=63) & 1 == 0)
         margin = torch.where(black | (final == UNKNOWN), final, -final)
-        empties = torch.full_like(discs, 60 - ply)
-        row = own, opp, legal, square.to(torch.uint8), black, margin.to(torch.int8), number, empties
+        empties, even = torch.full_like(discs, 60 - ply), is_even(own, opp) if ply < EVEN else torch.zeros_like(played)
+        row = own, opp, legal, square.to(torch.uint8), black, margin.to(torch.int8), number, empties, even
         plies.append([column[played] for column in row])
         placed = torch.where(played, torch.ones_like(own) << square.clamp(max=63), 0)
         flips = find_flips(own, opp, placed)
@@ -224,6 +230,15 @@ def turned(device: torch.device) -> tuple[Tensor, Tensor]:
 def unpack(words: Tensor, turns: Tensor) -> Tensor:
     """Boards as rows of 64 bits, each turned by a symmetry."""
     return words[:, None] >> turned(words.device)[0][turns] & 1
+
+
+def is_even(own: Tensor, opp: Tensor) -> Tensor:
+    """Which positions some symmetry leaves as they are."""
+    even, board = torch.zeros_like(own, dtype=torch.bool), torch.zeros_like(own)
+    for turn in range(1, 8):
+        same = [unpack(words, board + turn) == unpack(words, board) for words in (own, opp)]
+        even |= (same[0] & same[1]).all(1)
+    return even
 
 
 def planes(view: str, some: Positions, turns: Tensor) -> Tensor:
@@ -357,6 +372,10 @@ class Training:
         torch.manual_seed(plan.seed)
         self.network = make_network(plan).to(self.device, memory_format=torch.channels_last)
         self.average, self.best = copy.deepcopy(self.network).eval(), copy.deepcopy(self.network).eval()
+        self.followed = [
+            [part for part in network.state_dict().values() if part.is_floating_point()]
+            for network in (self.average, self.network)
+        ]
         self.fast = torch.compile(self.network) if compiled else self.network
         matrices = [weights for weights in self.network.parameters() if weights.dim() > 1]
         others = [weights for weights in self.network.parameters() if weights.dim() == 1]
@@ -380,7 +399,8 @@ class Training:
         for group in self.optimiser.param_groups:
             group["lr"] = rate_at(self.plan, self.step, self.done)
         chosen, turns = draw(self.plan, len(self.train), self.step, self.device)
-        moves, value = losses(self.plan, self.fast, self.train.take(chosen), turns)
+        some = self.train.take(chosen)
+        moves, value = losses(self.plan, self.fast, some, turns.masked_fill(some.even, 0))
         self.optimiser.zero_grad(set_to_none=True)
         (moves + self.plan.value * value).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), CLIP)
@@ -392,13 +412,7 @@ class Training:
     def follow(self) -> None:
         """Let the average follow the weights; at first it is young and follows them closely."""
         kept = min(self.plan.average, (1 + self.step) / (10 + self.step))
-        pairs = zip(self.average.state_dict().values(), self.network.state_dict().values(), strict=True)
-        with torch.no_grad():
-            for mean, now in pairs:
-                if mean.is_floating_point():
-                    mean.lerp_(now, 1 - kept)
-                else:
-                    mean.copy_(now)
+        get_ema_multi_avg_fn(kept)(*self.followed, self.step)
 
     def look(self) -> None:
         """Wait for the device and stop a training whose loss is not finite."""
@@ -481,9 +495,10 @@ def promise(plan: Plan, network: nn.Module, some: Positions, symmetries: int) ->
     shares, values = torch.zeros(len(some), 64, device=device), torch.zeros(len(some), device=device)
     illegal = unpack(some.legal, torch.zeros_like(some.own)) == 0
     for turn in range(symmetries):
+        turns = torch.full_like(some.own, turn).masked_fill(some.even, 0)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            promises, value = network(planes(plan.view, some, torch.full_like(some.own, turn)))
-        promises = promises[:, 0, turned(device)[1][turn]].float()
+            promises, value = network(planes(plan.view, some, turns))
+        promises = promises[:, 0].float().gather(1, turned(device)[1][turns])
         shares += promises.masked_fill(illegal, ILLEGAL).softmax(1) / symmetries
         values += 0 if value is None else value.float() / symmetries
     return shares, values
@@ -497,7 +512,7 @@ def figures(judged: Judged, chosen: Tensor) -> dict[str, float]:
 
 
 def examine(plan: Plan, network: nn.Module, test: Positions, repeated: Tensor, symmetries: int) -> dict[str, Any]:
-    """The figures on held-out games, with and without those whose moves were played before, and by stage."""
+    """The figures on held-out games, with and without those whose moves were played before, and by tens of empties."""
     judged, won = judge(plan, network, test, symmetries), test.won
     stages = torch.clamp(test.empties // 10, max=5)
     decided = (test.margin != UNKNOWN) & (test.margin != 0)
@@ -506,7 +521,7 @@ def examine(plan: Plan, network: nn.Module, test: Positions, repeated: Tensor, s
         "all": figures(judged, torch.ones_like(won)),
         "winners_new": figures(judged, won & ~repeated),
         "all_new": figures(judged, ~repeated),
-        "stages": {f"{10 * stage}-{10 * stage + 9}": figures(judged, won & (stages == stage)) for stage in range(6)},
+        "stages": {10 * stage: figures(judged, won & (stages == stage)) for stage in range(6)},
         "value": {
             "square_error": judged.error(),
             "right": float((judged.right & decided).sum() / decided.sum().clamp(min=1)),
@@ -574,7 +589,7 @@ def run(
 ) -> dict[str, Any]:
     """Train until the plan is done, or for so many minutes if `stop` says so, and write what came of it to a folder.
 
-    There `curves.jsonl` grows on the way; `weights.pt`, `report.json` and, where it can be made, `network.onnx` follow.
+    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, where ONNX is installed, `network.onnx` come last.
     """
     began = time.monotonic()
     # Step 1. Positions.
@@ -605,6 +620,7 @@ def run(
                 row = training.measure(since)
                 since = training.step
                 training.keep(checkpoint)
+                save_network(out / "weights.pt", plan, training.best)
                 curves.write(json.dumps(row) + "\n")
                 curves.flush()
                 print(format_row(row), flush=True)
@@ -612,7 +628,6 @@ def run(
                 break
     speed = (training.step - first) / (time.monotonic() - start)
     # Step 3. The figures, and the network.
-    save_network(out / "weights.pt", plan, training.best)
     test = every.take(held[number])
     earlier = np.unique(games.same[games.year < HELD_OUT])
     repeated = torch.from_numpy(np.isin(games.same, earlier)).to(device)[test.game.long()]
