@@ -589,7 +589,7 @@ def run(
 ) -> dict[str, Any]:
     """Train until the plan is done, or for so many minutes if `stop` says so, and write what came of it to a folder.
 
-    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, where ONNX is installed, `network.onnx` come last.
+    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, where ONNX is installed, `network.onnx` end it.
     """
     began = time.monotonic()
     # Step 1. Positions.
