@@ -323,7 +323,7 @@ def count_parameters(network: nn.Module) -> int:
 # ---- learning -------------------------------------------------------------------------------------------------------
 def losses(plan: Plan, network: nn.Module, some: Positions, turns: Tensor) -> tuple[Tensor, Tensor]:
     """How far a network is from what positions teach: the cross-entropy of the moves, the square error of the value."""
-    won, device = some.won, some.own.device
+    won, device, turns = some.won, some.own.device, turns.masked_fill(some.even, 0)
     with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
         promises, value = network(planes(plan.view, some, turns))
     allowed, squares = unpack(some.legal, turns) == 1, turned(device)[1][turns, some.square.long()]
@@ -399,8 +399,7 @@ class Training:
         for group in self.optimiser.param_groups:
             group["lr"] = rate_at(self.plan, self.step, self.done)
         chosen, turns = draw(self.plan, len(self.train), self.step, self.device)
-        some = self.train.take(chosen)
-        moves, value = losses(self.plan, self.fast, some, turns.masked_fill(some.even, 0))
+        moves, value = losses(self.plan, self.fast, self.train.take(chosen), turns)
         self.optimiser.zero_grad(set_to_none=True)
         (moves + self.plan.value * value).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), CLIP)
