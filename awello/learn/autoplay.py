@@ -124,11 +124,9 @@ def autoplay(folder: Path, plan: Plan, games: int, each: Each = map, place: str 
     openings = all_openings(plan.plies) * plan.passes
     try:
         kept = {int(record.tags["Round"]) - 1: record for record in _of_autoplay(archive)}
-        if missing := sum(number not in kept for number in range(memory.autoplay)):
-            advice = "say --archive as before, or begin in a new folder"
-            raise ConfigError(
-                f"{missing} of the {memory.autoplay} games that {folder} has learnt are missing: {advice}"
-            )
+        if lacking := sum(number not in kept for number in range(memory.autoplay)):
+            told = f"{lacking} of the {memory.autoplay} games that {folder} has learnt from are missing"
+            raise ConfigError(f"{told}: say --archive as before, or begin in a new folder")
         others = [record for record in archive.records(archive.numbers(Wanted())) if record.tags.get("Event") != EVENT]
         while memory.autoplay < games:
             numbers = range(memory.autoplay, min(games, memory.autoplay + ROUND))
