@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from awello.archive.archive import Archive, Wanted
 from awello.archive.index import DECIDED, Entries, find_entries, name_at
@@ -52,9 +53,9 @@ def explore(archive: Archive, position: Position, wanted: Wanted | None = None) 
             entries = entries[np.isin(entries["record"], [row.id for row in wanted.rows(connection)])]
     tree = _tree(archive, position, entries)
     values = tree.branches(position)
+    names, scores = entries["move"].copy(), entries["score"].copy()  # side by side, they are compared much faster
     branches = [
-        _branch(position, move, entries[entries["move"] == name], values.get(move))
-        for name, move in _moves(position).items()
+        _branch(position, move, scores[names == name], values.get(move)) for name, move in _moves(position).items()
     ]
     played = sorted((branch for branch in branches if branch.games), key=lambda branch: -branch.games)
     return Exploration(position, len(entries), tree.value(position), played)
@@ -67,13 +68,12 @@ def _tree(archive: Archive, position: Position, entries: Entries) -> Tree:
     return Tree(archive.lines(np.unique(entries["record"]).tolist()))
 
 
-def _branch(position: Position, move: int, entries: Entries, value: int | None) -> Branch:
-    scores = entries["score"].astype(int)
+def _branch(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> Branch:
     known = scores[scores != UNKNOWN]
     wins, draws, losses = (int(np.count_nonzero(outcome)) for outcome in (known > 0, known == 0, known < 0))
     margins = known[abs(known) != DECIDED]
     mean = float(margins.mean()) if len(margins) else None
-    return Branch(move, len(entries), wins, draws, losses, mean, value, opening_at(position.after(move)))
+    return Branch(move, len(scores), wins, draws, losses, mean, value, opening_at(position.after(move)))
 
 
 def _moves(position: Position) -> dict[int, int]:
