@@ -93,7 +93,7 @@ def print_reports(reports: "Sequence[Report]") -> None:
 @games.command()
 def export(
     out: Annotated[
-        Path, typer.Option(help="The file to write, - for none; its ending tells the format", metavar="FILE")
+        Path, typer.Option(help="The file to write, its ending tells the format; - prints it", metavar="FILE")
     ],
     form: Annotated[str | None, typer.Option("--format", help="Where the ending does not", metavar="F")] = None,
     file: Annotated[

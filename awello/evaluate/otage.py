@@ -15,14 +15,12 @@ from awello.kernel import U, kernel
 from awello.memory import load, load16, load32, store
 from awello.rules.othello import mirror
 
-EDGE, CORNER = 8, 9  # squares of a pattern
-EDGES, CORNERS = 3**EDGE, 3**CORNER
+CORNER = 9  # squares of the larger kind of pattern
 SURE = 1000  # the worth of a pattern that always wins
 MOST = EXACT - 1  # a judgement, whatever the factors: a game that is over counts more
 
 # More slots of the block: the factors, and the addresses of the tables.
 LIBERTY_FACTOR, SQUARE_FACTOR, EDGE_FACTOR, CORNER_FACTOR, TERNARY, EDGE_TABLE, CORNER_TABLE = range(BLOCK, BLOCK + 7)
-FACTORS = 4
 OTAGE = BLOCK + 7
 
 LEFT, RIGHT = U(0x0101010101010101), U(0x8080808080808080)

@@ -1,7 +1,7 @@
 """Otage, the program of report 4: it deepens step by step, opens by the games it remembers, and solves endgames.
 
-What it knows is in a folder: its patterns and factors in files that people can read, and an archive of games, its book.
-`awello autoplay` and matches let it learn; see `learn.replay`.
+What it knows is in a folder: its patterns and factors in a file that people can read, and an archive of games, its
+book.  `awello autoplay` and matches let it learn; see `learn.replay`.
 """
 
 import math
