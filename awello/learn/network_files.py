@@ -1,0 +1,78 @@
+"""Networks as files: those that training goes on from, and those that players read."""
+
+import copy
+from dataclasses import asdict
+from pathlib import Path
+from pickle import UnpicklingError
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from awello.errors import ConfigError
+from awello.learn.network_positions import PLANES
+from awello.learn.network_shapes import Plan, make_network
+
+
+def save_network(file: Path, plan: Plan, network: nn.Module) -> None:
+    """Write a network down in half precision, with its plan."""
+    weights = {name: part.half() if part.is_floating_point() else part for name, part in network.state_dict().items()}
+    torch.save({"plan": asdict(plan), "weights": weights}, file)
+
+
+def load_network(file: Path) -> tuple[Plan, nn.Module]:
+    """The network of a file, and its plan."""
+    try:
+        content = torch.load(file, map_location="cpu", weights_only=True)
+        plan = Plan(**content["plan"])
+        network = make_network(plan).eval()
+        network.load_state_dict(content["weights"])
+    except (OSError, KeyError, TypeError, RuntimeError, UnpicklingError, EOFError):
+        raise ConfigError(f"cannot read a network from {str(file)!r}: give the weights.pt of a training") from None
+    return plan, network
+
+
+class Shipped(nn.Module):  # type: ignore[misc]
+    """What players need of a network: what winners play, and who wins."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, board: Tensor) -> tuple[Tensor, ...]:
+        promises, value = self.network(board)
+        return (promises[:, 0],) if value is None else (promises[:, 0], value)
+
+
+class Shown:
+    """Boards by which the range of every layer is measured."""
+
+    def __init__(self, boards: Tensor) -> None:
+        self.parts = iter(boards.cpu().contiguous().split(256))
+
+    def get_next(self) -> dict[str, npt.NDArray[np.float32]] | None:
+        """Some of them; none at the end."""
+        part = next(self.parts, None)
+        return None if part is None else {"board": part.numpy()}
+
+
+def export(plan: Plan, network: nn.Module, boards: Tensor, file: Path) -> None:
+    """Write a network as ONNX: any number of boards in, `moves` and `value` out.
+
+    Weights, and what passes from layer to layer, become whole numbers of eight bits, which processors multiply some
+    three times as fast (Jacob and others 2018); some boards tell the range of each layer.
+    """
+    from onnxruntime.quantization import QuantType, quantize_static
+
+    board = torch.zeros(2, PLANES[plan.view], 8, 8)
+    outputs = ["moves", "value"] if plan.network == "residual" else ["moves"]
+    axes = {name: {0: "positions"} for name in ("board", *outputs)}
+    shipped = Shipped(copy.deepcopy(network).cpu().float().to(memory_format=torch.contiguous_format)).eval()
+    names = {"input_names": ["board"], "output_names": outputs, "dynamic_axes": axes}
+    with TemporaryDirectory() as folder:
+        exact = Path(folder) / "exact.onnx"
+        torch.onnx.export(shipped, (board,), str(exact), opset_version=17, dynamo=False, **names)
+        kinds = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True}
+        quantize_static(exact, file, Shown(boards), **kinds)
