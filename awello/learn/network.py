@@ -235,7 +235,7 @@ def run(
 ) -> dict[str, Any]:
     """Train until the plan is done, or for so many minutes if `stop` says so, and write what came of it to a folder.
 
-    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, where onnxruntime is installed, `network.onnx` end it.
+    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, with onnxruntime, `network.onnx` end it.
     """
     began = time.monotonic()
     # Step 1. Positions.
