@@ -65,7 +65,7 @@ def softmax(promises: Reals) -> Reals:
 def cnn_for(game: Game, file: Path | None = None, threads: int = 1) -> Cnn:
     """The network for a game, which is Othello on 8x8: that of a file, or the one that Awello ships."""
     if game != Game.OTHELLO:
-        raise ConfigError(f"the convolutional network plays Othello on 8x8, not {game}: choose another player")
+        raise ConfigError("the convolutional network plays Othello on 8x8 and nothing else: choose another player")
     if file is None:
         with as_file(files("awello").joinpath("data/cnn.onnx")) as shipped:
             return load_cnn(shipped, threads)

@@ -3,6 +3,7 @@
 from awello.players import (  # noqa: F401  (they enter themselves in the registry)
     budget,
     champion,
+    cnn,
     gtp,
     human,
     montecarlo,

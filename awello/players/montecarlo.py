@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from awello.errors import SpecError
+from awello.evaluate.cnn import cnn_for
 from awello.evaluate.network import network_for
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, register
 from awello.players.simple import Seeded
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.montecarlo import EXPLORE, LearningTree, NetworkTree, Tree
+from awello.search.montecarlo import EXPLORE, CnnTree, LearningTree, NetworkTree, Tree
 
 SHARE = 0.04  # of the clock that one move may take
 RESERVE = 0.002  # seconds kept back for everything around the search
@@ -59,13 +60,18 @@ class MonteCarlo(Grower):
         return make(self.memory, self.explore)
 
 
-@register("puct", "grows a tree from what a network says; @100ms, or @800n for so many rounds")
+@register("puct", "grows a tree from what a network says, puct:cnn from what a large one does; @100ms, or @800n")
 @dataclass
 class Guided(Grower):
-    """Judges by a network that has learnt from games against itself."""
+    """Judges by a network: a perceptron that learnt from games against itself, or a large one that learnt Othello."""
 
+    heuristic: Literal["perceptron", "cnn"] = "perceptron"
     file: Path | None = None
-    """A file that `awello train perceptron` made; unless said, the one that is shipped."""
+    """A file that `awello train perceptron` or `train cnn` made; unless said, the one that is shipped."""
+    threads: Annotated[int, Field(ge=1, le=64)] = 1
+    """On which the large network computes."""
 
     def plant(self, game: Game) -> Tree:
+        if self.heuristic == "cnn":
+            return CnnTree(self.memory, self.explore, network=cnn_for(game, self.file, self.threads))
         return NetworkTree(self.memory, self.explore, network=network_for(game, self.file))

@@ -2,11 +2,13 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from awello.analysis import Analysis
+from awello.evaluate.cnn import Cnn
 from awello.evaluate.network import Network
 from awello.evaluate.perceptron import WORK
 from awello.kernel import U
@@ -14,7 +16,7 @@ from awello.position import Position
 from awello.search import ppaf, puct, uct
 from awello.search.uct import COUNT, DEEPEST, FIRST, MOVE, POINTS, VISITS
 
-ROUNDS = 128  # between two looks at the clock
+BATCH = 8  # leaves about which a large network is asked at a time
 EXPLORE = 0.7
 
 
@@ -24,6 +26,8 @@ class Tree:
 
     room: int = 1 << 19
     explore: float = EXPLORE
+    rounds: ClassVar[int] = 128
+    """Between two looks at the clock."""
 
     def __post_init__(self) -> None:
         self.nodes = np.zeros((self.room, 5), np.int32)
@@ -39,7 +43,7 @@ class Tree:
         self.size, done = self._plant(int(position.game)), 0
         chance = np.array([seed * 2 + 1], np.uint64) * U(0x9E3779B97F4A7C15)
         while playouts is None or done < playouts:
-            rounds = ROUNDS if playouts is None else min(ROUNDS, playouts - done)
+            rounds = self.rounds if playouts is None else min(self.rounds, playouts - done)
             self.size = self._grow(int(position.game), chance, rounds)
             done += rounds
             if time.perf_counter() - begun >= seconds:
@@ -90,24 +94,16 @@ class LearningTree(Tree):
 
 
 @dataclass
-class NetworkTree(Tree):
+class GuidedTree(Tree):
     """A tree that a network judges, without chance (52 bytes a node)."""
-
-    network: Network = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.worth = np.zeros((self.room, 2))
-        self.work = np.zeros(WORK, np.float32)
 
     def _plant(self, game: int) -> int:
         self.worth[: self.size] = 0
         return 1  # the first round gives the root its children
-
-    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
-        memory = self.nodes, self.boards, self.worth, self.path
-        network = self.network.weights, self.network.layers, self.work
-        return int(puct.grow(game, *memory, *network, self.size, rounds, self.explore))
 
     def _preference(self, node: int) -> float:
         """Its visits; among equals its prior, which is below one."""
@@ -116,3 +112,41 @@ class NetworkTree(Tree):
     def _value(self, node: int) -> float:
         visits = int(self.nodes[node, VISITS])
         return float(self.worth[node, puct.TOTAL] / visits) if visits else -1.0
+
+
+@dataclass
+class NetworkTree(GuidedTree):
+    """A tree that a perceptron judges, leaf by leaf."""
+
+    network: Network = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.work = np.zeros(WORK, np.float32)
+
+    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
+        memory = self.nodes, self.boards, self.worth, self.path
+        network = self.network.weights, self.network.layers, self.work
+        return int(puct.grow(game, *memory, *network, self.size, rounds, self.explore))
+
+
+@dataclass
+class CnnTree(GuidedTree):
+    """A tree that a convolutional network judges, several leaves at a time."""
+
+    network: Cnn = field(kw_only=True)
+    rounds = BATCH
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.paths, self.lengths = np.zeros((BATCH, DEEPEST), np.int64), np.zeros(BATCH, np.int64)
+
+    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
+        memory, size = (self.nodes, self.boards, self.worth, self.paths, self.lengths), self.size
+        while rounds > 0:
+            waiting, done, size = puct.reach(game, *memory, size, rounds, self.explore)
+            rounds -= done
+            if waiting:
+                leaves = self.paths[np.arange(waiting), self.lengths[:waiting] - 1]
+                size = puct.settle(game, *memory, size, waiting, *self.network.judge(self.boards[leaves]))
+        return int(size)

@@ -6,14 +6,17 @@ the network's expectations of them; its worth is what the network says, or the r
 told to every node on the way.  A node is a row as in `uct.py`, beside two numbers: its prior, the share of the
 parent's visits that the network expects it to deserve, and its total, the sum of its results, from -1 for a loss to 1
 for a win, for the player who moved into it.
+
+A large network is asked about several leaves at a time (`reach`, then `settle`).  So that they differ, a walk counts as
+a loss until its leaf is judged.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 from awello.evaluate.perceptron import OUTPUTS, judge
-from awello.kernel import Words, kernel
-from awello.rules.game import PASS, is_over, score
+from awello.kernel import U, Words, kernel
+from awello.rules.game import PASS, is_over, legal_moves, score
 from awello.search.uct import COUNT, DEEPEST, FIRST, MOST_MOVES, MOVE, VISITS, expand
 
 PRIOR, TOTAL = range(2)
@@ -107,4 +110,87 @@ def grow(
             if nodes[leaf, COUNT] > 0 and nodes[leaf, VISITS] == 0:
                 set_priors(nodes, worth, leaf, work[OUTPUTS])
         tell(nodes, worth, path, length, value)
+    return size
+
+
+@kernel(
+    "UniTuple(int64, 3)(int64, int32[:, ::1], uint64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64, int64,"
+    " float64)"
+)
+def reach(
+    game: int,
+    nodes: Nodes,
+    boards: Words,
+    worth: Reals,
+    paths: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    size: int,
+    rounds: int,
+    explore: float,
+) -> tuple[int, int, int]:
+    """Walk to leaves that a network is to judge; how many wait, the rounds done, the size of the tree.
+
+    Walks to finished games are rounds too, and are told at once.  A leaf that is met again ends it before its time.
+    """
+    waiting, done = 0, 0
+    while done < rounds:
+        # Step 1. Walk to a leaf.
+        path = paths[waiting]
+        path[0], leaf, length = 0, 0, 1
+        while nodes[leaf, COUNT] > 0 and length < DEEPEST:
+            leaf = best_child(nodes, worth, leaf, explore)
+            path[length] = leaf
+            length += 1
+        # Step 2. A pass leaves no choice and is walked over.
+        if length < DEEPEST and size < len(nodes) and legal_moves(game, boards[leaf, 0], boards[leaf, 1]) == U(0):
+            size = expand(game, nodes, boards, leaf, size)
+            if nodes[leaf, COUNT] > 0:
+                leaf = nodes[leaf, FIRST]
+                worth[leaf, PRIOR] = 1.0
+                path[length] = leaf
+                length += 1
+        # Step 3. Tell the result, or let the leaf wait.
+        own, opp = boards[leaf, 0], boards[leaf, 1]
+        if is_over(game, own, opp):
+            tell(nodes, worth, path, length, float(np.sign(score(game, own, opp))))
+        else:
+            for other in range(waiting):
+                if paths[other, lengths[other] - 1] == leaf:
+                    return waiting, done, size
+            for place in range(length):
+                nodes[path[place], VISITS] += 1
+                worth[path[place], TOTAL] -= 1
+            lengths[waiting] = length
+            waiting += 1
+        done += 1
+    return waiting, done, size
+
+
+@kernel(
+    "int64(int64, int32[:, ::1], uint64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64, int64,"
+    " float32[:, ::1], float32[::1])"
+)
+def settle(
+    game: int,
+    nodes: Nodes,
+    boards: Words,
+    worth: Reals,
+    paths: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    size: int,
+    waiting: int,
+    promises: Weights,
+    values: Weights,
+) -> int:
+    """Give the leaves that wait their children, and tell what the network said of them; the size of the tree."""
+    for number in range(waiting):
+        path, length = paths[number], lengths[number]
+        leaf = path[length - 1]
+        for place in range(length):
+            nodes[path[place], VISITS] -= 1
+            worth[path[place], TOTAL] += 1
+        if size + MOST_MOVES <= len(nodes):
+            size = expand(game, nodes, boards, leaf, size)
+            set_priors(nodes, worth, leaf, promises[number])
+        tell(nodes, worth, path, length, float(values[number]))
     return size

@@ -1,0 +1,208 @@
+"""The convolutional network at play: its file, its eyes, the searches that ask it, its players."""
+
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from games import played
+
+from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
+from awello.errors import ConfigError, SpecError
+from awello.evaluate.cnn import ILLEGAL, TURNED, Cnn, cnn_for, load_cnn, unpack
+from awello.evaluate.network import network_for
+from awello.evaluate.perceptron import OUTPUTS, WORK, judge
+from awello.kernel import U, Words
+from awello.rules.othello import symmetric
+from awello.search.batched import INFINITY, Batched
+from awello.search.montecarlo import BATCH, CnnTree, NetworkTree
+from awello.search.puct import TOTAL
+from awello.search.uct import COUNT, FIRST, VISITS
+
+Reals = npt.NDArray[np.float32]
+
+
+class Small(Cnn):
+    """The shipped perceptron in the place of the network, and a count of what it was asked."""
+
+    def __init__(self) -> None:
+        self.network, self.asked = network_for(Game.OTHELLO), 0
+
+    def judge(self, words: Words) -> tuple[Reals, Reals]:
+        promises, values = np.zeros((len(words), 64), np.float32), np.zeros(len(words), np.float32)
+        for row, (own, opp) in enumerate(words):
+            work = np.zeros(WORK, np.float32)
+            values[row] = judge(int(Game.OTHELLO), own, opp, self.network.weights, self.network.layers, work)
+            promises[row] = work[OUTPUTS, :64]
+        self.asked += len(words)
+        return promises, values
+
+
+def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Position]:
+    """Positions in which somebody moves."""
+    chance, found = random.Random(count), list[Position]()
+    while len(found) < count:
+        position = played(Game.OTHELLO, chance.randrange(1000), chance.randint(*plies)).final
+        if position.legal_moves() not in ((), (PASS,)):
+            found.append(position)
+    return found
+
+
+# ---- the network ----------------------------------------------------------------------------------------------------
+def test_words_become_planes() -> None:
+    words = np.array([[1, 1 << 63], [0x8100000000000081, 2]], np.uint64)
+    bits = unpack(words)
+    assert bits.shape == (2, 2, 64) and bits.sum() == 7
+    assert bits[0, 0, 0] == bits[0, 1, 63] == bits[1, 1, 1] == 1 and (bits[1, 0, [0, 7, 56, 63]] == 1).all()
+
+
+def test_only_legal_moves_are_promised() -> None:
+    network, positions = cnn_for(Game.OTHELLO), some_positions(20)
+    promises, values = network.judge(np.array([[each.own, each.opp] for each in positions], np.uint64))
+    assert promises.shape == (20, 64) and (abs(values) <= 1).all()
+    for position, row in zip(positions, promises, strict=True):
+        assert set(np.flatnonzero(row != ILLEGAL)) == set(position.legal_moves())
+
+
+def test_a_turned_board_is_judged_alike() -> None:
+    network = cnn_for(Game.OTHELLO)
+    for number, position in enumerate(some_positions(8)):
+        shares, value = network.look(position.own, position.opp)
+        assert shares.sum() == pytest.approx(1, abs=1e-5)
+        assert set(np.flatnonzero(shares > 1e-9)) <= set(position.legal_moves())
+        own, opp = (int(symmetric(U(word), number)) for word in (position.own, position.opp))
+        turned, same = network.look(own, opp)
+        assert same == pytest.approx(value, abs=1e-5)
+        assert turned[TURNED[number]] == pytest.approx(shares, abs=1e-5)
+
+
+def test_it_knows_what_people_play() -> None:
+    """Corners are taken, and the usual answers to f5 share almost everything."""
+    network = cnn_for(Game.OTHELLO)
+    after = Position.start().after(37)
+    shares, _ = network.look(after.own, after.opp)
+    assert shares[[43, 45]].min() > 0.3 and shares[29] < shares[43]  # d6 and f6; f4 is rare
+    corner = parse_position("-XO-----" + "--------" * 2 + "---OX---" + "---XO---" + "--------" * 3 + " O")
+    shares, value = network.look(corner.own, corner.opp)
+    assert shares.argmax() == 0 and value > 0
+
+
+def test_only_whole_networks_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="plays Othello on 8x8 and nothing else"):
+        cnn_for(Game.ABAPA)
+    (tmp_path / "damaged.onnx").write_bytes(b"none")
+    for name in ("damaged.onnx", "nothing.onnx"):
+        with pytest.raises(ConfigError, match="holds no network: 'awello train cnn' makes one"):
+            cnn_for(Game.OTHELLO, tmp_path / name)
+    load_cnn.cache_clear()
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ConfigError, match=r"needs onnxruntime: pip install 'awello\[neural\]'"):
+        cnn_for(Game.OTHELLO)
+
+
+# ---- alpha-beta -----------------------------------------------------------------------------------------------------
+def minimax(search: Batched, position: Position, depth: int) -> float:
+    """The value by plain minimax, of what a search knows."""
+    if position.over or depth == 0:
+        if not position.over:
+            search._judge([position.after(PASS) if position.legal_moves() == (PASS,) else position])
+        return search._value(position)
+    return max(-minimax(search, position.after(move), depth - 1) for move in position.legal_moves())
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_alpha_beta_finds_what_minimax_does(depth: int) -> None:
+    for position in some_positions(6) + some_positions(6, (45, 57)):
+        search, plain = Batched(Small()), Batched(Small())
+        analysis = search.analyse(position, depth)
+        values = {move: -minimax(plain, position.after(move), depth - 1) for move in position.legal_moves()}
+        assert analysis.value == pytest.approx(max(values.values()), abs=1e-6)
+        assert values[analysis.move] == pytest.approx(analysis.value, abs=1e-6)
+        assert sorted(move for move, _ in analysis.candidates) == sorted(values)
+
+
+def test_a_finished_game_counts_its_discs() -> None:
+    passed = False
+    for position in some_positions(20, (54, 58)):
+        best = Batched(Small()).analyse(position, 20).value
+        passed = passed or any(position.after(move).legal_moves() == (PASS,) for move in position.legal_moves())
+
+        def solve(position: Position) -> int:
+            if position.over:
+                score = position.score()
+                return score[position.side] - score[1 - position.side]
+            return max(-solve(position.after(move)) for move in position.legal_moves())
+
+        discs = solve(position)
+        assert best == pytest.approx(np.sign(discs) + discs / 64)
+    assert passed
+
+
+# ---- the tree -------------------------------------------------------------------------------------------------------
+def test_leaf_by_leaf_the_tree_is_that_of_the_small_network() -> None:
+    """Asked about one leaf at a time, both ways to grow a tree visit the same moves."""
+    for position in some_positions(4) + some_positions(4, (46, 57)):
+        small = Small()
+        tree, other = CnnTree(1 << 14, network=small), NetworkTree(1 << 14, network=small.network)
+        found = other.analyse(position, 10.0, 200, 0)
+        tree.boards[0] = position.own, position.opp
+        for _ in range(200):
+            tree.size = tree._grow(int(Game.OTHELLO), np.zeros(1, np.uint64), 1)
+        assert tree.size == other.size and small.asked <= 200
+        assert (tree.nodes[: tree.size] == other.nodes[: other.size]).all()
+        assert tree.worth[: tree.size] == pytest.approx(other.worth[: other.size], abs=1e-4)
+        assert found.leaves == 200
+
+
+@pytest.mark.parametrize("plies", [(0, 40), (50, 58)])
+def test_no_walk_that_was_counted_as_a_loss_stays_so(plies: tuple[int, int]) -> None:
+    for position in some_positions(6, plies):
+        tree = CnnTree(1 << 12, network=Small())
+        analysis = tree.analyse(position, 10.0, 100, 0)
+        assert analysis.leaves == 100 == tree.nodes[0, VISITS]
+        assert (abs(tree.worth[: tree.size, TOTAL]) <= tree.nodes[: tree.size, VISITS] + 1e-6).all()
+        first, count = tree.nodes[0, FIRST], tree.nodes[0, COUNT]
+        assert tree.nodes[first : first + count, VISITS].sum() == 99
+        assert analysis.move in position.legal_moves() and BATCH > 1
+
+
+def test_a_tree_without_room_goes_on() -> None:
+    tree = CnnTree(1 << 10, network=Small())
+    assert tree.analyse(Position.start(), 10.0, 400, 0).leaves == 400 and tree.size <= 1 << 10
+
+
+# ---- the players ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("spec", ["cnn", "cnn,symmetries=1", "cnn-value@1", "puct:cnn@16n"])
+def test_players_of_the_network_beat_greed(spec: str) -> None:
+    recap = play_match(Match(Game.OTHELLO, spec, "greedy", 2, 5))
+    assert recap.wins == 2
+
+
+def test_a_glance_plays_the_most_likely_move() -> None:
+    player, network = make_player("cnn"), cnn_for(Game.OTHELLO)
+    player.begin(Game.OTHELLO, 0)
+    for position in some_positions(5):
+        choice, (shares, value) = player.choose(position, Clock(10)), network.look(position.own, position.opp)
+        assert choice.move == shares.argmax() and choice.analysis and choice.analysis.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "game", "message"),
+    [
+        ("cnn", Game.OTHELLO6, "plays Othello on 8x8"),
+        ("cnn@3", Game.OTHELLO, "takes no limit"),
+        ("cnn-value@100ms", Game.OTHELLO, "needs a depth from 1 to 8, such as cnn-value@2"),
+        ("puct:cnn@100n", Game.ABAPA, "plays Othello on 8x8"),
+        ("puct:large@100n", Game.OTHELLO, "'perceptron' or 'cnn'"),
+        ("cnn,file=nothing", Game.OTHELLO, "holds no network"),
+    ],
+)
+def test_what_they_cannot_do_is_said(spec: str, game: Game, message: str) -> None:
+    with pytest.raises((ConfigError, SpecError), match=message):
+        make_player(spec).begin(game, 0)
+
+
+def test_infinity_is_above_all_values() -> None:
+    assert INFINITY > 1 + 64 / 64
