@@ -103,24 +103,29 @@ def test_only_whole_networks_are_taken(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 # ---- alpha-beta -----------------------------------------------------------------------------------------------------
-def minimax(search: Batched, position: Position, depth: int) -> float:
-    """The value by plain minimax, of what a search knows."""
-    if position.over or depth == 0:
-        if not position.over:
-            search._judge([position.after(PASS) if position.legal_moves() == (PASS,) else position])
-        return search._value(position)
-    return max(-minimax(search, position.after(move), depth - 1) for move in position.legal_moves())
+def minimax(network: Cnn, position: Position, depth: int) -> float:
+    """The value by plain minimax, each leaf judged alone."""
+    if position.over:
+        own, opp = position.score()[position.side], position.score()[1 - position.side]
+        return float(np.sign(own - opp)) + (own - opp) / 64
+    if depth == 0:
+        if position.legal_moves() == (PASS,):
+            return -minimax(network, position.after(PASS), 0)
+        return float(network.judge(np.array([[position.own, position.opp]], np.uint64))[1][0])
+    return max(-minimax(network, position.after(move), depth - 1) for move in position.legal_moves())
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_alpha_beta_finds_what_minimax_does(depth: int) -> None:
-    for position in some_positions(6) + some_positions(6, (45, 57)):
-        search, plain = Batched(Small()), Batched(Small())
-        analysis = search.analyse(position, depth)
-        values = {move: -minimax(plain, position.after(move), depth - 1) for move in position.legal_moves()}
+    passes = 0
+    for position in some_positions(4) + some_positions(24, (45, 57)):
+        analysis = Batched(Small()).analyse(position, depth)
+        values = {move: -minimax(Small(), position.after(move), depth - 1) for move in position.legal_moves()}
+        passes += any(position.after(move).legal_moves() == (PASS,) for move in position.legal_moves())
         assert analysis.value == pytest.approx(max(values.values()), abs=1e-6)
         assert values[analysis.move] == pytest.approx(analysis.value, abs=1e-6)
         assert sorted(move for move, _ in analysis.candidates) == sorted(values)
+    assert passes
 
 
 def test_a_finished_game_counts_its_discs() -> None:
