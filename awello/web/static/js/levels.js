@@ -39,9 +39,17 @@ const PROGRAMS = {
   ppaf: "ppaf@1s",
   puct: "puct@1s",
   otage: "otage@500ms",
+  cnn: "cnn",
+  "cnn-value": "cnn-value@2",
   champion: "champion@1s",
 };
-const ONLY = { otage: ["othello"], travers: ["abapa", "tournament", "romein"], puct: ["othello", "abapa", "tournament", "romein"] };
+const ONLY = {
+  otage: ["othello"],
+  cnn: ["othello"],
+  "cnn-value": ["othello"],
+  travers: ["abapa", "tournament", "romein"],
+  puct: ["othello", "abapa", "tournament", "romein"],
+};
 
 /** The specs of all programs that know a game, from the names that the server gave. */
 export function programsFor(game, names) {
