@@ -62,7 +62,7 @@ def rows_of(record: Record) -> list[tuple[int, ...]]:
 
     The score of a game that was not played to its end is -100: nobody won it.
     """
-    rows, score = [], record.final.score()
+    rows, score = list[tuple[int, ...]](), record.final.score()
     for position, move in zip(record.positions(), record.moves, strict=False):
         if move != PASS:
             margin = score[position.side] - score[1 - position.side] if record.final.over else -100
