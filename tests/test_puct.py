@@ -145,6 +145,22 @@ def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float)
     assert abs(judge(3, U(position.own), U(position.opp), learner.network.weights, layers, work)) <= 1
 
 
+@pytest.mark.slow
+def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite() -> None:
+    """Eight hidden layers with dropout 0.5, as in report 1, taught by games and by what no game shows."""
+    chance = np.random.default_rng(7)
+    learner = learning.Learner(new_network(Game.TOURNAMENT, MOST_LAYERS, chance), 0.5)
+    memory = learning.Memory(learner.network.moves)
+    for step in range(100_000):
+        if step % 1000 == 0:
+            selfplay = learning.SelfPlay(Game.TOURNAMENT, learner.network, rounds=16)
+            for _ in range(5):
+                memory.add(selfplay.play(chance))
+        examples = hostile(chance) if step % 100 == 99 else memory.some(chance)
+        assert np.isfinite(learner.show(examples, learning.RATE, chance).total)
+    assert learner.steps == 100_000 and np.isfinite(learner.network.weights).all()
+
+
 def test_no_product_of_layers_can_overflow() -> None:
     """The largest sum there can be, with every weight at its bound, all signs alike, and half of the units dropped."""
     largest = max(abs((SEEDS - USUAL) / USUAL)) * 128 * learning.LARGEST
