@@ -2,6 +2,7 @@ import copy
 import json
 import random
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from awello.learn.network_data import NONE, pack, write_games
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from awello.learn import network as learning  # noqa: E402
+from awello.learn import network_files  # noqa: E402
 from awello.learn.network import Lessons, Training  # noqa: E402
 from awello.learn.network_figures import figures, judge, promise  # noqa: E402
-from awello.learn.network_files import export, load_network, save_network  # noqa: E402
+from awello.learn.network_files import export, keep_age, load_network, save_network  # noqa: E402
 from awello.learn.network_positions import (  # noqa: E402
     PLANES,
     UNKNOWN,
@@ -340,6 +342,9 @@ def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
     held = positions.take(torch.from_numpy(packed["year"] == 2020)[positions.game.long()])
     found = figures(judge(plan, network, held), held.won)
     assert found["top1"] == pytest.approx(report["test"]["winners"]["top1"], abs=0.01)
+    if find_spec("onnx") and find_spec("onnxruntime"):
+        kept = {file.name for file in (tmp_path / "out" / "epochs").iterdir()}
+        assert kept == {"network-20.onnx", "network-40.onnx", "network-60.onnx"}
 
 
 def test_a_network_is_exported(tmp_path: Path) -> None:
@@ -358,6 +363,33 @@ def test_a_network_is_exported(tmp_path: Path) -> None:
     spread = float(moves[:, 0].std()), float(value.std())
     assert abs(found[0] - moves[:, 0].numpy()).mean() < 0.1 * spread[0]  # whole numbers of eight bits
     assert abs(found[1] - value.numpy()).mean() < 0.1 * spread[1]
+
+
+def test_networks_are_kept_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = []
+
+    def write(plan: Plan, network: Any, boards: Any, file: Path) -> None:
+        shown.append(boards)
+        file.write_text("a network")
+
+    monkeypatch.setattr(network_files, "export", write)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    folder, positions = tmp_path / "epochs", positions_of(40)
+
+    def keep(step: int, done: float, plan: Plan = TINY) -> list[str]:
+        keep_age(folder, plan, make_network(plan), positions, step, done)
+        return sorted(file.name for file in folder.iterdir()) if folder.exists() else []
+
+    assert keep(1, 0.06) == []
+    for view in (replace(TINY, view="one"), Plan(network="report", view="one")):
+        assert keep(1, 1.0, view) == [], "no player could read it"
+    assert keep(2, 0.07) == keep(3, 0.1) == ["network-2.onnx"]
+    assert 256 < len(shown[0]) <= 512 and shown[0][:, :2].sum((1, 2, 3)).float().std() > 10, "from all of the game"
+    assert keep(4, 0.3) == ["network-2.onnx", "network-4.onnx"]
+    assert keep(3, 0.3) == ["network-2.onnx", "network-3.onnx"], "training began again before step 4"
+    assert keep(9, 1.0) == ["network-2.onnx", "network-3.onnx", "network-9.onnx"]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert len(keep(10, 1.0)) == 3, "nothing is kept where nothing can be written"
 
 
 def test_training_needs_no_compiler() -> None:

@@ -36,7 +36,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from awello.errors import ConfigError
 from awello.learn.network_figures import ILLEGAL, MEASURED, examine, figures, judge, promise
-from awello.learn.network_files import export, load_network, save_network
+from awello.learn.network_files import export, keep_age, load_network, save_network
 from awello.learn.network_positions import (
     HELD_OUT,
     PLANES,
@@ -235,7 +235,8 @@ def run(
 ) -> dict[str, Any]:
     """Train until the plan is done, or for so many minutes if `stop` says so, and write what came of it to a folder.
 
-    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, with onnxruntime, `network.onnx` end it.
+    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, with onnxruntime, `network.onnx` end it. With
+    onnxruntime too, `epochs` holds the network as it was on the way.
     """
     began = time.monotonic()
     # Step 1. Positions.
@@ -270,6 +271,8 @@ def run(
                 curves.write(json.dumps(row) + "\n")
                 curves.flush()
                 print(format_row(row), flush=True)
+                done = 1.0 if finished else training.done
+                keep_age(out / "epochs", plan, training.average, training.train, training.step, done)
             if stopped:
                 break
     speed = (training.step - first) / (time.monotonic() - start)

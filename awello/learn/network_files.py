@@ -1,6 +1,7 @@
 """Networks as files: those that training goes on from, and those that players read."""
 
 import copy
+import importlib.util
 from dataclasses import asdict
 from pathlib import Path
 from pickle import UnpicklingError
@@ -12,8 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from awello.errors import ConfigError
-from awello.learn.network_positions import PLANES
+from awello.learn.network_positions import PLANES, Positions, planes
 from awello.learn.network_shapes import Plan, make_network
+
+AGES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # shares of a training after which its network is kept
+SHOWN = 512  # boards that tell the ranges of a network on the way
 
 
 def save_network(file: Path, plan: Plan, network: nn.Module) -> None:
@@ -76,3 +80,24 @@ def export(plan: Plan, network: nn.Module, boards: Tensor, file: Path) -> None:
         torch.onnx.export(shipped, (board,), str(exact), opset_version=17, dynamo=False, **names)
         kinds = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True}
         quantize_static(exact, file, Shown(boards), **kinds)
+
+
+def keep_age(folder: Path, plan: Plan, network: nn.Module, positions: Positions, step: int, done: float) -> None:
+    """Write a network as it is on the way, `network-STEP.onnx`, when another of the ages has passed.
+
+    It is for the experiment `awello lab learning`, so only networks that players can read are kept.
+    """
+    readable = plan.network == "residual" and plan.view == "mover"
+    if not readable or not importlib.util.find_spec("onnx") or not importlib.util.find_spec("onnxruntime"):
+        return
+    kept = {file: int(file.stem.rpartition("-")[2]) for file in folder.glob("network-*.onnx")}
+    for file in [file for file in kept if kept[file] >= step]:
+        file.unlink()  # of a training before this one
+        del kept[file]
+    if len(kept) >= sum(done >= age for age in AGES):
+        return
+    folder.mkdir(exist_ok=True)
+    some = positions.take(slice(None, None, 1 + len(positions) // SHOWN))
+    draft = folder / "network.part"
+    export(plan, network, planes(plan.view, some, torch.zeros_like(some.own)), draft)
+    draft.replace(folder / f"network-{step}.onnx")
