@@ -13,7 +13,10 @@ from awello.cli.app import Json, Variant, app, print_json, progress
 @app.command()
 def lab(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="complexity, championship, benchmark, ordering, heuristics or otage")
+        str,
+        typer.Argument(
+            metavar="NAME", help="complexity, championship, benchmark, ordering, heuristics, otage or learning"
+        ),
     ],
     game: Annotated[
         str | None, typer.Option(help="othello or awale; unless said, that of the experiment", metavar="GAME")
@@ -25,6 +28,9 @@ def lab(
     depths: Annotated[str | None, typer.Option(help="Plies to look ahead, such as 2,4,6", metavar="N,...")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
+    training: Annotated[
+        Path | None, typer.Option(help="learning: the folder of a network's training, to show it too", metavar="FOLDER")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder to write; unless said, lab-NAME-GAME here")] = None,
     json: Json = False,
 ) -> None:
@@ -36,14 +42,15 @@ def lab(
     ordering: what an order of moves saves, learnt before or while searching (Awalé).
     heuristics: the nine programs of report 1 against each other (Awalé).
     otage: what the variations of one depth save at the next, in trees and in positions (Othello).
+    learning: how the network learnt, and which heuristics, depths and levels it equals (Othello).
     """
     from awello.errors import ConfigError
-    from awello.lab import benchmark, championship, complexity, heuristics, ordering, otage
+    from awello.lab import benchmark, championship, complexity, heuristics, learning, ordering, otage
     from awello.lab.experiment import run
     from awello.lab.report import need_plots
     from awello.rules.game import find_game
 
-    modules = (complexity, championship, benchmark, ordering, heuristics, otage)
+    modules = (complexity, championship, benchmark, ordering, heuristics, otage, learning)
     experiments = {module.__name__.rpartition(".")[2]: module for module in modules}
     if name not in experiments:
         raise ConfigError(f"no experiment {name!r}: choose {', '.join(experiments)}")
@@ -52,7 +59,10 @@ def lab(
     game = game or str(experiment.GAME)
     find_game(game, variant=variant)
     plies = parse_depths(depths) if depths is not None else experiment.DEPTHS
-    plan = experiment.plan(game, variant, games or experiment.GAMES, plies, seed)
+    if training and experiment is not learning:
+        raise ConfigError("--training is for the experiment learning: leave it out")
+    own = {"training": training} if training else {}
+    plan = experiment.plan(game, variant, games or experiment.GAMES, plies, seed, **own)
     folder = out or Path(f"lab-{name}-{game}")
     try:
         with progress(f"lab {name}", plan.parts) as step:

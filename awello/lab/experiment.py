@@ -34,9 +34,14 @@ class Plan:
     unit: ClassVar[str] = "games"
 
     @property
+    def wanted(self) -> list[tuple[int, int]]:
+        """The pairing and the number of each game, in the order of play."""
+        return [(pairing, number) for number in range(self.games) for pairing in range(len(self.pairings))]
+
+    @property
     def parts(self) -> int:
         """How many games there are."""
-        return self.games * len(self.pairings)
+        return len(self.wanted)
 
     def chosen_game(self) -> Game:
         """The game with its variant."""
@@ -115,8 +120,7 @@ def run(plan: Plan, folder: Path, jobs: int, report: Callable[[int], None]) -> l
     with Journal(folder, "experiment", asdict(plan), "games.jsonl") as journal:
         done = {(game.pairing, game.number): game for game in (Played(**line) for line in journal.done)}
         report(len(done))
-        wanted = [(pairing, number) for number in range(plan.games) for pairing in range(len(plan.pairings))]
-        missing = [(plan, *job) for job in wanted if job not in done]
+        missing = [(plan, *job) for job in plan.wanted if job not in done]
         with closing(do_all(_play, missing, jobs)) as games:
             for game in games:
                 done[game.pairing, game.number] = game

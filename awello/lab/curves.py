@@ -1,0 +1,127 @@
+"""Trainings of the convolutional network: how it learnt, what it was worth in the end, and its networks on the way.
+
+The folder of a training has `curves.jsonl`, a row for each measure on games set aside; `report.json`, its plan and its
+figures on games that were held out; and `epochs/network-STEP.onnx`, the network at some ages.  What four trainings left
+is in `data/cnn-curves.json`, so that their curves can be drawn everywhere.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from awello.errors import ConfigError
+
+COLUMNS = ("step", "epochs", "seconds", "moves", "value", "top1", "top3", "top1_all")
+PLANNED = ("network", "width", "blocks", "whole", "view", "moves", "teacher", "taught", "batch")
+VIEWS = {
+    "mover": "own and opponent's discs, legal moves, ones",
+    "colours": "Black's and White's discs, who moves",
+    "one": "own less opponent's discs, in one plane",
+}
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is told of a training; a share of right moves is of the move that the network promises most."""
+
+    name: str
+    plan: Mapping[str, Any]
+    """What differs between trainings; nothing if it is not over."""
+    parameters: int | None
+    positions: int | None
+    """Those that taught."""
+    winners: float | None
+    """The share of winners' moves in games held out."""
+    all: float | None
+    """The same of all moves."""
+    curves: tuple[tuple[float, ...], ...]
+    """A row of COLUMNS for each measure; shares are of games set aside."""
+
+    def column(self, name: str) -> list[float]:
+        """One figure at all measures."""
+        return [row[COLUMNS.index(name)] for row in self.curves]
+
+    def last(self, name: str) -> float:
+        """A figure at the end."""
+        return self.column(name)[-1]
+
+    @property
+    def network(self) -> str | None:
+        """The network in words."""
+        if not self.plan:
+            return None
+        if self.plan["network"] == "report":
+            return "report 0's: 8 convolutions, 2 dense layers"
+        gates = " that look at the whole board" if self.plan["whole"] else ""
+        return f"{self.plan['blocks']} residual blocks of {self.plan['width']}{gates}"
+
+    @property
+    def sees(self) -> str | None:
+        """What it sees of a position, in words."""
+        return VIEWS[self.plan["view"]] if self.plan else None
+
+    @property
+    def taught_by(self) -> str | None:
+        """What it learns from, in words."""
+        if not self.plan:
+            return None
+        played = "moves of winners" if self.plan["moves"] == "winners" else "all moves, who wins"
+        return f"a teacher ({100 * self.plan['taught']:.0f} %); {played}" if self.plan["teacher"] else played
+
+
+def shipped_trainings() -> list[Training]:
+    """The trainings that Awello tells of: the one of its network first."""
+    content = json.loads(files("awello").joinpath("data/cnn-curves.json").read_text("utf-8"))
+    return [Training(**each | {"curves": tuple(map(tuple, each["curves"]))}) for each in content]
+
+
+def write_trainings(trainings: list[Training], file: Path) -> None:
+    """Write what is told of trainings, a line each."""
+    lines = [json.dumps(asdict(each), separators=(",", ":")) for each in trainings]
+    file.write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf-8")
+
+
+def read_training(folder: Path, name: str) -> Training:
+    """What the folder of a training tells, to four digits; figures in the end only if there are any yet."""
+    curves, file = _read_curves(folder), folder / "report.json"
+    if not file.exists():
+        return Training(name, {}, None, None, None, None, curves)
+    try:
+        report = json.loads(file.read_text("utf-8"))
+        plan = {key: report["plan"][key] for key in PLANNED}
+        plan["teacher"] = Path(plan["teacher"]).name
+        winners, every = (_rounded(report["test"][part]["top1"]) for part in ("winners", "all"))
+        return Training(name, plan, report["parameters"], report["positions"]["teaching"], winners, every, curves)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ConfigError(f"{file} is damaged: remove it, or give the folder of another training") from None
+
+
+def find_networks(folder: Path) -> dict[int, Path]:
+    """The networks that a training kept on the way, by step."""
+    kept = {file.stem.partition("-")[2]: file for file in (folder / "epochs").glob("network-*.onnx")}
+    return {int(step): kept[step] for step in sorted(filter(str.isdecimal, kept), key=int)}
+
+
+def _read_curves(folder: Path) -> tuple[tuple[float, ...], ...]:
+    """The measures of a training; one that went on from an earlier step has them twice, and the later ones count."""
+    file, rows = folder / "curves.jsonl", list[tuple[float, ...]]()
+    try:
+        for line in file.read_text("utf-8").splitlines():
+            row = json.loads(line)
+            measured = tuple(_rounded(row[name]) for name in COLUMNS)
+            rows = [*(before for before in rows if before[0] < measured[0]), measured]
+    except OSError:
+        raise ConfigError(f"{folder} is no folder of a training: it has no curves.jsonl") from None
+    except (ValueError, KeyError, TypeError):
+        raise ConfigError(f"{file} is damaged: give the folder of another training") from None
+    if not rows:
+        raise ConfigError(f"{file} is empty: wait for the first measure of the training")
+    return tuple(rows)
+
+
+def _rounded(value: float) -> float:
+    """A number to four digits; whole ones stay."""
+    return value if isinstance(value, int) else float(f"{value:.4g}")
