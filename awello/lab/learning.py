@@ -34,6 +34,7 @@ from awello.rules.game import Game, find_game
 GAME, GAMES, DEPTHS = "othello", 100, (2, 4, 6)
 OPENING_PLIES = 8
 FEWER = 0.4  # the share of games that players have who take long
+MORE = 3  # times as many have networks on the way, which are fast and differ little
 OTAGE = ("otage@20ms", "otage@100ms")
 LEVELS = {"cnn": (1, 2, 3, 4, 5, 6), "cnn-value@2": (1, 2, 4, 6, 8), "puct:cnn@100ms": (1, 2, 4, 6, 8)}
 FIXED = ("alphabeta:positional@2", "alphabeta:mixed@4")  # whom the ages of a network meet
@@ -58,7 +59,7 @@ REMARKS = (
 
 @dataclass(frozen=True)
 class LearningPlan(Plan):
-    """A plan whose pairings have games of different number, from balanced openings."""
+    """A plan whose pairings have different numbers of games, from balanced openings."""
 
     counts: tuple[int, ...] = ()
     """The games of each pairing."""
@@ -94,12 +95,12 @@ def plan(
     networks = find_networks(training) if training else {}
     if training:
         read_training(training, str(training))  # what is wrong with it shows here
-        quick += [(young(file), rival) for file in networks.values() for rival in FIXED]
+    ages = [(young(file), rival) for file in networks.values() for rival in FIXED]
     many, few = games + games % 2, max(2, 2 * round(games * FEWER / 2))
-    counts = (*(many for _ in quick), *(few for _ in slow))
+    counts = (*(many for _ in quick), *(few for _ in slow), *(MORE * many for _ in ages))
     marks = tuple(hashlib.sha256(file.read_bytes()).hexdigest() for file in networks.values())
-    shown = str(training) if training else ""
-    return LearningPlan("learning", game, None, (*quick, *slow), many, seed, OPENING_PLIES, counts, shown, marks)
+    shown, pairings = str(training) if training else "", (*quick, *slow, *ages)
+    return LearningPlan("learning", game, None, pairings, max(counts), seed, OPENING_PLIES, counts, shown, marks)
 
 
 def alphabeta(heuristic: str, depth: int) -> str:
@@ -135,6 +136,11 @@ class Outcome:
     """Its mean lead at the end, in discs."""
     milliseconds: tuple[float, float]
     """The mean time of a move, its own and the other's."""
+
+    @property
+    def games(self) -> int:
+        """How many were played."""
+        return self.won + self.drawn + self.lost
 
 
 def outcomes(plan: Plan, games: Sequence[Played]) -> dict[tuple[str, str], Outcome]:
@@ -200,7 +206,7 @@ def write(plan: LearningPlan, games: Sequence[Played], depths: Sequence[int], fo
             rival: {step: found[pair] for step, file in networks if (pair := (young(file), rival)) in found}
             for rival in FIXED
         }
-        _write_ages(report, own, ages)
+        _write_ages(report, own, ages, plan.counts[-1])
     _write_heuristics(report, plan, depths, found)
     _write_levels(report, found)
     _write_games(report, plan, found)
@@ -235,7 +241,7 @@ def _draw_curves(trainings: Sequence[Training], column: str, label: str, factor:
     axes.set(xlabel="epochs", ylabel=label, xscale="log")
 
 
-def _write_ages(report: Report, training: Training, ages: Mapping[str, Mapping[int, Outcome]]) -> None:
+def _write_ages(report: Report, training: Training, ages: Mapping[str, Mapping[int, Outcome]], games: int) -> None:
     """What a network of each step achieved against each opponent."""
     measured = {row[0]: row for row in zip(*map(training.column, ("step", "epochs", "top1")), strict=True)}
     rows: list[list[object]] = []
@@ -246,7 +252,7 @@ def _write_ages(report: Report, training: Training, ages: Mapping[str, Mapping[i
     report.text(
         "## Strength by age",
         f"The networks that the training {training.name} kept on its way, without turned boards, against two opponents "
-        "that stay the same: percent of the points, and how far the 95 % interval reaches.",
+        f"that stay the same, {games} games each: percent of the points, and how far the 95 % interval reaches.",
     )
     header = ["step", "epochs", "winners' moves set aside, %"]
     header += [name for rival in FIXED for name in (f"`{rival}`, %", f"`{rival}`, ±")]
@@ -270,9 +276,9 @@ def _write_heuristics(
     report.text(
         "## Against the heuristics and Otage",
         f"`{glance}` does not search: it plays what the network expects of a winner, the mean over the eight ways to "
-        f"turn the board. {plan.games} games against each, from {plan.games // 2} openings of {plan.opening_plies} "
-        "random plies after which nobody is ahead, each played with both colours; seed "
-        f"{plan.seed}. Points are in percent, a draw is half a point.",
+        f"turn the board. It plays {plan.counts[0]} games against each, from openings of {plan.opening_plies} random "
+        f"plies after which nobody is ahead, each played with both colours; seed {plan.seed}. Points are in percent, a "
+        "draw is half a point.",
     )
     rows: list[list[object]] = [
         [name, *(100 * found[glance, alphabeta(name, depth)].points for depth in depths)]
@@ -297,10 +303,12 @@ def _write_levels(report: Report, found: Mapping[tuple[str, str], Outcome]) -> N
         )
         spent = fmean(each.milliseconds[0] for each in of.values())
         equals.append([f"`{name}`", *bounds, spent])
+    many, few, *_ = (next(iter(of.values())).games for of in against.values())
     report.text(
         "## Against the champion",
         "Level n of the champion searches n plies and solves the last 2n squares. Two players search with the network: "
-        "`cnn-value` by alpha-beta that ends at its value, `puct:cnn` by a tree that its moves guide. A player equals "
+        "`cnn-value` by alpha-beta that ends at its value, `puct:cnn` by a tree that its moves guide. They take long "
+        f"and play {few} games against each level, `{next(iter(LEVELS))}` plays {many}. A player equals "
         "the level against which it takes half of the points, on a line between the levels that were played; shares "
         "that rise from one level to the next are replaced by their mean first. The bounds are where the ends of the "
         "95 % intervals cross the half.",
