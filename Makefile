@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALL := apt-get update -qq && apt-get install -y -qq --no-install-recommends
 
 .DEFAULT_GOAL := help
-.PHONY: help play test test-slow bench pictures clean
+.PHONY: help play test test-slow bench pictures notebooks clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ pictures: .venv/developer ## Draw the pictures of the docs again, and photograph
 	$(BIN)/python docs/draw.py
 	$(BIN)/python docs/photograph.py
 
+notebooks: .venv/notebooks ## Run the notebooks of the docs again and keep what they show
+	$(BIN)/python docs/notebooks/execute.py
+
 clean: ## Remove the environment and what tools left behind
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist
 
@@ -38,6 +41,12 @@ clean: ## Remove the environment and what tools left behind
 .venv/installed: pyproject.toml | .venv/bin/python
 	@echo "Installing into .venv ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/awello warmup
+	@touch $@
+
+.venv/notebooks: pyproject.toml | .venv/bin/python
+	@echo "Installing into .venv, with PyTorch and what runs notebooks ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e .[notebooks]
 	@$(BIN)/awello warmup
 	@touch $@
 

@@ -1,0 +1,107 @@
+"""Pictures for the notebooks beside this file: boards side by side, and the shares of moves on a board.
+
+Nothing here knows rules: words and numbers come in, SVG goes out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from awello import Position
+
+FELT, LINE, BLACK, WHITE, MARK = "#1e7a46", "#12502d", "#15181a", "#f5f5f0", "#f2b441"
+PAPER, GRID, INK = "#f4f4f1", "#ccc", "#2a5d8f"
+GAP, CAPTION, EDGE = 14, 20, 16  # between two boards, below each for its name, beside it for rows and columns
+
+
+class Picture:
+    """What a notebook draws if it is the last thing of a cell."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def __repr__(self) -> str:
+        return "<a picture>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def show(boards: Mapping[str, int | tuple[int, ...]], across: int = 6, cell: int = 14) -> Picture:
+    """Small boards by name: a word is drawn as bits; two are black and white discs, a third one marks squares."""
+    shapes = {
+        name: _discs(*board, cell=cell) if isinstance(board, tuple) else _bits(board, cell)
+        for name, board in boards.items()
+    }
+    return _gallery(shapes, across, 8 * cell)
+
+
+def show_shares(boards: Mapping[str, tuple[Position, Sequence[float]]], across: int = 2, cell: int = 36) -> Picture:
+    """Positions by name, each with the shares of the squares in percent; the larger, the brighter."""
+    shapes = {}
+    for name, (position, shares) in boards.items():
+        board = _discs(position.first, position.second, cell=cell)
+        for square, share in enumerate(shares):
+            if share >= 0.005:
+                board += f'<g opacity="{share**0.5:.2f}">{_fill(1 << square, cell, MARK)}</g>'
+                board += _text(*_middle(square, cell), f"{100 * share:.0f}", 13, "#fff" if share < 0.2 else "#000")
+        for place in range(8):
+            board += _text(_middle(place, cell)[0], -EDGE / 2, "abcdefgh"[place], 11)
+            board += _text(-EDGE / 2, _middle(8 * place, cell)[1], str(place + 1), 11)
+        shapes[name] = f'<g transform="translate({EDGE} {EDGE})">{board}</g>'
+    return _gallery(shapes, across, 8 * cell + EDGE)
+
+
+def _bits(word: int, cell: int) -> str:
+    """A board with the squares of a word filled."""
+    return _ground(cell, PAPER) + _fill(word, cell, INK) + _grid(cell, GRID)
+
+
+def _discs(black: int, white: int, marked: int = 0, cell: int = 14) -> str:
+    """A board with discs, and with some squares marked."""
+    board = _ground(cell, FELT) + _fill(marked, cell, MARK) + _grid(cell, LINE)
+    for word, colour in ((black, BLACK), (white, WHITE)):
+        for square in _squares(word):
+            x, y = _middle(square, cell)
+            board += f'<circle cx="{x:g}" cy="{y:g}" r="{0.4 * cell:g}" fill="{colour}"/>'
+    return board
+
+
+def _squares(word: int) -> Iterator[int]:
+    return (square for square in range(64) if word >> square & 1)
+
+
+def _middle(square: int, cell: int) -> tuple[float, float]:
+    return (square % 8 + 0.5) * cell, (square // 8 + 0.5) * cell
+
+
+def _ground(cell: int, colour: str) -> str:
+    return f'<path d="M0 0h{8 * cell}v{8 * cell}h-{8 * cell}z" fill="{colour}"/>'
+
+
+def _fill(word: int, cell: int, colour: str) -> str:
+    lines = (f"M{square % 8 * cell} {square // 8 * cell}h{cell}v{cell}h-{cell}z" for square in _squares(word))
+    return f'<path d="{"".join(lines)}" fill="{colour}"/>'
+
+
+def _grid(cell: int, colour: str) -> str:
+    lines = (f"M0 {place}h{8 * cell}M{place} 0v{8 * cell}" for place in range(0, 9 * cell, cell))
+    return f'<path d="{"".join(lines)}" stroke="{colour}"/>'
+
+
+def _text(x: float, y: float, text: str, size: int, colour: str = "#777") -> str:
+    place = f'x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}"'
+    return f'<text {place} text-anchor="middle" dominant-baseline="central">{text}</text>'
+
+
+def _gallery(shapes: Mapping[str, str], across: int, side: int) -> Picture:
+    """Boards of one size in rows, each with its name below."""
+    across = min(across, len(shapes))
+    wide, high = side + GAP, side + CAPTION + GAP
+    parts = []
+    for place, (name, board) in enumerate(shapes.items()):
+        plain = name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        x, y = place % across * wide + GAP / 2, place // across * high + GAP / 2
+        caption = _text(side / 2, side + CAPTION / 2 + 2, plain, 11)
+        parts.append(f'<g transform="translate({x:g} {y:g})">{board}{caption}</g>')
+    width, height = across * wide, -(-len(shapes) // across) * high
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    return Picture(f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">{"".join(parts)}</svg>')
