@@ -13,7 +13,7 @@ PYTHON = {
 
 
 def main() -> None:
-    """Run each from top to bottom in this folder; a cell that fails ends it all, and nothing is written."""
+    """Run each from top to bottom in this folder; a cell that fails ends it, and its notebook stays as it was."""
     for file in sorted(FOLDER.glob("*.ipynb")):
         print(f"running {file.name}", flush=True)
         notebook = nbformat.read(file, as_version=4)
