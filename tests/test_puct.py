@@ -146,8 +146,9 @@ def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float)
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite() -> None:
+def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight hidden layers with dropout 0.5, as in report 1, taught by games and by what no game shows."""
+    monkeypatch.setattr(learning, "BATCH", 64)  # so that it takes minutes
     chance = np.random.default_rng(7)
     learner = learning.Learner(new_network(Game.TOURNAMENT, MOST_LAYERS, chance), 0.5)
     memory = learning.Memory(learner.network.moves)
