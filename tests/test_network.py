@@ -19,9 +19,10 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from awello.learn import network as learning  # noqa: E402
 from awello.learn import network_files  # noqa: E402
-from awello.learn.network import Lessons, Training  # noqa: E402
+from awello.learn.network import Training  # noqa: E402
 from awello.learn.network_figures import figures, judge, promise  # noqa: E402
 from awello.learn.network_files import export, keep_age, load_network, save_network  # noqa: E402
+from awello.learn.network_lessons import Lessons, ask_teacher, losses  # noqa: E402
 from awello.learn.network_positions import (  # noqa: E402
     PLANES,
     UNKNOWN,
@@ -172,7 +173,7 @@ def test_what_is_said_of_turned_boards_is_turned_back() -> None:
     assert (shares.argmax(1) == squares).all() and (shares.max(1).values > 0.99).all()
     for seed in range(4):
         turns = torch.randint(8, (64,), generator=torch.Generator().manual_seed(seed))
-        assert learning.losses(replace(TINY, smoothing=0.0), point, pointing, turns)[0] < 1e-6
+        assert losses(replace(TINY, smoothing=0.0), point, pointing, turns)[0] < 1e-6
 
 
 def test_each_view_shows_the_board() -> None:
@@ -197,7 +198,7 @@ def test_even_boards_are_not_turned() -> None:
         return point(board)
 
     shares, _ = promise(TINY, network, start, 8)
-    learning.losses(TINY, network, start, torch.arange(1, 4))
+    losses(TINY, network, start, torch.arange(1, 4))
     assert len(seen) == 9 and all(torch.equal(board, seen[0]) for board in seen)
     assert torch.allclose(shares, promise(TINY, point, start, 1)[0])
 
@@ -220,7 +221,7 @@ def test_losers_move_the_other_head_alone() -> None:
     for won, head in ((True, 0), (False, 1)):
         some = positions.take(positions.won == won)
         network.zero_grad()
-        learning.losses(TINY, network, some, torch.zeros_like(some.own))[0].backward()
+        losses(TINY, network, some, torch.zeros_like(some.own))[0].backward()
         assert last.weight.grad[head].abs().sum() > 0 and last.weight.grad[1 - head].abs().sum() == 0
 
 
@@ -238,13 +239,13 @@ def test_a_teacher_is_followed() -> None:
     entropy = -(shares * sayings).sum(1).mean()
     for turn in range(8):
         turns = torch.full_like(positions.own, turn).masked_fill(positions.even, 0)
-        moves, value = learning.losses(plan, same(turns), positions, turns, lessons)
+        moves, value = losses(plan, same(turns), positions, turns, lessons)
         assert moves == pytest.approx(float(entropy), abs=1e-3) and value == pytest.approx(0, abs=1e-6)
     played = replace(TINY, taught=0.0, smoothing=0.0)
     some = positions.take(positions.won & (positions.margin != UNKNOWN))
     network, chosen = make_network(TINY).eval(), positions.won & (positions.margin != UNKNOWN)
-    alone = learning.losses(played, network, some, torch.zeros_like(some.own))
-    beside = learning.losses(played, network, some, torch.zeros_like(some.own), lessons.take(chosen))
+    alone = losses(played, network, some, torch.zeros_like(some.own))
+    beside = losses(played, network, some, torch.zeros_like(some.own), lessons.take(chosen))
     assert torch.allclose(torch.stack(alone), torch.stack(beside))
 
 
@@ -252,11 +253,15 @@ def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
     save_network(tmp_path / "teacher.pt", TINY, make_network(TINY))
     positions = positions_of(3)
     plan = replace(TINY, width=8, whole=0, teacher=str(tmp_path / "teacher.pt"))
-    training = Training(plan, positions, positions)
-    assert training.lessons and len(training.lessons.shares) == len(positions)
+    training, asked = Training(plan, positions, positions), Training(plan, positions, positions)
+    assert training.teacher and not training.lessons
+    asked.lessons = ask_teacher(training.teacher, positions, 1)  # as on a device that shows positions often
+    assert len(asked.lessons.shares) == len(positions)
     for _ in range(3):
         training.show()
+        asked.show()
     training.look()
+    assert torch.allclose(training.sums, asked.sums, atol=1e-2)
     assert count_parameters(training.network) < count_parameters(make_network(TINY))
     (tmp_path / "teacher.pt").write_bytes(b"none")
     for name in ("teacher.pt", "nobody.pt"):
@@ -296,7 +301,7 @@ def test_the_average_follows_the_weights() -> None:
 
 def test_a_loss_that_is_not_finite_ends_training(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the loss is not finite near step"):
-        learning.run(replace(TINY, rate=1e20), some_games(60), tmp_path, tmp_path / "checkpoint.pt")
+        list(learning.run(replace(TINY, rate=1e20), some_games(60), tmp_path, tmp_path / "checkpoint.pt"))
 
 
 def greedy(seed: int, year: int) -> Record:
@@ -342,10 +347,10 @@ def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
     held = positions.take(torch.from_numpy(packed["year"] == 2020)[positions.game.long()])
     found = figures(judge(plan, network, held), held.won)
     assert found["top1"] == pytest.approx(report["test"]["winners"]["top1"], abs=0.01)
+
     if find_spec("onnx") and find_spec("onnxruntime"):
         kept = {file.name for file in (tmp_path / "out" / "epochs").iterdir()}
         assert kept == {"network-20.onnx", "network-40.onnx", "network-60.onnx"}
-
 
 def test_a_network_is_exported(tmp_path: Path) -> None:
     pytest.importorskip("onnx")

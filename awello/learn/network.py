@@ -7,116 +7,56 @@ A small network learns more from a large one that was trained before it, its tea
 and others 2015): what the teacher thinks of all moves of a position tells more than the one that was played.
 
 Every number of a training is in its `Plan`.  Games up to 2015 teach, but for a few that tell when to stop; later ones
-are only for the figures of the report.  Boards are turned by chance.  The weights that count are a moving average, the
-best by the games set aside.  A training that was interrupted goes on from its checkpoint, as if nothing had been.
+are only for the figures of the report (`split` says what is done with other games).  Boards are turned by chance.  The
+weights that count are a moving average, the best by the games set aside.  A training that was interrupted goes on from
+its checkpoint, as if nothing had been.
 
 This file and the `network_*` that it imports need PyTorch and NumPy and no compiler, so that they run wherever there is
-a fast machine:
+a fast machine.  `awello train cnn` does the same with fewer options, by default in minutes on a processor:
 
     python3 -m awello.learn.network games.npz --out FOLDER --minutes 10
 """
 
 import argparse
 import copy
-import importlib.util
 import json
 import math
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from awello.errors import ConfigError
-from awello.learn.network_figures import ILLEGAL, MEASURED, examine, figures, judge, promise
-from awello.learn.network_files import export, keep_age, load_network, save_network
-from awello.learn.network_positions import (
-    HELD_OUT,
-    PLANES,
-    UNKNOWN,
-    Games,
-    Positions,
-    planes,
-    replay,
-    split,
-    turned,
-    unpack,
-)
+from awello.learn.network_figures import examine, figures, judge
+from awello.learn.network_files import can_export, export, keep_age, load_network, load_parts, save_network
+from awello.learn.network_lessons import Lessons, Teacher, ask_teacher, losses
+from awello.learn.network_positions import PLANES, Games, Positions, Sets, planes
 from awello.learn.network_shapes import Plan, count_parameters, make_network
 
 CLIP = 1.0  # the longest gradient
 WARM = 300  # steps in which the rate rises
 LOOK = 50  # steps between two looks at the loss, for which the device is waited for
 SEEN = 4  # symmetries in which a teacher sees a position
+ROWS = 10  # measures of a training that does not say how often
+KEEP = 15  # seconds between two checkpoints at most, if the steps are not longer
+SHOWN = 4096  # boards by which the range of every layer is measured
+CURVES, REPORT = "curves.jsonl", "report.json"  # files of a training's folder
+
+Row = dict[str, float]
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Lessons:
-    """What a teacher says of positions: the share of each square, and the value."""
-
-    shares: Tensor
-    value: Tensor
-
-    def take(self, chosen: Tensor) -> "Lessons":
-        """Some of them."""
-        return Lessons(self.shares[chosen], self.value[chosen])
-
-
-def ask_teacher(file: Path, positions: Positions) -> Lessons:
-    """What the network of a file says of positions."""
-    plan, network = load_network(file)
-    network = network.to(positions.own.device, memory_format=torch.channels_last)
-    parts = []
-    with torch.no_grad():
-        for place in range(0, len(positions), MEASURED):
-            shares, value = promise(plan, network, positions.take(slice(place, place + MEASURED)), SEEN)
-            parts.append((shares.half(), value))
-    return Lessons(*(torch.cat(column) for column in zip(*parts, strict=True)))
-
-
-def losses(
-    plan: Plan, network: nn.Module, some: Positions, turns: Tensor, lessons: Lessons | None = None
-) -> tuple[Tensor, Tensor]:
-    """How far a network is from what positions teach: the cross-entropy of the moves, the square error of the value.
-
-    A teacher is believed to know what a winner would play where a loser moved, so that the first head learns from all.
-    """
-    won, device, turns = some.won, some.own.device, turns.masked_fill(some.even, 0)
-    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-        promises, value = network(planes(plan.view, some, turns))
-    # Step 1. What is to be said of each board.
-    allowed, squares = unpack(some.legal, turns) == 1, turned(device)[1][turns, some.square.long()]
-    shares = torch.zeros(allowed.shape, device=device).scatter_(1, squares[:, None], 1.0)
-    shares = shares.lerp(allowed / allowed.sum(1, keepdim=True), plan.smoothing)
-    result, known = some.margin.sign().float(), some.margin != UNKNOWN
-    heads, weights = torch.where(won, 0, promises.shape[1] - 1), torch.where(won, 1.0, plan.losers)
-    if lessons:
-        taught = torch.where(won, plan.taught, 1.0)
-        shares = shares.lerp(lessons.shares.float().gather(1, turned(device)[0][turns]), taught[:, None])
-        result = result.lerp(lessons.value, torch.where(known, plan.taught, 1.0))
-        heads, weights, known = torch.zeros_like(heads), torch.ones_like(weights), torch.ones_like(known)
-    # Step 2. How far from it the network is.
-    promises = promises.float()[torch.arange(len(some), device=device), heads]
-    likely = promises.masked_fill(~allowed, ILLEGAL).log_softmax(1)
-    moves = -(weights * (shares * likely).sum(1)).sum() / weights.sum()
-    if value is None:
-        return moves, torch.zeros_like(moves)
-    misses = torch.where(known, value.float() - result, 0)
-    return moves, misses.square().sum() / known.sum().clamp(min=1)
-
-
 def rate_at(plan: Plan, step: int, done: float) -> float:
-    """The rate of a step when a share of the training is done: it rises for a while, then falls along a cosine."""
-    warm = min(WARM, plan.steps // 10 or WARM)
-    return plan.rate * min(1.0, (step + 1) / warm) * (1 + math.cos(math.pi * min(1.0, done))) / 2
+    """The rate of a step when a share of the training is done: it rises, for a tenth at most, and falls by a cosine."""
+    risen = min(1.0, max((step + 1) / WARM, 10 * done))
+    return plan.rate * risen * (1 + math.cos(math.pi * min(1.0, done))) / 2
 
 
 def draw(plan: Plan, count: int, step: int, device: str) -> tuple[Tensor, Tensor]:
@@ -141,7 +81,9 @@ class Training:
     def __init__(self, plan: Plan, train: Positions, aside: Positions, compiled: bool = False) -> None:
         self.plan, self.device = plan, train.own.device.type
         self.train, self.aside = train.take(train.won) if plan.moves == "winners" else train, aside
-        self.lessons = ask_teacher(Path(plan.teacher), self.train) if plan.teacher else None
+        if not len(self.train) or not self.train.won.any():
+            raise ConfigError("no game that teaches was played to its end: a network learns from winners' moves")
+        self.teacher, self.lessons = self.find_teacher()
         torch.manual_seed(plan.seed)
         self.network = make_network(plan).to(self.device, memory_format=torch.channels_last)
         self.average, self.best = copy.deepcopy(self.network).eval(), copy.deepcopy(self.network).eval()
@@ -157,10 +99,23 @@ class Training:
         self.step, self.seconds, self.score, self.stale = 0, 0.0, 0.0, 0
         self.sums = torch.zeros(2, device=self.device)
 
+    def find_teacher(self) -> tuple[Teacher | None, Lessons | None]:
+        """The teacher, if any, and its lessons, if all are asked for before: a fast device shows positions often."""
+        if not self.plan.teacher:
+            return None, None
+        plan, network = load_network(Path(self.plan.teacher))
+        teacher = plan, network.to(self.device, memory_format=torch.channels_last)
+        return teacher, ask_teacher(teacher, self.train, SEEN) if self.device == "cuda" else None
+
     @property
     def done(self) -> float:
         """Which share of the training is done."""
         return self.step / self.plan.steps if self.plan.steps else self.seconds / (60 * self.plan.minutes)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all is done, or nothing gets better any more."""
+        return self.done >= 1 or self.stale >= self.plan.patience
 
     @property
     def epochs(self) -> float:
@@ -172,8 +127,10 @@ class Training:
         for group in self.optimiser.param_groups:
             group["lr"] = rate_at(self.plan, self.step, self.done)
         chosen, turns = draw(self.plan, len(self.train), self.step, self.device)
-        lessons = self.lessons.take(chosen) if self.lessons else None
-        moves, value = losses(self.plan, self.fast, self.train.take(chosen), turns, lessons)
+        some, lessons = self.train.take(chosen), self.lessons and self.lessons.take(chosen)
+        if self.teacher and not lessons:
+            lessons = ask_teacher(self.teacher, some, 1)
+        moves, value = losses(self.plan, self.fast, some, turns, lessons)
         self.optimiser.zero_grad(set_to_none=True)
         (moves + self.plan.value * value).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), CLIP)
@@ -192,7 +149,7 @@ class Training:
         if not math.isfinite(float(self.sums.sum())):
             raise ConfigError(f"the loss is not finite near step {self.step}: train again with a smaller --rate")
 
-    def measure(self, since: int) -> dict[str, float]:
+    def measure(self, since: int) -> Row:
         """How the average fares on the games set aside; the losses are the mean of the steps since one."""
         found = judge(self.plan, self.average, self.aside)
         row = {name: share for name, share in figures(found, self.aside.won).items() if name != "positions"}
@@ -200,7 +157,7 @@ class Training:
         moves, value = (self.sums / max(1, self.step - since)).tolist()
         self.sums.zero_()
         self.stale += 1
-        if row["top1"] > self.score:
+        if row["top1"] >= self.score:  # if no winners are known among them, the last average is the best
             self.score, self.stale = row["top1"], 0
             self.best.load_state_dict(self.average.state_dict())
         rate = rate_at(self.plan, self.step, self.done)
@@ -215,101 +172,153 @@ class Training:
         """Write down all that is needed to go on; the file is whole at every moment."""
         beside = file.with_name(file.name + ".part")
         parts = {name: getattr(self, name).state_dict() for name in self.PARTS}
-        torch.save({"plan": asdict(self.plan)} | parts | {name: getattr(self, name) for name in self.COUNTS}, beside)
+        marks = {"plan": asdict(self.plan), "positions": self.mark}
+        torch.save(marks | parts | {name: getattr(self, name) for name in self.COUNTS}, beside)
         beside.replace(file)
+
+    @property
+    def mark(self) -> list[int]:
+        """A sign of the positions that teach."""
+        return [len(self.train), int(self.train.own.sum())]
 
     def resume(self, file: Path) -> None:
         """Go on from a checkpoint."""
-        kept = torch.load(file, map_location=self.device, weights_only=True)
-        if kept["plan"] != asdict(self.plan):
-            raise ConfigError(f"{str(file)!r} is of a training with another plan: remove it, or give its options again")
+        kept = read_checkpoint(file, self.plan, self.device)
+        if kept["positions"] != self.mark:
+            raise ConfigError(f"{str(file)!r} is of a training with other games: remove it, or give these again")
         for name in self.PARTS:
             getattr(self, name).load_state_dict(kept[name])
         for name in self.COUNTS:
             setattr(self, name, kept[name])
 
 
+def read_checkpoint(file: Path, plan: Plan, device: str) -> dict[str, Any]:
+    """What was kept of a training, whose plan is this one."""
+    kept = load_parts(file, device)
+    if not kept.keys() >= {"plan", "positions", *Training.PARTS, *Training.COUNTS}:
+        raise ConfigError(f"{str(file)!r} is damaged: remove it, and the training begins again")
+    if kept["plan"] != asdict(plan):
+        raise ConfigError(f"{str(file)!r} is of a training with another plan: remove it, or give its options again")
+    return kept
+
+
 # ---- the training ---------------------------------------------------------------------------------------------------
 def run(
-    plan: Plan, games: Games, out: Path, checkpoint: Path, device: str = "cpu", compiled: bool = False, stop: float = 0
-) -> dict[str, Any]:
+    plan: Plan,
+    games: Games,
+    out: Path,
+    checkpoint: Path,
+    device: str = "cpu",
+    compiled: bool = False,
+    stop: float = 0,
+    brief: bool = False,
+    passed: Callable[[float], object] = lambda seconds: None,
+) -> Iterator[Row]:
     """Train until the plan is done, or for so many minutes if `stop` says so, and write what came of it to a folder.
 
-    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, with onnxruntime, `network.onnx` end it. With
+    There `curves.jsonl` and `weights.pt` follow it; `report.json` and, with onnxruntime, `network.onnx` end it.  Yields
+    how training stands, and calls `passed` with the seconds spent.  A brief one is measured on fewer positions.  With
     onnxruntime too, `epochs` holds the network as it was on the way.
     """
     began = time.monotonic()
-    # Step 1. Positions.
-    teaching, telling, held = (torch.from_numpy(part).to(device) for part in split(games, plan.seed))
-    every = replay(games, device)
-    number = every.game.long()
-    training = Training(plan, every.take(teaching[number]), every.take(telling[number]), compiled)
-    print(f"{len(training.train):,d} positions teach, {time.monotonic() - began:.1f} s", flush=True)
-    # Step 2. Train.
-    out.mkdir(parents=True, exist_ok=True)
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    if plan.teacher:
+        load_network(Path(plan.teacher))  # what is wrong with files shows before all games are played
+    if checkpoint.exists():
+        read_checkpoint(checkpoint, plan, device)
+    sets = Sets.of(games, plan.seed, device, brief)
+    training = Training(plan, sets.teaching, sets.aside, compiled)
     if checkpoint.exists():
         training.resume(checkpoint)
-    before, since, first = training.seconds, training.step, training.step
-    start = time.monotonic()
-    finished = False
-    with (out / "curves.jsonl").open("a") as curves:
-        while True:
-            training.seconds = before + time.monotonic() - start
-            finished = training.done >= 1 or training.stale >= plan.patience
-            stopped = finished or (stop > 0 and time.monotonic() - began > 60 * stop)
+    out.mkdir(parents=True, exist_ok=True)
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    yield from train(training, out, checkpoint, began + 60 * stop if stop else math.inf, passed)
+    conclude(training, sets, out, brief)
+
+
+def train(
+    training: Training, out: Path, checkpoint: Path, until: float, passed: Callable[[float], object]
+) -> Iterator[Row]:
+    """Take steps until the training is finished, or until a moment; yields how it stands."""
+    if training.finished:
+        return
+    plan, since, rows = training.plan, training.step, int(ROWS * training.done)
+    kept = time.monotonic()
+    start = kept - training.seconds
+    with (out / CURVES).open("a" if training.step else "w") as curves:
+        stopped = False
+        while not stopped:
+            # Step 1. Learn, if there is time.
+            now = time.monotonic()
+            training.seconds = now - start
+            passed(training.seconds)
+            stopped = training.finished or now > until
             if not stopped:
                 training.show()
-            measured = stopped or training.step % plan.every == 0
-            if measured or training.step % LOOK == 0:
+            # Step 2. Look whether all is well, and keep it.
+            share = int(ROWS * training.done)
+            measured = stopped or (training.step % plan.every == 0 if plan.every else share > rows)
+            keep = measured or now > kept + KEEP
+            if keep or training.step % LOOK == 0:
                 training.look()
-            if measured and training.step > since:
-                row = training.measure(since)
-                since = training.step
+            row = training.measure(since) if measured and training.step > since else None
+            if keep:
                 training.keep(checkpoint)
+                kept = now
+            # Step 3. Tell.
+            if row:
+                since, rows = training.step, share
                 save_network(out / "weights.pt", plan, training.best)
                 curves.write(json.dumps(row) + "\n")
                 curves.flush()
-                print(format_row(row), flush=True)
-                done = 1.0 if finished else training.done
+                done = 1.0 if training.finished else training.done
                 keep_age(out / "epochs", plan, training.average, training.train, training.step, done)
-            if stopped:
-                break
-    speed = (training.step - first) / (time.monotonic() - start)
-    # Step 3. The figures, and the network.
-    test = every.take(held[number])
-    earlier = np.unique(games.same[games.year < HELD_OUT])
-    repeated = torch.from_numpy(np.isin(games.same, earlier)).to(device)[test.game.long()]
+                yield row
+
+
+def conclude(training: Training, sets: Sets, out: Path, brief: bool) -> None:
+    """Measure what was learnt on games that were held out, and write the report and the network."""
+    plan, network = training.plan, training.best
     report = {
-        "finished": finished,
+        "finished": training.finished,
         "plan": asdict(plan),
-        "parameters": count_parameters(training.best),
-        "games": {"teaching": int(teaching.sum()), "aside": int(telling.sum()), "held_out": int(held.sum())},
-        "positions": {"teaching": len(training.train), "aside": len(training.aside), "held_out": len(test)},
+        "parameters": count_parameters(network),
+        "games": sets.games,
+        "positions": sets.positions | {"teaching": len(training.train)},
         "step": training.step,
         "epochs": training.epochs,
         "seconds": training.seconds,
-        "steps_a_second": speed,
+        "steps_a_second": training.step / training.seconds,
         "aside": {"top1": training.score},
-        "test": examine(plan, training.best, test, repeated, 1),
+        "test": examine(plan, network, sets.test, sets.repeated, 1),
     }
     write_report(out, report)
-    if finished:
-        report["test_eight_symmetries"] = examine(plan, training.best, test, repeated, 8)
+    if not training.finished:
+        return
+    if not brief:
+        report["test_eight_symmetries"] = examine(plan, network, sets.test, sets.repeated, 8)
         write_report(out, report)
-        if importlib.util.find_spec("onnx") and importlib.util.find_spec("onnxruntime"):
-            chosen, turns = draw(plan, len(training.train), 0, device)
-            boards = planes(plan.view, training.train.take(chosen), turns)
-            export(plan, training.best, boards, out / "network.onnx")
-    return report
+    if can_export():
+        chosen, turns = draw(replace(plan, batch=SHOWN), len(training.train), 0, training.device)
+        export(plan, network, planes(plan.view, training.train.take(chosen), turns), out / "network.onnx")
 
 
 def write_report(out: Path, report: dict[str, Any]) -> None:
     """Write the figures of a training down."""
-    (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    (out / REPORT).write_text(json.dumps(report, indent=1) + "\n")
 
 
-def format_row(row: dict[str, float]) -> str:
+def read_report(out: Path) -> dict[str, Any]:
+    """The figures of a training that has ended."""
+    report: dict[str, Any] = json.loads((out / REPORT).read_text())
+    return report
+
+
+def read_curves(out: Path) -> list[Row]:
+    """How a training stood, from its beginning."""
+    return [json.loads(line) for line in (out / CURVES).read_text().splitlines()]
+
+
+def format_row(row: Row) -> str:
     """How training stands, in a line."""
     done = f"{row['seconds']:6.0f} s: {row['step']:7,.0f} steps, {row['epochs']:5.2f} epochs"
     loss = f"loss {row['moves']:.4f} and {row['value']:.4f}"
@@ -336,10 +345,12 @@ def main(words: Sequence[str] | None = None) -> int:
     checkpoint = given.checkpoint or given.out / "checkpoint.pt"
     try:
         games = Games.read(given.games)
-        report = run(plan, games, given.out, checkpoint, given.device, given.compile, given.stop)
+        for row in run(plan, games, given.out, checkpoint, given.device, given.compile, given.stop):
+            print(format_row(row), flush=True)
     except ConfigError as error:
         print(f"awello: {error}", file=sys.stderr)
         return 2
+    report = read_report(given.out)
     print(json.dumps({name: report[name] for name in report if name.startswith("test")}, indent=1))
     return 0
 

@@ -28,6 +28,7 @@ Arrays = dict[str, npt.NDArray[np.generic]]
 def write_games(places: Sequence[Path], file: Path) -> int:
     """Write the games of WTHOR files, of folders of them and of archives to a file; how many there are."""
     arrays = pack(record for place in places for record in read_records(place))
+    file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_name(file.name + ".part")
     with beside.open("wb") as content:
         np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # its other option is no array
@@ -54,10 +55,10 @@ def read_records(place: Path) -> Iterator[Record]:
 
 
 def pack(records: Iterable[Record]) -> Arrays:
-    """The arrays of some games; those from another start are left out."""
+    """The arrays of some games; those from another start and those without a move are left out."""
     rows, years = [], []
     for record in records:
-        if record.start == Position.start():
+        if record.start == Position.start() and record.moves:
             squares = bytes(move for move in record.moves if move != PASS)
             rows.append(squares.ljust(MOVES, bytes([NO_MOVE])))
             year = re.match(r"[0-9]{4}", record.tags.get("Date", ""), re.A)

@@ -1,5 +1,6 @@
 """How well a network foretells the moves of games, and who wins them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from awello.learn.network_positions import UNKNOWN, Positions, planes, turned, u
 from awello.learn.network_shapes import Plan
 
 ILLEGAL = -1e4  # in the place of a promise; finite, because infinities times nothing are no numbers
-MEASURED = 16_384  # positions at a time
+MEASURED, CACHED = 16_384, 512  # positions at a time; on a processor so few that its cache holds them
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,19 @@ def judge(plan: Plan, network: nn.Module, positions: Positions, symmetries: int 
     """Ask a network about positions, each turned in so many ways; what it says of them is averaged."""
     parts = []
     with torch.no_grad():
-        for place in range(0, len(positions), MEASURED):
-            some = positions.take(slice(place, place + MEASURED))
+        for some in portions(positions):
             shares, value = promise(plan, network, some, symmetries)
             best = shares.topk(3, 1).indices == some.square[:, None]
             result = some.margin.sign() * (some.margin != UNKNOWN)
             misses = torch.where(some.margin == UNKNOWN, 0, value - result)
             parts.append((best[:, 0], best.any(1), misses, value * result > 0))
     return Judged(*(torch.cat(column) for column in zip(*parts, strict=True)))
+
+
+def portions(positions: Positions) -> Iterator[Positions]:
+    """Positions, some at a time."""
+    size = MEASURED if positions.own.device.type == "cuda" else CACHED
+    return (positions.take(slice(place, place + size)) for place in range(0, len(positions), size))
 
 
 def promise(plan: Plan, network: nn.Module, some: Positions, symmetries: int) -> tuple[Tensor, Tensor]:

@@ -2,10 +2,13 @@
 
 import copy
 import importlib.util
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from pickle import UnpicklingError
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +29,23 @@ def save_network(file: Path, plan: Plan, network: nn.Module) -> None:
     torch.save({"plan": asdict(plan), "weights": weights}, file)
 
 
+def load_parts(file: Path, device: str = "cpu") -> dict[str, Any]:
+    """What PyTorch wrote to a file; nothing if it did not, or if the file is damaged."""
+    try:
+        content = torch.load(file, map_location=device, weights_only=True)
+    except Exception:  # PyTorch has no class of its own for what is wrong with a file
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
 def load_network(file: Path) -> tuple[Plan, nn.Module]:
     """The network of a file, and its plan."""
     try:
-        content = torch.load(file, map_location="cpu", weights_only=True)
+        content = load_parts(file)
         plan = Plan(**content["plan"])
         network = make_network(plan).eval()
         network.load_state_dict(content["weights"])
-    except (OSError, KeyError, TypeError, RuntimeError, UnpicklingError, EOFError):
+    except (KeyError, TypeError, RuntimeError):
         raise ConfigError(f"cannot read a network from {str(file)!r}: give the weights.pt of a training") from None
     return plan, network
 
@@ -79,7 +91,24 @@ def export(plan: Plan, network: nn.Module, boards: Tensor, file: Path) -> None:
         exact = Path(folder) / "exact.onnx"
         torch.onnx.export(shipped, (board,), str(exact), opset_version=17, dynamo=False, **names)
         kinds = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True}
-        quantize_static(exact, file, Shown(boards), **kinds)
+        with quiet():
+            quantize_static(exact, file, Shown(boards), **kinds)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let no library advise to prepare networks otherwise: nothing was gained by it."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def can_export() -> bool:
+    """Whether what writes a network for players is installed."""
+    return all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
 
 
 def keep_age(folder: Path, plan: Plan, network: nn.Module, positions: Positions, step: int, done: float) -> None:
@@ -87,8 +116,7 @@ def keep_age(folder: Path, plan: Plan, network: nn.Module, positions: Positions,
 
     It is for the experiment `awello lab learning`, so only networks that players can read are kept.
     """
-    readable = plan.network == "residual" and plan.view == "mover"
-    if not readable or not importlib.util.find_spec("onnx") or not importlib.util.find_spec("onnxruntime"):
+    if not (plan.network == "residual" and plan.view == "mover" and can_export()):
         return
     kept = {file: int(file.stem.rpartition("-")[2]) for file in folder.glob("network-*.onnx")}
     for file in [file for file in kept if kept[file] >= step]:

@@ -8,6 +8,7 @@ board.  Like all files of the network's training this one needs no compiler.
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ from awello.errors import ConfigError
 NONE = 255  # no square, or no score, in the file of games
 UNKNOWN = -128  # the margin of a game that was not played to its end
 HELD_OUT = 2016  # the first year of the games that only measure
+FEWEST, MOST = 0.01, 0.5  # shares of all games; if games of these years are fewer or more, chance holds games out
+BY_CHANCE = 0.1  # the share that it holds out
 ASIDE = 0.02  # share of the earlier games that tell when to stop
 BLACK, WHITE = 0x0000000810000000, 0x0000001008000000
 ALL, NOT_A, NOT_H = 0xFFFFFFFFFFFFFFFF, 0xFEFEFEFEFEFEFEFE, 0x7F7F7F7F7F7F7F7F
@@ -27,6 +30,7 @@ DIRECTIONS = (
     *((-1, NOT_H), (-7, NOT_A), (-8, ALL), (-9, NOT_H)),
 )
 EVEN = 12  # plies in which boards are asked whether a symmetry leaves them as they are
+BRIEF_ASIDE, BRIEF_TEST = 20_000, 100_000  # positions on which a brief training is measured, about
 PLANES = {"mover": 4, "colours": 3, "one": 1}
 
 Bools = npt.NDArray[np.bool_]
@@ -48,15 +52,25 @@ class Games:
         try:
             with np.load(file) as content:
                 return Games(*(content[field.name] for field in fields(Games)))
-        except (OSError, KeyError, ValueError):
-            raise ConfigError(f"cannot read games from {str(file)!r}: network_data.write_games makes a file") from None
+        except (OSError, KeyError, ValueError, EOFError, BadZipFile):
+            raise ConfigError(f"cannot read games from {str(file)!r}: 'awello train cnn' makes such a file") from None
 
 
 def split(games: Games, seed: int) -> tuple[Bools, Bools, Bools]:
-    """Which games teach, which tell when to stop and which are held out; those with the same moves stay together."""
-    late = games.year >= HELD_OUT
-    aside = np.random.default_rng(seed).random(int(games.same.max()) + 1)[games.same] < ASIDE
-    return ~late & ~aside, ~late & aside, late
+    """Which games teach, which tell when to stop and which are held out; those with the same moves stay together.
+
+    Later games are held out.  Where nearly none or most are late, as in an archive of somebody's own games, or where
+    no years are known, a tenth by chance is.
+    """
+    drawn = np.random.default_rng(seed).random(int(games.same.max()) + 1)[games.same]
+    held = games.year >= HELD_OUT
+    if not FEWEST <= held.mean() <= MOST:
+        different, number = np.unique(drawn, return_inverse=True)
+        held = number >= len(different) - max(1, round(BY_CHANCE * len(different)))
+    aside = ~held & (drawn <= max(ASIDE, drawn.min(where=~held, initial=1)))  # one at least
+    if not (teaching := ~held & ~aside).any():
+        raise ConfigError("too few different games: a network learns from thousands of them, and from three at least")
+    return teaching, aside, held
 
 
 @dataclass(frozen=True)
@@ -82,6 +96,13 @@ class Positions:
     def take(self, chosen: Tensor | slice) -> "Positions":
         """Some of them."""
         return Positions(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    def thin(self, most: int) -> "Positions":
+        """About so many of them at most, by whole games."""
+        if len(self) <= most:
+            return self
+        _, number = self.game.unique(return_inverse=True)
+        return self.take(number % -(-len(self) // most) == 0)
 
     @property
     def won(self) -> Tensor:
@@ -156,6 +177,33 @@ def replay(games: Games, device: str) -> Positions:
     return Positions(*(torch.cat(column) for column in zip(*plies, strict=True)))
 
 
+@dataclass(frozen=True)
+class Sets:
+    """The positions that teach, that tell when to stop, and that are held out."""
+
+    teaching: Positions
+    aside: Positions
+    test: Positions
+    repeated: Tensor
+    """Which of those held out are of games that were played before."""
+    games: dict[str, int]
+    """How many games there are in each set."""
+    positions: dict[str, int]
+
+    @staticmethod
+    def of(games: Games, seed: int, device: str, brief: bool = False) -> "Sets":
+        """The positions of games; if that is enough, fewer of those that do not teach."""
+        names, parts, every = ("teaching", "aside", "held_out"), split(games, seed), replay(games, device)
+        number = every.game.long()
+        teaching, aside, test = (every.take(torch.from_numpy(part).to(device)[number]) for part in parts)
+        counts = dict(zip(names, map(len, (teaching, aside, test)), strict=True))
+        if brief:
+            aside, test = aside.thin(BRIEF_ASIDE), test.thin(BRIEF_TEST)
+        before = torch.from_numpy(np.isin(games.same, games.same[~parts[2]])).to(device)
+        totals = {name: int(part.sum()) for name, part in zip(names, parts, strict=True)}
+        return Sets(teaching, aside, test, before[test.game.long()], totals, counts)
+
+
 # ---- what a network sees --------------------------------------------------------------------------------------------
 @cache
 def turned(device: torch.device) -> tuple[Tensor, Tensor]:
@@ -173,11 +221,10 @@ def unpack(words: Tensor, turns: Tensor) -> Tensor:
 
 def is_even(own: Tensor, opp: Tensor) -> Tensor:
     """Which positions some symmetry leaves as they are."""
-    even, board = torch.zeros_like(own, dtype=torch.bool), torch.zeros_like(own)
-    for turn in range(1, 8):
-        same = [unpack(words, board + turn) == unpack(words, board) for words in (own, opp)]
-        even |= (same[0] & same[1]).all(1)
-    return even
+    places = torch.arange(8, dtype=torch.uint8, device=own.device)
+    bits = [(words.view(torch.uint8).view(-1, 8, 1) >> places & 1).flatten(1) for words in (own, opp)]
+    discs, turns = bits[0] + 2 * bits[1], turned(own.device)[0]
+    return torch.stack([(discs[:, turns[turn]] == discs).all(1) for turn in range(1, 8)]).any(0)
 
 
 def planes(view: str, some: Positions, turns: Tensor) -> Tensor:

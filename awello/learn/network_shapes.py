@@ -44,7 +44,7 @@ class Plan:
     steps: int = 0
     """If any, the length of the training instead of the minutes."""
     every: int = 1000
-    """Steps between two measures on the games set aside."""
+    """Steps between two measures on the games set aside; 0 measures ten times in all."""
     patience: int = 20
     """Measures without a better one that end a training early."""
     seed: int = 1
