@@ -157,6 +157,7 @@ def main() -> None:
         tablebase,
         tournament,
         train,
+        train_cnn,
         tree,
         warmup,
     )

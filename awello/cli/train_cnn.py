@@ -1,0 +1,199 @@
+"""`awello train cnn`: a convolutional network that learns from games of Othello."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from awello.cli.app import Json, print_json, progress
+from awello.cli.train import parse_budget, train
+from awello.errors import ConfigError
+
+if TYPE_CHECKING:
+    from awello.learn.network_positions import Games
+    from awello.learn.network_shapes import Plan
+
+NETWORK = "network.onnx"
+BATCH = {"cpu": 256, "cuda": 4096}
+SETS = {
+    "winners": "winners' moves",
+    "all": "all moves",
+    "winners_new": "winners' moves, games not played before",
+    "all_new": "all moves, games not played before",
+}
+
+
+@train.command()
+def cnn(
+    places: Annotated[
+        list[Path],
+        typer.Argument(help="Games: WTHOR files, folders of them, archives; or one games.npz", metavar="PLACES"),
+    ],
+    budget: Annotated[str, typer.Option(help="How long to train, such as 5m or 1h", metavar="TIME")] = "5m",
+    out: Annotated[Path, typer.Option(help="For what comes of it, and to go on from", metavar="FOLDER")] = Path("cnn"),
+    network: Annotated[
+        Literal["residual", "report"], typer.Option(help="Residual blocks, or the network of report 0")
+    ] = "residual",
+    width: Annotated[int, typer.Option(min=8, max=512, help="Channels of the residual blocks", metavar="N")] = 32,
+    blocks: Annotated[int, typer.Option(min=1, max=64, help="Residual blocks", metavar="N")] = 4,
+    view: Annotated[
+        Literal["mover", "colours", "one"],
+        typer.Option(help="It sees the mover's discs, the opponent's and legal moves; or colours; or one plane"),
+    ] = "mover",
+    moves: Annotated[
+        Literal["all", "winners"], typer.Option(help="Whose moves teach; winners alone do not teach who wins")
+    ] = "all",
+    teacher: Annotated[
+        Path | None, typer.Option(help="The weights.pt of a larger network, which teaches too", metavar="FILE")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="What chance follows from", metavar="S")] = 1,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Threads; unless said, one a core", metavar="N")] = None,
+    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Unless said, cuda if PyTorch finds it")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the curves to this .svg or .png", metavar="FILE")] = None,
+    json: Json = False,
+) -> None:
+    """Train a network on games of Othello: which move a winner plays in a position, and who wins.
+
+    Ten times on the way it prints the loss, and how many moves the network finds in some games set aside.
+    At the end it is measured on games that taught nothing: from 2016 on, or a tenth by chance if these are few or most.
+    The player cnn,file=FOLDER/network.onnx plays by it. Safe to interrupt: the same command goes on.
+    """
+    from awello.lab.report import check_plot, write_plot
+
+    seconds = parse_budget(budget)
+    check_places(places)
+    if plot:
+        check_plot(plot)
+    chosen = find_device(device, jobs)
+    from awello.learn.network import read_curves, read_report
+    from awello.learn.network_shapes import Plan
+
+    plan = Plan(network, width, blocks, 0, view, moves, str(teacher or ""), batch=BATCH[chosen], seed=seed)
+    learn(replace(plan, minutes=seconds / 60, every=0), places, out, chosen, json)
+    report = read_report(out)
+    if plot:
+        write_plot(plot, lambda axes: draw_curves(axes, read_curves(out)))
+    if json:
+        print_json(report | {"file": str(out / NETWORK)})
+    else:
+        print("\n".join(["", *format_report(report), "", *describe(report, out)]))
+
+
+def learn(plan: "Plan", places: Sequence[Path], out: Path, device: str, json: bool) -> None:
+    """Train by the games of some places, and say how it stands."""
+    from awello.learn.network import format_row, run
+
+    checkpoint, seconds = out / "checkpoint.pt", 60 * plan.minutes
+    try:
+        with progress("read games", seconds) as show:
+            rows = run(
+                plan,
+                read_places(places, out),
+                out,
+                checkpoint,
+                device,
+                brief=device == "cpu",
+                passed=lambda spent: show(0, completed=spent, description="train cnn"),
+            )
+            for row in rows:
+                if not json:
+                    print(format_row(row), flush=True)
+                if row["seconds"] >= seconds:
+                    show(0, description="measure cnn")
+    except KeyboardInterrupt:
+        if checkpoint.exists():
+            print(f"awello: what was learnt is in {out}: the same command goes on from there", file=sys.stderr)
+        raise
+
+
+def find_device(wanted: str | None, threads: int | None) -> str:
+    """Where to train, and on how many threads of a processor; says which libraries are missing."""
+    try:
+        import torch
+    except ImportError:
+        raise ConfigError("training a network needs PyTorch: pip install 'awello[train]'") from None
+    try:
+        import onnx  # noqa: F401
+        import onnxruntime  # noqa: F401
+    except ImportError:
+        raise ConfigError("writing a network needs onnx and onnxruntime: pip install 'awello[train]'") from None
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("PyTorch finds no GPU that it can use: leave --device cuda out")
+    torch.set_num_threads(threads or torch.get_num_threads())
+    return wanted or ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def check_places(places: Sequence[Path]) -> None:
+    """Say at once which games cannot be read."""
+    for place in places:
+        if not place.exists():
+            raise ConfigError(f"there is no {str(place)!r}: give WTHOR files, a folder of them, or an archive")
+    if len(places) > 1 and any(is_ready(place) for place in places):
+        raise ConfigError("a file of games, .npz, stands alone: give it, or WTHOR files, folders of them and archives")
+
+
+def is_ready(place: Path) -> bool:
+    """Whether it is a file of games as a training before wrote it."""
+    return place.suffix == ".npz"
+
+
+def read_places(places: Sequence[Path], out: Path) -> "Games":
+    """The games; those that are not ready are put into a file of the folder, ready for the next training."""
+    from awello.learn.network_data import write_games
+    from awello.learn.network_positions import Games
+
+    if is_ready(places[0]):
+        return Games.read(places[0])
+    write_games(places, out / "games.npz")
+    return Games.read(out / "games.npz")
+
+
+def format_report(report: dict[str, Any]) -> list[str]:
+    """How often the network finds the moves of held-out games, as a table."""
+    test = report["test"]
+    lines = [f"{'held-out games':40}{'positions':>11}{'top 1':>9}{'top 3':>9}"]
+    lines += [f"{label:40}{format_figures(test[name])}" for name, label in SETS.items()]
+    stages = sorted(test["stages"].items(), key=lambda stage: int(stage[0]))
+    lines += ["winners' moves by empty squares"]
+    lines += [f"{f'  {int(low)} to {int(low) + 9}':40}{format_figures(found)}" for low, found in stages]
+    if report["plan"]["network"] == "residual" and report["plan"]["moves"] == "all":
+        lines += [
+            f"the value is on the winner's side in {test['value']['right']:.1%} of the positions of decided games"
+        ]
+    return lines
+
+
+def format_figures(found: dict[str, float]) -> str:
+    """One row of the table, after its name."""
+    if not found["positions"]:
+        return f"{0:11d}{'-':>9}{'-':>9}"
+    return f"{found['positions']:11,d}{found['top1']:9.2%}{found['top3']:9.2%}"
+
+
+def describe(report: dict[str, Any], out: Path) -> list[str]:
+    """What was trained, and who plays by it."""
+    games, positions, plan = report["games"], report["positions"], report["plan"]
+    seen = f"{report['step']:,d} steps of {plan['batch']} positions, {report['epochs']:.2f} epochs"
+    others = f"{games['aside']:,d} told when to stop, {games['held_out']:,d} were held out"
+    lines = [
+        f"{games['teaching']:,d} games taught it, {positions['teaching']:,d} positions; {others}",
+        f"{report['parameters']:,d} weights, {seen}, {report['seconds']:.0f} s; written to {out}",
+    ]
+    if plan["network"] == "residual" and plan["view"] == "mover":
+        return [*lines, f"the player cnn,file={out / NETWORK} plays by it"]
+    return [*lines, "no player sees boards in this way: leave out --network and --view for one that plays"]
+
+
+def draw_curves(axes: Any, rows: Sequence[dict[str, float]]) -> None:
+    """The loss by step, and beside it the share of the moves found in the games set aside."""
+    steps, right = [row["step"] for row in rows], axes.twinx()
+    axes.plot(steps, [row["moves"] for row in rows], "o-", color="tab:gray", label="loss of the moves shown")
+    for name, label, colour in (("top1", "winners'", "tab:blue"), ("top1_all", "all", "tab:orange")):
+        right.plot(steps, [100 * row[name] for row in rows], "s-", color=colour)
+        axes.plot([], [], "s-", color=colour, label=f"{label} moves found in games set aside")  # for the legend
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss")
+    right.set_ylabel("top 1, %")

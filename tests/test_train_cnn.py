@@ -1,0 +1,284 @@
+"""`awello train cnn`: what it refuses, what it says, how games are shared out, and that it goes on."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import awello, run
+from games import played
+
+from awello import Game, Position, Record
+from awello.cli.train_cnn import BATCH, describe, draw_curves, format_report
+from awello.errors import ConfigError
+from awello.learn.network_data import pack
+
+FIGURES = {"positions": 1200, "top1": 0.5, "top3": 0.75}
+REPORT = {
+    "plan": {"network": "residual", "view": "mover", "moves": "all", "batch": 256},
+    "parameters": 127_315,
+    "games": {"teaching": 900, "aside": 20, "held_out": 100},
+    "positions": {"teaching": 54_000, "aside": 1200, "held_out": 6000},
+    "step": 1000,
+    "epochs": 4.74,
+    "seconds": 60.4,
+    "test": {
+        **dict.fromkeys(("winners", "all", "winners_new"), FIGURES),
+        "all_new": {"positions": 0, "top1": 0.0, "top3": 0.0},
+        "stages": {str(low): FIGURES | {"positions": low} for low in (50, 0, 10)},
+        "value": {"square_error": 0.7, "right": 0.625},
+    },
+}
+
+
+def some_records(number: int, year: str = "") -> list[Record]:
+    """Games of random moves."""
+    tags = {"Date": year} if year else {}
+    return [replace(played(Game.OTHELLO, seed, 200), tags=tags) for seed in range(number)]
+
+
+def some_file(folder: Path, number: int, year: str = "") -> str:
+    """A file of such games, ready to learn from."""
+    np.savez(folder / "games.npz", **pack(some_records(number, year)))  # type: ignore[arg-type]
+    return str(folder / "games.npz")
+
+
+# ---- without PyTorch ------------------------------------------------------------------------------------------------
+def test_without_torch_one_line_says_what_to_install(tmp_path: Path) -> None:
+    words = ["train", "cnn", some_file(tmp_path, 3), "--out", str(tmp_path / "out")]
+    code = f"import sys; sys.modules['torch'] = None; sys.argv[1:] = {words}; import awello.cli.app as a; a.main()"
+    done = run("-c", code)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == "awello: training a network needs PyTorch: pip install 'awello[train]'\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere"], "there is no 'nowhere': give WTHOR files, a folder of them, or an archive"),
+        (["README.md", "nowhere"], "there is no 'nowhere'"),
+        (["README.md", "--budget", "0s"], "nothing is learnt in no time"),
+        (["README.md", "--plot", "curves.gif"], "cannot plot to 'curves.gif'"),
+        (["README.md", "--view", "both"], "Invalid value for '--view'"),
+        ([], "Missing argument"),
+    ],
+)
+def test_wrong_input_is_refused_at_once(words: list[str], message: str) -> None:
+    done = awello("train", "cnn", *words)
+    assert done.returncode == 2 and done.stderr.startswith("awello: ") and done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+def test_a_file_of_games_stands_alone(tmp_path: Path) -> None:
+    done = awello("train", "cnn", some_file(tmp_path, 3), "README.md")
+    assert done.returncode == 2 and "stands alone" in done.stderr
+
+
+def test_a_game_without_a_move_teaches_nothing() -> None:
+    assert len(pack([*some_records(2), Record(Position.start(), ())])["year"]) == 2
+
+
+def test_the_report_is_a_table() -> None:
+    lines = format_report(REPORT)
+    assert lines[1].split() == ["winners'", "moves", "1,200", "50.00%", "75.00%"]
+    assert lines[4].split()[-3:] == ["0", "-", "-"]
+    assert [line.split()[0] for line in lines[6:9]] == ["0", "10", "50"]
+    assert lines[-1].startswith("the value is on the winner's side in 62.5%")
+    assert len({len(line) for line in (*lines[:5], *lines[6:9])}) == 1
+    assert describe(REPORT, Path("mine"))[-1] == f"the player cnn,file={Path('mine', 'network.onnx')} plays by it"
+    other = REPORT | {"plan": REPORT["plan"] | {"network": "report", "view": "one"}}  # type: ignore[operator]
+    assert "no player" in describe(other, Path("mine"))[-1] and "value" not in format_report(other)[-1]
+
+
+def test_the_curves_are_drawn() -> None:
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    rows = [{"step": step, "moves": 3 / step, "top1": step / 10, "top1_all": step / 20} for step in (1, 2, 3)]
+    draw_curves(figure.add_subplot(), rows)
+    loss, found = ([line.get_ydata() for line in axes.get_lines()] for axes in figure.axes)
+    assert list(loss[0]) == [3, 1.5, 1]
+    assert [list(line) for line in found] == [[10.0, 20.0, 30.0], [5.0, 10.0, 15.0]]
+
+
+# ---- games that are held out ----------------------------------------------------------------------------------------
+def some_games(years: list[int], same: list[int] | None = None) -> Any:
+    """Games of which only the years, and which are the same, count."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    from awello.learn.network_positions import Games
+
+    empty = np.zeros((len(years), 60), np.uint8), np.zeros(len(years), np.uint8), np.array(years, np.uint16)
+    return Games(*empty, np.array(range(len(years)) if same is None else same, np.uint32))
+
+
+def split(games: Any, seed: int = 1) -> Any:
+    from awello.learn import network_positions
+
+    return network_positions.split(games, seed)
+
+
+@pytest.mark.parametrize(
+    ("late", "years"), [(0, 1999), (0, 0), (1000, 0), (600, 1999), (9, 1999)], ids=["old", "none", "all", "most", "few"]
+)
+def test_chance_holds_games_out_where_years_do_not(late: int, years: int) -> None:
+    games = some_games([2020] * late + [years] * (1000 - late))
+    parts = split(games)
+    assert (sum(part.astype(int) for part in parts) == 1).all()
+    assert [round(float(part.mean()), 1) for part in parts] == [0.9, 0.0, 0.1] and parts[1].sum() > 5
+    assert all((one == other).all() for one, other in zip(parts, split(games), strict=True))
+    assert (split(games, 2)[2] != parts[2]).any()
+
+
+@pytest.mark.parametrize("late", [10, 150, 500])
+def test_later_games_are_held_out(late: int) -> None:
+    years = [2015] * (1000 - late) + [2016] * late
+    assert split(some_games(years))[2].tolist() == [year == 2016 for year in years]
+
+
+def test_the_same_games_stay_together() -> None:
+    same = [number % 30 for number in range(300)]
+    parts = [{same[number] for number in part.nonzero()[0]} for part in split(some_games([0] * 300, same))]
+    assert all(parts) and sum(map(len, parts)) == 30
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_three_games_are_enough_and_two_are_not(seed: int) -> None:
+    assert [part.sum() for part in split(some_games([0] * 3), seed)] == [1, 1, 1]
+    for years, same in (([0, 0], None), ([0] * 9, [0, 1, 0] * 3), ([2001, 2020], None)):
+        with pytest.raises(ConfigError, match="too few different games"):
+            split(some_games(years, same), seed)
+
+
+def test_fewer_positions_are_of_whole_games() -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    from awello.learn.network_positions import Games, replay
+
+    positions = replay(Games(**pack(some_records(29))), "cpu")  # type: ignore[arg-type]
+    some = positions.thin(600)
+    assert 400 < len(some) <= 620 and positions.thin(len(positions)) is positions
+    for game in some.game.unique().tolist():
+        assert (some.game == game).sum() == (positions.game == game).sum()
+
+
+# ---- training -------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def learning(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The module that trains, on one thread, where a step takes an eighth of a second by the clock."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    from awello.learn import network
+
+    ticks, threads = count(), torch.get_num_threads()
+    monkeypatch.setattr(network, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 8))
+    torch.set_num_threads(1)
+    yield network
+    torch.set_num_threads(threads)
+
+
+def train(*words: str) -> Any:
+    """Train a network that is as small as can be."""
+    return awello("train", "cnn", *words, "--budget", "1s", "--width", "8", "--blocks", "1", "--device", "cpu")
+
+
+def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
+    from awello.archive.archive import Archive
+    from awello.formats.wthor import Header, write_wthor
+    from awello.players.player import make_player
+
+    (tmp_path / "wthor").mkdir()
+    for year in (2001, 2019):
+        games = write_wthor(some_records(8), Header(year=year))
+        (tmp_path / "wthor" / f"WTH_{year}.wtb").write_bytes(b"".join(games))
+    archive = Archive(tmp_path / "games.sqlite")
+    for record in some_records(12, "2003.05.01"):
+        archive.add(record)
+    archive.close()
+    out = tmp_path / "deep" / "out"
+    done = train(str(tmp_path / "wthor"), str(tmp_path / "games.sqlite"), "--out", str(out))
+    assert done.returncode == 0 and "WARNING" not in done.stderr
+    rows = learning.read_curves(out)
+    assert [row["step"] for row in rows] == list(range(1, 8)) and done.stdout.splitlines()[0] == learning.format_row(
+        rows[0]
+    )
+    report = learning.read_report(out)
+    assert report["games"]["held_out"] == 8 and sum(report["games"].values()) == 28
+    assert report["finished"] and report["step"] == rows[-1]["step"]
+    assert report["test"]["all"]["positions"] > 300 and report["test"]["all_new"]["positions"] == 0
+    spec = done.stdout.splitlines()[-1].split()[2]
+    player, position = make_player(spec), Position.start()
+    player.begin(Game.OTHELLO, 0)
+    from awello.limits import Clock
+
+    assert player.choose(position, Clock()).move in position.legal_moves()
+    again = train(str(out / "games.npz"), "--out", str(out), "--json")  # nothing is left to do
+    assert again.returncode == 0
+    found = json.loads(again.stdout)
+    assert found == json.loads(json.dumps(report | {"file": str(out / "network.onnx")}))
+
+
+def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, out, show = some_file(tmp_path, 20), tmp_path / "out", learning.Training.show
+    words = file, "--out", str(out)
+
+    def interrupted(training: Any) -> None:
+        if training.step == 5:
+            raise KeyboardInterrupt
+        show(training)
+
+    monkeypatch.setattr(learning, "KEEP", 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(learning.Training, "show", interrupted)
+        done = train(*words)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 130 and lines[-1] == "awello: interrupted"
+    assert lines[:-1] == [f"awello: what was learnt is in {out}: the same command goes on from there"]
+    first = []
+
+    def watched(training: Any) -> None:
+        first.append((training.step, training.seconds))
+        show(training)
+
+    monkeypatch.setattr(learning.Training, "show", watched)
+    other = train(*words, "--seed", "2")
+    assert other.returncode == 2 and "another plan" in other.stderr
+    (tmp_path / "other").mkdir()
+    other = train(some_file(tmp_path / "other", 19), "--out", str(out))
+    assert other.returncode == 2 and "other games" in other.stderr and not first
+    done = train(*words)
+    assert done.returncode == 0 and first[0] == (5, 0.75)
+    assert learning.read_report(out)["step"] == len(first) + 5 == 7
+    (out / "checkpoint.pt").write_bytes(b"torn")
+    torn = train(*words)
+    assert torn.returncode == 2 and "is damaged" in torn.stderr
+
+
+def test_what_cannot_teach_is_refused(learning: Any, tmp_path: Path) -> None:
+    cut = [replace(played(Game.OTHELLO, seed, 20)) for seed in range(9)]
+    np.savez(tmp_path / "cut.npz", **pack(cut))  # type: ignore[arg-type]
+    for moves in ("all", "winners"):
+        done = train(str(tmp_path / "cut.npz"), "--out", str(tmp_path / "out"), "--moves", moves)
+        assert done.returncode == 2 and "no game that teaches was played to its end" in done.stderr
+    (tmp_path / "text.npz").write_text("no games")
+    done = train(str(tmp_path / "text.npz"), "--out", str(tmp_path / "out"))
+    assert done.returncode == 2 and "cannot read games" in done.stderr
+    done = train(some_file(tmp_path, 9), "--teacher", str(tmp_path / "nobody.pt"), "--out", str(tmp_path / "out"))
+    assert done.returncode == 2 and "cannot read a network" in done.stderr
+    done = train(str(tmp_path / "text.npz"), "--device", "cuda")
+    assert done.returncode == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_report_0_and_a_student(learning: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BATCH, "cpu", 16)
+    file, out = some_file(tmp_path, 12, "2022"), tmp_path / "out"
+    done = train(file, "--network", "report", "--view", "one", "--moves", "winners", "--out", str(out))
+    assert done.returncode == 0 and "no player sees boards in this way" in done.stdout
+    student = tmp_path / "student"
+    done = train(file, "--teacher", str(out / "weights.pt"), "--out", str(student), "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["plan"]["teacher"] == str(out / "weights.pt")
+    assert (student / "network.onnx").exists()
