@@ -352,6 +352,7 @@ def test_a_network_learns_and_is_written_down(tmp_path: Path) -> None:
         kept = {file.name for file in (tmp_path / "out" / "epochs").iterdir()}
         assert kept == {"network-20.onnx", "network-40.onnx", "network-60.onnx"}
 
+
 def test_a_network_is_exported(tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")
