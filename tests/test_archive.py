@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,6 +17,7 @@ from database import find_programs, new_database, postgres
 from sqlalchemy import Connection, select, text
 
 from awello import PASS, Game, Position, Record, parse_position, parse_transcript
+from awello.archive import archive as archives
 from awello.archive import importer, index, schema
 from awello.archive.archive import Archive, Wanted
 from awello.archive.explorer import explore
@@ -205,14 +207,14 @@ def test_an_older_archive_takes_the_steps_it_lacks(archive: Archive, monkeypatch
     def add_column(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE games ADD COLUMN mood TEXT"))
 
-    monkeypatch.setattr(schema, "STEPS", [add_column])
+    monkeypatch.setattr(archives, "ARCHIVE", replace(schema.ARCHIVE, steps=[add_column]))
     for _ in range(2):
         newer = Archive(archive.place)
         with newer.engine.connect() as connection:
             assert connection.execute(text("SELECT mood, reason FROM games")).all() == [(None, "ran out of time")]
         assert newer.find(1) == full_record()
         newer.close()
-    monkeypatch.setattr(schema, "STEPS", [])
+    monkeypatch.undo()
     with pytest.raises(ConfigError, match="newer Awello"):
         Archive(archive.place)
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
+from awello.archive.database import connect, writing
 from awello.archive.index import find_entries
-from awello.archive.schema import connect, events, games, players, writing
+from awello.archive.schema import ARCHIVE, events, games, players
 from awello.archive.store import ASKED, DRAW, record_of, start_of, store
 from awello.errors import ConfigError
 from awello.folders import user_data
@@ -101,7 +102,7 @@ class Archive:
 
     def __init__(self, place: str | Path | None = None) -> None:
         self.place = str(place or default_place())
-        self.engine = connect(self.place)
+        self.engine = connect(self.place, ARCHIVE)
 
     def add(self, record: Record) -> int:
         """Keep a game; its number, an older one if it was there already."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, func, select
 
 from awello.archive.archive import Archive
-from awello.archive.schema import appearances, games, sources, writing
+from awello.archive.database import writing
+from awello.archive.schema import appearances, games, sources
 from awello.archive.store import store
 from awello.errors import NotationError
 from awello.record import Record

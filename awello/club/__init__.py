@@ -1,0 +1,1 @@
+"""The club: where people and programs meet for rated games.  It knows no network; `web` lets people in."""

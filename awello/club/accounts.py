@@ -1,0 +1,151 @@
+"""Accounts of people and programs: passwords, sessions of browsers, tokens of programs.
+
+Passwords are hashed by argon2.  Of a session or a token the club keeps a digest only: who reads the database cannot
+log in.  A wrong name takes as long to refuse as a wrong password.
+"""
+
+import hashlib
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerifyMismatchError
+from sqlalchemy import Connection, delete, insert, select, update
+
+from awello.club.schema import accounts, sessions, tokens
+from awello.club.table import Refused
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
+SHORTEST, LONGEST = 10, 200  # letters of a password
+SESSION = 30 * 86400.0  # seconds that a session lasts
+MOST_TOKENS, MOST_PROGRAMS = 10, 10  # of an account
+
+_hasher = PasswordHasher()
+_nobody = _hasher.hash(secrets.token_urlsafe())  # what the password of nobody is compared with
+
+
+@dataclass(frozen=True)
+class Account:
+    """Somebody who may play here."""
+
+    number: int
+    name: str
+    program: bool = False
+    owner: int | None = None
+
+
+def _account(row: Any) -> Account:
+    return Account(row.id, row.name, row.program, row.owner)
+
+
+# ---- accounts --------------------------------------------------------------------------------------------------------
+def hash_password(password: str) -> str:
+    """A password as it is kept; refused if it is too short to be one."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise Refused("password", f"a password has {SHORTEST} to {LONGEST} letters: choose another")
+    return _hasher.hash(password)
+
+
+def open_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
+    """A new account: a person's with a hashed password, or a program's with an owner."""
+    if not NAME.fullmatch(name):
+        raise Refused("name", "a name has 2 to 20 letters, digits, - and _, and begins with a letter: choose another")
+    taken = select(accounts.c.id).where(accounts.c.key == name.lower())
+    if connection.execute(taken).first():
+        raise Refused("taken", f"the name {name} is taken: choose another")
+    if owner is not None:
+        owned = select(accounts.c.id).where(accounts.c.owner == owner)
+        if len(connection.execute(owned).all()) >= MOST_PROGRAMS:
+            raise Refused("many", f"you have {MOST_PROGRAMS} programs already")
+    values = {"name": name, "key": name.lower(), "program": owner is not None, "owner": owner, "password": hashed}
+    added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
+    assert added.inserted_primary_key is not None
+    return Account(added.inserted_primary_key[0], name, owner is not None, owner)
+
+
+def find_account(connection: Connection, name: str) -> Account | None:
+    """The account of a name that is not closed."""
+    row = connection.execute(select(accounts).where(accounts.c.key == name.lower(), ~accounts.c.closed)).first()
+    return _account(row) if row else None
+
+
+def close_account(connection: Connection, account: Account) -> None:
+    """Nobody can log in any more; games stay."""
+    connection.execute(update(accounts).where(accounts.c.id == account.number).values(closed=True))
+    for table in (sessions, tokens):
+        connection.execute(delete(table).where(table.c.account == account.number))
+
+
+def stored_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
+    """The account of a name, and its password as it is kept."""
+    row = connection.execute(select(accounts).where(accounts.c.key == name.lower(), ~accounts.c.closed)).first()
+    return (_account(row), row.password) if row else (None, None)
+
+
+def is_password(hashed: str | None, password: str) -> bool:
+    """Whether this is the password; it takes a while, and just as long if there is none."""
+    try:
+        return _hasher.verify(hashed or _nobody, password[:LONGEST]) and hashed is not None
+    except (VerifyMismatchError, InvalidHashError):
+        return False
+
+
+# ---- sessions and tokens ---------------------------------------------------------------------------------------------
+def digest_of(secret: str) -> bytes:
+    """What is kept of a secret, which is long and random, so that a fast digest will do."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def open_session(connection: Connection, account: Account) -> str:
+    """The secret of a new session; sessions that have ended are cleared away."""
+    secret, now = secrets.token_urlsafe(32), time.time()
+    connection.execute(delete(sessions).where(sessions.c.expires < now))
+    values = {"digest": digest_of(secret), "account": account.number, "expires": now + SESSION}
+    connection.execute(insert(sessions).values(**values))
+    return secret
+
+
+def close_session(connection: Connection, secret: str) -> None:
+    """End a session."""
+    connection.execute(delete(sessions).where(sessions.c.digest == digest_of(secret)))
+
+
+def by_session(connection: Connection, secret: str) -> Account | None:
+    """Whose session this is."""
+    joined = select(accounts).join(sessions, sessions.c.account == accounts.c.id)
+    valid = sessions.c.digest == digest_of(secret), sessions.c.expires > time.time(), ~accounts.c.closed
+    row = connection.execute(joined.where(*valid)).first()
+    return _account(row) if row else None
+
+
+def make_token(connection: Connection, account: Account, label: str) -> str:
+    """The secret of a new token, by which a program logs in; it is shown once."""
+    known = connection.execute(select(tokens.c.id).where(tokens.c.account == account.number)).all()
+    if len(known) >= MOST_TOKENS:
+        raise Refused("many", f"{account.name} has {MOST_TOKENS} tokens already: revoke one")
+    secret = f"awello_{secrets.token_urlsafe(32)}"
+    values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
+    connection.execute(insert(tokens).values(**values))
+    return secret
+
+
+def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]]:
+    """The tokens of an account, without their secrets."""
+    asked = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.number)
+    return [dict(row._mapping) for row in connection.execute(asked.order_by(tokens.c.id))]
+
+
+def revoke_token(connection: Connection, account: Account, number: int) -> bool:
+    """Whether there was such a token; whoever has it cannot log in any more."""
+    found = delete(tokens).where(tokens.c.account == account.number, tokens.c.id == number)
+    return connection.execute(found).rowcount > 0
+
+
+def by_token(connection: Connection, secret: str) -> Account | None:
+    """Whose token this is."""
+    joined = select(accounts).join(tokens, tokens.c.account == accounts.c.id)
+    row = connection.execute(joined.where(tokens.c.digest == digest_of(secret), ~accounts.c.closed)).first()
+    return _account(row) if row else None

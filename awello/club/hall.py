@@ -1,0 +1,410 @@
+"""The hall: who is here, who seeks a game, and the tables; everything that happens is written down, then told.
+
+Whoever is here is a `Guest`: an account and a way to be told something.  What guests ask for either happens as a
+whole, and everybody concerned is told, or is refused with a reason and changes nothing.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from itertools import count
+from random import Random
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, select, update
+
+from awello.club.accounts import Account, find_account
+from awello.club.desk import Desk, add_table, beat, last_beat, load_tables, rating_of, save_table, table_of
+from awello.club.offers import Message, Offer, Terms
+from awello.club.rating import Rating, pool_of
+from awello.club.schema import accounts, games
+from awello.club.seat import Guest, Seat
+from awello.club.table import ABORTED, Refused, Table, new_table
+from awello.errors import ArchiveError, AwelloError
+from awello.record import Record
+from awello.rules.game import PASS
+
+MOST_SEEKS, MOST_CHALLENGES = 5, 10  # of one account that wait
+MOST_GAMES, MOST_PROGRAM_GAMES = 8, 64  # of one account at once
+REMEMBERED = 1000  # games that have ended and can be looked at without asking the database
+TICK = 0.2  # seconds between two looks at the clocks
+PULSE = 0.5  # seconds between two notes that the club is open
+
+Done = TypeVar("Done")
+Archiver = Callable[[Record], Awaitable[Any]]
+
+
+class Hall:
+    """The club while it is open."""
+
+    def __init__(self, desk: Desk, archive: Archiver | None = None, seed: int | None = None) -> None:
+        self.desk, self.archive, self.chance = desk, archive, Random(seed)
+        self.seats: dict[int, Seat] = {}
+        self.ended: OrderedDict[int, Seat] = OrderedDict()
+        self.guests: set[Guest] = set()
+        self.present: dict[int, set[Guest]] = defaultdict(set)  # by the number of the account
+        self.seeks: dict[int, Offer] = {}
+        self.challenges: dict[int, Offer] = {}
+        self._numbers = count(1)
+        self._news = False  # whether the lobby has changed since everybody was told
+        self._started = time.time() - time.monotonic()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def now(self) -> float:
+        """The moment, in seconds since 1970; it never goes back."""
+        return self._started + time.monotonic()
+
+    # ---- opening and closing -----------------------------------------------------------------------------------------
+    async def open(self) -> None:
+        """Take up the games that went on when the club was last open, and begin to look at clocks."""
+        stopped, tables = await asyncio.to_thread(
+            self.desk.read, lambda connection: (last_beat(connection), load_tables(connection))
+        )
+        for table in tables:
+            resumed = table.resume(table.since if stopped is None else stopped, self.now())
+            await self._write(partial(save_table, table=resumed))
+            self.seats[table.number] = await self._seat(resumed)
+        await self._write(partial(beat, moment=self.now()))
+        self._begin(self._look_at_clocks())
+        self._begin(self._note_the_time())
+        self._begin(self._archive_the_rest())
+
+    async def close(self) -> None:
+        """Write down when the club closes, so that no time is taken from anybody."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._write(partial(beat, moment=self.now()))
+
+    def _begin(self, work: Coroutine[Any, Any, Done]) -> "asyncio.Task[Done]":
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _look_at_clocks(self) -> None:
+        """End games whose time has run out; and tell what is new in the lobby, not oftener than this."""
+        while True:
+            await asyncio.sleep(TICK)
+            self._tell_lobby()
+            late = [seat for seat in self.seats.values() if self.now() > seat.table.deadline]
+            for seat in late:
+                try:
+                    await self._act(seat, lambda table: table.flag(self.now()))
+                except AwelloError:
+                    break  # the database does not answer: at the next look
+
+    async def _note_the_time(self) -> None:
+        while True:
+            await asyncio.sleep(PULSE)
+            try:
+                await self._write(partial(beat, moment=self.now()))
+            except AwelloError:
+                continue
+
+    # ---- who is here -------------------------------------------------------------------------------------------------
+    def enter(self, guest: Guest) -> None:
+        """Let somebody in, and tell them what goes on, their own games above all."""
+        self.guests.add(guest)
+        if guest.account:
+            self.present[guest.account.number].add(guest)
+        guest.send({"event": "welcome", "name": guest.account.name if guest.account else None, **self.lobby()})
+        for seat in self._games_of(guest.account):
+            guest.send({"event": "game", **seat.view(self.now())})
+        for offer in self.challenges.values():
+            if guest.account and offer.to and offer.to.number == guest.account.number:
+                guest.send({"event": "challenge", **offer.view()})
+
+    def leave(self, guest: Guest) -> None:
+        """Somebody goes: what they offered is withdrawn when nobody of the account is left, games go on."""
+        self.guests.discard(guest)
+        for seat in (*self.seats.values(), *self.ended.values()):
+            seat.watchers.discard(guest)
+        if guest.account:
+            here = self.present[guest.account.number]
+            here.discard(guest)
+            if not here:
+                del self.present[guest.account.number]
+                self._withdraw(guest.account)
+
+    def lobby(self) -> Message:
+        """What everybody may see: offers to all, and the games that are played."""
+        playing = [
+            {"game": seat.table.number, "kind": str(seat.table.game), "players": [each.name for each in seat.people]}
+            for seat in list(self.seats.values())[-100:]
+        ]
+        return {"seeks": [offer.view() for offer in self.seeks.values()], "games": playing, "here": len(self.present)}
+
+    def _games_of(self, account: Account | None) -> list[Seat]:
+        if account is None:
+            return []
+        return [seat for seat in self.seats.values() if account.number in seat.table.players]
+
+    def _withdraw(self, account: Account) -> None:
+        for offers, event in ((self.seeks, "seeks"), (self.challenges, "")):
+            gone = [number for number, offer in offers.items() if offer.account.number == account.number]
+            for number in gone:
+                del offers[number]
+            if gone and event:
+                self._news = True
+
+    # ---- offers ------------------------------------------------------------------------------------------------------
+    async def seek(self, guest: Guest, terms: Terms) -> Message:
+        """Play somebody who seeks the same, or wait for one."""
+        account = self._known(guest)
+        terms.check()
+        self._may_play(account)
+        for offer in self.seeks.values():
+            if offer.account.number != account.number and offer.terms.fits(terms):
+                return await self._take(account, offer, terms.side)
+        if sum(offer.account.number == account.number for offer in self.seeks.values()) >= MOST_SEEKS:
+            raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
+        offer = Offer(next(self._numbers), account, terms)
+        self.seeks[offer.number] = offer
+        self._news = True
+        return {"seek": offer.number}
+
+    async def accept(self, guest: Guest, number: int) -> Message:
+        """Play whoever offers this, to all or to oneself."""
+        account = self._known(guest)
+        offer = self.seeks.get(number) or self.challenges.get(number)
+        if offer is None or (offer.to and offer.to.number != account.number):
+            raise Refused("gone", f"there is no offer {number}: it was withdrawn or taken")
+        if offer.account.number == account.number:
+            raise Refused("self", "this is your own offer: wait for somebody else")
+        self._may_play(account)
+        return await self._take(account, offer, None)
+
+    async def challenge(self, guest: Guest, name: str, terms: Terms) -> Message:
+        """Offer a game to somebody who is here."""
+        account = self._known(guest)
+        terms.check()
+        self._may_play(account)
+        other = await asyncio.to_thread(self.desk.read, partial(find_account, name=name))
+        if other is None or other.number not in self.present:
+            raise Refused("absent", f"{name} is not here: look who is, or seek a game")
+        if other.number == account.number:
+            raise Refused("self", "you cannot challenge yourself")
+        if sum(offer.account.number == account.number for offer in self.challenges.values()) >= MOST_CHALLENGES:
+            raise Refused("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
+        offer = Offer(next(self._numbers), account, terms, other)
+        self.challenges[offer.number] = offer
+        self._tell_account(other.number, {"event": "challenge", **offer.view()})
+        return {"challenge": offer.number}
+
+    async def decline(self, guest: Guest, number: int) -> Message:
+        """Withdraw one's own offer, or decline one that was made to oneself."""
+        account = self._known(guest)
+        offer = self.seeks.get(number) or self.challenges.get(number)
+        mine = offer is not None and account.number in (offer.account.number, offer.to.number if offer.to else None)
+        if offer is None or not mine:
+            raise Refused("gone", f"there is no such offer {number} of yours")
+        if self.seeks.pop(number, None):
+            self._news = True
+        elif self.challenges.pop(number, None):
+            for person in (offer.account, offer.to):
+                if person and person.number != account.number:
+                    self._tell_account(person.number, {"event": "declined", "number": number, "by": account.name})
+        return {}
+
+    async def _take(self, account: Account, offer: Offer, side: int | None) -> Message:
+        """Begin the game that was offered; an offer can be taken once."""
+        self._may_play(offer.account)
+        found = self.seeks.pop(offer.number, None) or self.challenges.pop(offer.number, None)
+        if found is None:
+            raise Refused("gone", f"there is no offer {offer.number}: it was withdrawn or taken")
+        wanted = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
+        first = self.chance.randrange(2) if wanted is None else wanted
+        people = (offer.account, account) if first == 0 else (account, offer.account)
+        if found.to is None:
+            self._news = True
+        return await self._start(people, offer.terms)
+
+    async def _start(self, people: tuple[Account, Account], terms: Terms) -> Message:
+        players = people[0].number, people[1].number
+
+        def make(number: int) -> Table:
+            return new_table(number, terms.game, players, terms.control, terms.rated, self.now())
+
+        seat = await self._seat(await self._write(lambda connection: add_table(connection, make)), people)
+        self.seats[seat.table.number] = seat
+        self._tell_table(seat)
+        self._news = True
+        return {"game": seat.table.number}
+
+    # ---- games -------------------------------------------------------------------------------------------------------
+    async def move(self, guest: Guest, number: int, ply: int, move: str) -> Message:
+        """Play a move; one that was played already, and is sent again after a break, is acknowledged again."""
+        account, seat = self._known(guest), self._playing(number)
+        names = seat.names
+        if 0 <= ply < len(names) and names[ply].lower() == move.lower() and self._side_at(seat, ply, account):
+            return self._standing(seat)
+        return await self._act(seat, lambda table: table.play(account.number, ply, move, self.now(), guest.lag))
+
+    async def resign(self, guest: Guest, number: int) -> Message:
+        """Give a game up."""
+        return await self._do(guest, number, Table.resign)
+
+    async def draw(self, guest: Guest, number: int, accept: bool = True) -> Message:
+        """Offer a draw or accept one, or decline it."""
+        return await self._do(guest, number, Table.offer_draw if accept else Table.decline_draw)
+
+    async def abort(self, guest: Guest, number: int) -> Message:
+        """Leave a game before one's first move."""
+        return await self._do(guest, number, Table.abort)
+
+    async def watch(self, guest: Guest, number: int) -> Message:
+        """Be told of a game, whoever plays it."""
+        seat = self.seats.get(number) or self.ended.get(number) or await self._from_books(number)
+        if not seat.table.over:
+            seat.watchers.add(guest)
+        return seat.view(self.now())
+
+    async def unwatch(self, guest: Guest, number: int) -> Message:
+        """Be told of a game no longer."""
+        if seat := self.seats.get(number):
+            seat.watchers.discard(guest)
+        return {}
+
+    async def rematch(self, guest: Guest, number: int) -> Message:
+        """Offer to play again with the sides changed, or accept it."""
+        account, seat = self._known(guest), self.ended.get(number)
+        if seat is None:
+            raise Refused("gone", f"game {number} is not one that has just ended: challenge the other player")
+        side = seat.table.side_of(account.number)
+        self._may_play(account)
+        if seat.rematch != 1 - side:
+            seat.rematch = side
+            other = seat.people[1 - side].number
+            self._tell_account(other, {"event": "rematch", "game": number, "by": account.name})
+            return {}
+        self._may_play(seat.people[1 - side])
+        seat.rematch = None
+        terms = Terms(seat.table.game, seat.table.control, seat.table.rated)
+        return await self._start((seat.people[1], seat.people[0]), terms)
+
+    async def _do(self, guest: Guest, number: int, act: Callable[[Table, int], Table]) -> Message:
+        account = self._known(guest)
+        return await self._act(self._playing(number), lambda table: act(table, account.number))
+
+    async def _act(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
+        """Change a game, to the end even if whoever asked for it is gone by then."""
+        return await asyncio.shield(self._begin(self._change(seat, change)))
+
+    async def _change(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
+        """First in the books, then in the hall, then everybody concerned is told."""
+        async with seat.lock:
+            after = change(seat.table)
+            if after is not seat.table:
+                await self._write(partial(save_table, table=after))
+                seat.follow(after)
+                if after.over:
+                    await self._end(seat)
+                self._tell_table(seat)
+            return self._standing(seat)
+
+    async def _end(self, seat: Seat) -> None:
+        number = seat.table.number
+        self.seats.pop(number, None)
+        self.ended[number] = seat
+        while len(self.ended) > REMEMBERED:
+            self.ended.popitem(last=False)
+        self._news = True
+        self._begin(self._archive_one(seat))
+
+    def _standing(self, seat: Seat) -> Message:
+        """What whoever acted is told at once."""
+        table = seat.table
+        clocks = [round(left, 3) for left in table.left(self.now())]
+        return {"game": table.number, "ply": len(table.moves), "clocks": clocks, "over": table.over}
+
+    def _playing(self, number: int) -> Seat:
+        if seat := self.seats.get(number):
+            return seat
+        if seat := self.ended.get(number):
+            raise Refused("over", f"game {number} is over: {seat.table.reason or 'the board has decided'}")
+        raise Refused("absent", f"no game {number} is played")
+
+    @staticmethod
+    def _side_at(seat: Seat, ply: int, account: Account) -> bool:
+        """Whether the move at a ply was this account's; passes count as plies."""
+        return seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS
+
+    # ---- books -------------------------------------------------------------------------------------------------------
+    async def _write(self, act: Callable[[Connection], Done]) -> Done:
+        try:
+            return await asyncio.wrap_future(self.desk.write(act))
+        except ArchiveError:
+            raise Refused("storage", "the club cannot write now, so nothing happened: try again in a moment") from None
+
+    async def _seat(self, table: Table, people: tuple[Account, Account] | None = None) -> Seat:
+        pool = pool_of(table.game, table.control)
+
+        def ask(connection: Connection) -> tuple[list[Account], list[Rating]]:
+            asked = select(accounts).where(accounts.c.id.in_(table.players))
+            rows = {row.id: Account(row.id, row.name, row.program, row.owner) for row in connection.execute(asked)}
+            found = list(people) if people else [rows[number] for number in table.players]
+            return found, [rating_of(connection, number, pool) for number in table.players]
+
+        found, ratings = await asyncio.to_thread(self.desk.read, ask)
+        return Seat(table, (found[0], found[1]), (ratings[0], ratings[1]))
+
+    async def _from_books(self, number: int) -> Seat:
+        row = await asyncio.to_thread(
+            self.desk.read, lambda connection: connection.execute(select(games).where(games.c.id == number)).first()
+        )
+        if row is None:
+            raise Refused("absent", f"there is no game {number}")
+        return await self._seat(table_of(row))
+
+    async def _archive_one(self, seat: Seat) -> None:
+        """Put a game that has ended into the archive, once."""
+        table = seat.table
+        if self.archive is None:
+            return
+        if table.reason != ABORTED and table.moves:
+            moment = time.strftime("%Y-%m-%d", time.gmtime(table.since))
+            names = seat.people[0].name, seat.people[1].name
+            await self.archive(table.record(names, Event="Awello club", Date=moment, Round=str(table.number)))
+        done = update(games).where(games.c.id == table.number).values(archived=True)
+        await self._write(lambda connection: connection.execute(done).rowcount)
+
+    async def _archive_the_rest(self) -> None:
+        """Games that ended when the club was closed before they were archived."""
+        left = select(games).where(games.c.over, ~games.c.archived)
+        rows = await asyncio.to_thread(self.desk.read, lambda connection: connection.execute(left).all())
+        for row in rows if self.archive else []:
+            await self._archive_one(await self._seat(table_of(row)))
+
+    # ---- telling -----------------------------------------------------------------------------------------------------
+    def _tell_account(self, account: int, message: Message) -> None:
+        for guest in list(self.present.get(account, ())):
+            guest.send(message)
+
+    def _tell_table(self, seat: Seat) -> None:
+        message = {"event": "game", **seat.view(self.now())}
+        for account in seat.table.players:
+            self._tell_account(account, message)
+        for guest in list(seat.watchers):
+            if not guest.account or guest.account.number not in seat.table.players:
+                guest.send(message)
+
+    def _tell_lobby(self) -> None:
+        if self._news:
+            self._news, message = False, {"event": "lobby", **self.lobby()}
+            for guest in [each for each in self.guests if each.curious]:
+                guest.send(message)
+
+    # ---- who may what ------------------------------------------------------------------------------------------------
+    @staticmethod
+    def _known(guest: Guest) -> Account:
+        if guest.account is None:
+            raise Refused("account", "you only watch: log in to play")
+        return guest.account
+
+    def _may_play(self, account: Account) -> None:
+        most = MOST_PROGRAM_GAMES if account.program else MOST_GAMES
+        if len(self._games_of(account)) >= most:
+            raise Refused("many", f"{account.name} plays {most} games already: end one first")

@@ -1,0 +1,55 @@
+"""What is offered in the hall: a game on some terms, to everybody or to one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from awello.club.accounts import Account
+from awello.club.table import Refused
+from awello.limits import Clock
+from awello.rules.game import Game
+
+SHORTEST, LONGEST, MOST_INCREMENT = 5.0, 4 * 3600.0, 60.0  # seconds of a time control
+
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is played, and for what."""
+
+    game: Game
+    control: Clock
+    rated: bool = True
+    side: int | None = None
+    """The side that whoever asks wants to have; None leaves it to chance."""
+
+    def check(self) -> None:
+        """Refuse terms that are none."""
+        fitting = SHORTEST <= self.control.seconds <= LONGEST and 0 <= self.control.increment <= MOST_INCREMENT
+        if not fitting:
+            limits = f"{SHORTEST:.0f} seconds to {LONGEST / 3600:.0f} hours and up to {MOST_INCREMENT:.0f} a move more"
+            raise Refused("control", f"a game takes {limits}: choose another time")
+
+    def fits(self, other: "Terms") -> bool:
+        """Whether two who ask for these can play each other."""
+        same = (self.game, self.control, self.rated) == (other.game, other.control, other.rated)
+        return same and (self.side is None or self.side != other.side)
+
+    def view(self) -> Message:
+        """For those who are told."""
+        control = {"seconds": self.control.seconds, "increment": self.control.increment}
+        return {"kind": str(self.game), "control": control, "rated": self.rated, "side": self.side}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A game that somebody offers to everybody, or to one."""
+
+    number: int
+    account: Account
+    terms: Terms
+    to: Account | None = None
+
+    def view(self) -> Message:
+        """For those who are told."""
+        return {"number": self.number, "from": self.account.name, **self.terms.view()}

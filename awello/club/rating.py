@@ -1,0 +1,50 @@
+"""Ratings: what a player is worth, and how sure that is, by openskill's model of Plackett and Luce (Weng and Lin 2011).
+
+A newcomer has 1500, give or take 350.  Once ratings are sure, a difference of 400 means ten wins for one loss, as on
+Elo's scale.  Every game at blitz and at standard speed has a rating of its own.
+"""
+
+import math
+from dataclasses import dataclass
+
+from openskill.models import PlackettLuce
+
+from awello.limits import Clock
+from awello.rules.game import Game
+
+START, UNSURE = 1500.0, 350.0
+SURE = 110.0  # below it a rating is no longer provisional
+SCALE = 400 / math.log(10)  # Elo's
+MOVES = 30  # of a player in a game, by which a time control is judged
+BLITZ = 600.0  # seconds of a game for a player, below which it is blitz
+
+_model = PlackettLuce(mu=START, sigma=UNSURE, beta=SCALE / math.sqrt(2), tau=UNSURE / 100)
+
+
+@dataclass(frozen=True)
+class Rating:
+    """What a player is worth, and how far it may be from the truth."""
+
+    mean: float = START
+    doubt: float = UNSURE
+
+    @property
+    def provisional(self) -> bool:
+        """Whether too few games have been played to be sure."""
+        return self.doubt > SURE
+
+    def __str__(self) -> str:
+        return f"{round(self.mean)}{'?' if self.provisional else ''}"
+
+
+def pool_of(game: Game, control: Clock) -> str:
+    """Which rating a game counts for, such as `othello blitz`."""
+    return f"{game} {'blitz' if control.seconds + MOVES * control.increment < BLITZ else 'standard'}"
+
+
+def rate(first: Rating, second: Rating, winner: int | None) -> tuple[Rating, Rating]:
+    """Both ratings after a game that a side won, or that nobody did."""
+    teams = [[_model.rating(each.mean, each.doubt)] for each in (first, second)]
+    ranks = [1.0, 1.0] if winner is None else [1.0 + winner, 2.0 - winner]
+    (one,), (other,) = _model.rate(teams, ranks=ranks)
+    return Rating(one.mu, one.sigma), Rating(other.mu, other.sigma)

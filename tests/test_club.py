@@ -1,0 +1,334 @@
+"""The club without a network: tables and their clocks, ratings, accounts, and books that keep everything."""
+
+import random
+import sqlite3
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from awello import PASS, Game, Position
+from awello.club import accounts as people
+from awello.club.accounts import Account
+from awello.club.desk import (
+    Desk,
+    add_table,
+    beat,
+    ladder,
+    last_beat,
+    load_tables,
+    note,
+    rating_of,
+    save_table,
+    table_of,
+)
+from awello.club.rating import START, UNSURE, Rating, pool_of, rate
+from awello.club.schema import audit, changes, games, sessions, tokens
+from awello.club.table import ABORTED, AGREED, MOST_LAG, RESIGNED, TIME, Refused, Table, new_table
+from awello.errors import ArchiveError, AwelloError
+from awello.limits import Clock
+
+ANN, BOB, EVE = 1, 2, 3
+BLITZ = Clock(300.0, 0.0)
+
+
+def begin(game: Game = Game.OTHELLO, control: Clock = BLITZ, now: float = 100.0, rated: bool = True) -> Table:
+    return new_table(7, game, (ANN, BOB), control, rated, now)
+
+
+def refused(code: str) -> pytest.RaisesExc[Refused]:
+    return pytest.raises(Refused, check=lambda error: error.code == code)
+
+
+def play_on(table: Table, seed: int = 0, most: int = 500) -> Table:
+    """The table after random moves, one second each."""
+    chance = random.Random(seed)
+    while not table.over and len(table.moves) < most:
+        move = table.position.format_move(chance.choice(table.position.legal_moves()))
+        table = table.play(table.players[table.mover], len(table.moves), move, table.since + 1)
+    return table
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+def test_clocks_run_for_the_mover_alone() -> None:
+    table = begin(control=Clock(300.0, 2.0)).play(ANN, 0, "f5", 110.0)
+    assert table.clocks == (292.0, 300.0) and table.seconds == (10.0,) and table.mover == 1
+    assert table.left(115.0) == (292.0, 295.0)
+    table = table.play(BOB, 1, "d6", 113.5)
+    assert table.clocks == (292.0, 298.5)
+
+
+def test_only_the_mover_moves_and_only_now() -> None:
+    table = begin()
+    with refused("turn"):
+        table.play(BOB, 0, "f5", 101.0)
+    with refused("guest"):
+        table.play(EVE, 0, "f5", 101.0)
+    with refused("ply"):
+        table.play(ANN, 1, "f5", 101.0)
+    with pytest.raises(AwelloError, match="a1"):
+        table.play(ANN, 0, "a1", 101.0)
+    after = table.play(ANN, 0, "f5", 101.0)
+    with refused("ply"):
+        after.play(ANN, 0, "f5", 102.0)  # sent again
+    with refused("turn"):
+        after.play(ANN, 1, "d6", 102.0)
+
+
+def test_time_runs_out() -> None:
+    table = begin(control=Clock(10.0))
+    assert not table.flag(110.0).over
+    lost = table.flag(110.1)
+    assert lost.over and lost.loser == 0 and lost.winner == 1 and lost.reason == TIME and lost.clocks == (0.0, 10.0)
+    assert table.play(ANN, 0, "f5", 111.0) == table.flag(111.0)
+    assert not table.play(ANN, 0, "f5", 110.0 + MOST_LAG, lag=9.0).over, "what the network took is given back"
+    assert table.play(ANN, 0, "f5", 110.1 + MOST_LAG, lag=9.0).over, "but not more than a little"
+    assert table.deadline == 110.0 + MOST_LAG
+    with refused("over"):
+        lost.play(ANN, 0, "f5", 112.0)
+    assert lost.flag(500.0) == lost
+
+
+def test_lag_is_never_charged_nor_invented() -> None:
+    table = begin()
+    assert table.play(ANN, 0, "f5", 100.2, lag=0.5).seconds == (0.0,)
+    assert table.play(ANN, 0, "f5", 103.0, lag=-5).seconds == (3.0,)
+
+
+def test_passes_are_played_at_once() -> None:
+    seen = 0
+    for seed in range(30):
+        table = play_on(begin(Game.OTHELLO6, Clock(1e6)), seed)
+        position = Position.start(Game.OTHELLO6)
+        for move, seconds in zip(table.moves, table.seconds, strict=True):
+            assert move in position.legal_moves()
+            assert seconds == (0 if move == PASS else 1)
+            seen += move == PASS
+            position = position.after(move)
+        assert position == table.position and table.over
+    assert seen > 5
+
+
+def test_the_board_decides() -> None:
+    results = set()
+    for seed in range(20):
+        table = play_on(begin(Game.OTHELLO4, Clock(1e6)), seed)
+        first, second = table.position.score()
+        assert table.winner == (None if first == second else int(second > first))
+        record = table.record(("Ann", "Bob"), Event="club")
+        assert record.final == table.position and record.tags["Black"] == "Ann" and record.winner == table.winner
+        results.add(table.winner)
+    assert results == {0, 1, None}
+
+
+def test_resigning_and_leaving() -> None:
+    table = begin()
+    assert table.resign(BOB).winner == 0 and table.resign(BOB).reason == RESIGNED
+    assert table.abort(ANN).reason == ABORTED and table.abort(ANN).winner is None
+    begun = table.play(ANN, 0, "f5", 101.0)
+    assert begun.abort(BOB).over
+    with refused("begun"):
+        begun.abort(ANN)
+    with refused("over"):
+        table.resign(BOB).resign(ANN)
+    with refused("guest"):
+        table.resign(EVE)
+
+
+def test_draws_are_agreed_where_the_rules_allow() -> None:
+    with refused("rules"):
+        begin().offer_draw(ANN)
+    table = begin(Game.ABAPA).offer_draw(ANN)
+    assert not table.over and table.offer == 0 and table.offer_draw(ANN) == table
+    agreed = table.offer_draw(BOB)
+    assert agreed.over and agreed.reason == AGREED and agreed.winner is None and agreed.loser is None
+    assert table.decline_draw(BOB).offer is None
+    moved = table.play(ANN, 0, "A", 101.0)
+    assert moved.offer == 0
+    assert moved.play(BOB, 1, "a", 102.0).offer is None, "moving on declines"
+
+
+def test_a_server_that_stood_still_takes_nobodys_time() -> None:
+    table = begin(now=100.0)
+    assert table.resume(stopped=104.0, now=5000.0).left(5000.0) == (296.0, 300.0)
+    assert table.resume(stopped=90.0, now=5000.0).left(5000.0) == (300.0, 300.0)
+
+
+# ---- ratings --------------------------------------------------------------------------------------------------------
+def test_ratings_follow_results() -> None:
+    won, lost = rate(Rating(), Rating(), 0)
+    assert won.mean > START > lost.mean and won.doubt < UNSURE and won.mean - START == pytest.approx(START - lost.mean)
+    assert rate(Rating(), Rating(), 1) == (lost, won)
+    even = rate(Rating(1700, 60), Rating(1500, 60), None)
+    assert even[0].mean < 1700 and even[1].mean > 1500
+    assert str(Rating()) == "1500?" and str(Rating(1612.4, 50)) == "1612"
+
+
+def test_a_rating_finds_its_place() -> None:
+    """Somebody who wins ten games of eleven against a player of 1500 comes to some 400 points more."""
+    chance, rating = random.Random(3), Rating()
+    means = []
+    for number in range(1500):
+        rating, _ = rate(rating, Rating(1500, 30), 0 if chance.random() < 10 / 11 else 1)
+        means += [rating.mean] if number > 500 else []
+    assert sum(means) / len(means) == pytest.approx(1900, abs=60)
+
+
+def test_pools() -> None:
+    assert pool_of(Game.OTHELLO, Clock(300)) == "othello blitz"
+    assert pool_of(Game.ABAPA, Clock(1800)) == "abapa standard"
+    assert pool_of(Game.OTHELLO, Clock(300, 10)) == "othello standard"
+
+
+# ---- accounts -------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "club.sqlite")
+    yield desk
+    desk.close()
+
+
+def member(desk: Desk, name: str, password: str = "correct horse") -> Account:
+    hashed = people.hash_password(password)
+    return desk.write(lambda connection: people.open_account(connection, name, hashed)).result()
+
+
+def test_people_log_in(desk: Desk) -> None:
+    ann = member(desk, "Ann")
+    found, hashed = desk.read(lambda connection: people.stored_password(connection, "ANN"))
+    assert found == ann and hashed and hashed.startswith("$argon2id$") and "horse" not in hashed
+    assert people.is_password(hashed, "correct horse") and not people.is_password(hashed, "wrong horse!")
+    assert not people.is_password(None, "correct horse")
+    for name in ("ann", "a", "1st", "x" * 21, "a b", "Zoë", ""):
+        with pytest.raises(Refused):
+            member(desk, name)
+    with refused("password"):
+        people.hash_password("short")
+    secret = desk.write(lambda connection: people.open_session(connection, ann)).result()
+    assert desk.read(lambda connection: people.by_session(connection, secret)) == ann
+    assert desk.read(lambda connection: people.by_session(connection, secret + "x")) is None
+    desk.write(lambda connection: people.close_session(connection, secret)).result()
+    assert desk.read(lambda connection: people.by_session(connection, secret)) is None
+
+
+def test_a_session_ends(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = member(desk, "Ann")
+    secret = desk.write(lambda connection: people.open_session(connection, ann)).result()
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + people.SESSION + 1)
+    assert desk.read(lambda connection: people.by_session(connection, secret)) is None
+    desk.write(lambda connection: people.open_session(connection, ann)).result()
+    assert len(desk.read(lambda connection: connection.execute(select(sessions)).all())) == 1
+
+
+def test_programs_have_tokens_that_can_be_revoked(desk: Desk) -> None:
+    ann = member(desk, "Ann")
+    bot = desk.write(lambda connection: people.open_account(connection, "Ann-bot", None, ann.number)).result()
+    assert bot.program and bot.owner == ann.number
+    secret = desk.write(lambda connection: people.make_token(connection, bot, "laptop")).result()
+    assert desk.read(lambda connection: people.by_token(connection, secret)) == bot
+    (token,) = desk.read(lambda connection: people.list_tokens(connection, bot))
+    assert token["label"] == "laptop" and secret not in str(token)
+    assert not desk.write(lambda connection: people.revoke_token(connection, ann, token["id"])).result()
+    assert desk.write(lambda connection: people.revoke_token(connection, bot, token["id"])).result()
+    assert desk.read(lambda connection: people.by_token(connection, secret)) is None
+    for number in range(people.MOST_TOKENS):
+        desk.write(lambda connection: people.make_token(connection, bot, "more")).result()
+        assert number < people.MOST_TOKENS
+    with refused("many"):
+        desk.write(lambda connection: people.make_token(connection, bot, "more")).result()
+    desk.write(lambda connection: people.close_account(connection, bot)).result()
+    assert desk.read(lambda connection: people.find_account(connection, "ann-BOT")) is None
+    assert not desk.read(lambda connection: connection.execute(select(tokens)).all())
+
+
+# ---- books ----------------------------------------------------------------------------------------------------------
+def seat(desk: Desk, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: bool = True) -> Table:
+    """A game between Ann and Bob."""
+    players = []
+    for name in ("Ann", "Bob"):
+        found = desk.read(partial(people.find_account, name=name))
+        players.append((found or member(desk, name)).number)
+
+    def make(number: int) -> Table:
+        return new_table(number, game, (players[0], players[1]), control, rated, 100.0)
+
+    return desk.write(lambda connection: add_table(connection, make)).result()
+
+
+def save(desk: Desk, table: Table) -> None:
+    desk.write(lambda connection: save_table(connection, table)).result()
+
+
+@pytest.mark.parametrize("game", [Game.OTHELLO6, Game.TOURNAMENT])
+def test_a_game_comes_back_as_it_was(desk: Desk, game: Game) -> None:
+    table = seat(desk, game, Clock(1e6, 3.0))
+    for most in (0, 7, 20):
+        table = play_on(table, 1, most)
+        save(desk, table)
+        (found,) = desk.read(load_tables)
+        assert found == table
+    table = play_on(table, 1)
+    save(desk, table)
+    assert desk.read(load_tables) == []
+    row = desk.read(lambda connection: connection.execute(select(games)).one())
+    assert table_of(row) == table and table_of(row).winner == table.winner
+
+
+def test_numbers_follow_each_other(desk: Desk) -> None:
+    assert [seat(desk).number for _ in range(3)] == [1, 2, 3]
+
+
+def test_a_game_counts_once(desk: Desk) -> None:
+    table = seat(desk).resign(1)
+    for _ in range(2):
+        save(desk, table)
+    rows = desk.read(lambda connection: ladder(connection, "othello blitz", 10))
+    assert [(row["name"], row["wins"], row["losses"]) for row in rows] == [("Bob", 1, 0), ("Ann", 0, 1)]
+    assert rows[0]["mean"] > START > rows[1]["mean"]
+    assert desk.read(lambda connection: rating_of(connection, 1, "othello blitz")).mean == rows[1]["mean"]
+    assert desk.read(lambda connection: rating_of(connection, 1, "othello standard")) == Rating()
+    assert len(desk.read(lambda connection: connection.execute(select(changes)).all())) == 2
+    save(desk, seat(desk, rated=False).resign(1))
+    save(desk, seat(desk).abort(1))
+    assert len(desk.read(lambda connection: connection.execute(select(changes)).all())) == 2
+
+
+def test_what_fails_harms_nothing_else(desk: Desk) -> None:
+    def wrong(connection: object) -> None:
+        time.sleep(0.05)  # so that the others come into the same transaction
+        raise Refused("wrong", "wrong")
+
+    desk.write(lambda connection: time.sleep(0.1))
+    futures = [desk.write(wrong if number == 3 else lambda connection: note(connection, "fine")) for number in range(8)]
+    for number, future in enumerate(futures):
+        if number == 3:
+            with refused("wrong"):
+                future.result()
+        else:
+            future.result()
+    assert len(desk.read(lambda connection: connection.execute(select(audit)).all())) == 7
+
+
+def test_what_waits_is_written_before_the_desk_closes(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "club.sqlite")
+    futures = [desk.write(lambda connection: note(connection, "fine")) for _ in range(600)]
+    desk.close()
+    assert all(future.done() for future in futures)
+    assert sqlite3.connect(tmp_path / "club.sqlite").execute("SELECT count(*) FROM audit").fetchone() == (600,)
+
+
+def test_the_last_moment_is_known(desk: Desk) -> None:
+    assert desk.read(last_beat) is None
+    for moment in (5.0, 6.5):
+        desk.write(partial(beat, moment=moment)).result()
+        assert desk.read(last_beat) == moment
+
+
+def test_a_club_that_cannot_be_opened_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "club.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 100)
+    with pytest.raises(ArchiveError, match=r"the club .* cannot be used"):
+        Desk(tmp_path / "club.sqlite")

@@ -1,0 +1,331 @@
+"""The hall of the club: offers, games, spectators, restarts, and books that fail."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from awello import Game, Record
+from awello.club import hall as halls
+from awello.club.accounts import Account, open_account
+from awello.club.desk import Desk
+from awello.club.hall import Hall
+from awello.club.offers import Terms
+from awello.club.seat import Guest
+from awello.club.table import Refused
+from awello.errors import ArchiveError
+from awello.limits import Clock
+
+BLITZ = Terms(Game.OTHELLO4, Clock(300.0))
+Play = Callable[["Club"], Awaitable[None]]
+
+
+class Club:
+    """A hall with some members, and what each of them was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.archived = folder, list[Record]()
+        self.people: dict[str, Account] = {}
+
+    async def open(self) -> "Club":
+        self.desk = Desk(self.folder / "club.sqlite")
+        self.hall = Hall(self.desk, self.keep, seed=1)
+        self.told: dict[str, list[dict[str, Any]]] = {}
+        await self.hall.open()
+        return self
+
+    async def keep(self, record: Record) -> None:
+        self.archived.append(record)
+
+    async def close(self) -> None:
+        await self.hall.close()
+        self.desk.close()
+
+    def enter(self, name: str, program: bool = False) -> Guest:
+        """Somebody comes in; `eyes` has no account."""
+        if name not in self.people and name != "eyes":
+            owner = 1 if program else None
+            made = self.desk.write(lambda connection: open_account(connection, name, "hash", owner))
+            self.people[name] = made.result()
+        heard: list[dict[str, Any]] = []
+        self.told[name] = heard
+        guest = Guest(self.people.get(name), heard.append, curious=True)
+        self.hall.enter(guest)
+        return guest
+
+    def last(self, name: str, event: str = "game") -> dict[str, Any]:
+        return next(message for message in reversed(self.told[name]) if message["event"] == event)
+
+    async def begin(self, first: Guest, second: Guest, terms: Terms = BLITZ) -> int:
+        """The number of a game in which these two play, in this order."""
+        offered = await self.hall.seek(first, replace(terms, side=0))
+        return int((await self.hall.accept(second, offered["seek"]))["game"])
+
+
+def club(test: Play) -> Callable[[Path], None]:
+    """Run a test in a club of its own."""
+
+    def run(tmp_path: Path) -> None:
+        async def play() -> None:
+            club = await Club(tmp_path).open()
+            try:
+                await test(club)
+            finally:
+                await club.close()
+
+        asyncio.run(asyncio.wait_for(play(), 60))
+
+    run.__name__ = test.__name__
+    return run
+
+
+def refused(code: str) -> pytest.RaisesExc[Refused]:
+    return pytest.raises(Refused, check=lambda error: error.code == code)
+
+
+async def play_on(club: Club, number: int, players: list[Guest], seed: int = 0, most: int = 500) -> None:
+    """Random moves, by what the players are told."""
+    chance = random.Random(seed)
+    for _ in range(most):
+        state = await club.hall.watch(players[0], number)
+        if state["over"]:
+            return
+        mover = players[state["mover"]]
+        await club.hall.move(mover, number, state["ply"], chance.choice(state["legal"]))
+
+
+@club
+async def test_two_who_seek_the_same_play(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    assert (await club.hall.seek(ann, BLITZ))["seek"] == 1
+    other = replace(BLITZ, control=Clock(60.0))
+    assert "seek" in await club.hall.seek(bob, other)
+    assert "seek" in await club.hall.seek(ann, replace(BLITZ, rated=False))
+    number = (await club.hall.seek(bob, BLITZ))["game"]
+    for name in ("Ann", "Bob"):
+        assert club.last(name)["game"] == number and club.last(name)["clocks"][1] == 300.0
+    await asyncio.sleep(2 * halls.TICK)
+    assert [seek["from"] for seek in club.last("Ann", "lobby")["seeks"]] == ["Bob", "Ann"]
+    with refused("self"):
+        await club.hall.accept(bob, 2)
+    with refused("gone"):
+        await club.hall.accept(bob, 1)
+
+
+@club
+async def test_sides_are_as_they_were_asked_for(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    for wish, answer, first in ((0, None, "Ann"), (1, None, "Bob"), (None, 0, "Bob"), (0, 1, "Ann")):
+        await club.hall.seek(ann, replace(BLITZ, side=wish))
+        number = (await club.hall.seek(bob, replace(BLITZ, side=answer)))["game"]
+        assert club.last("Ann")["players"][0]["name"] == first
+        await club.hall.abort(ann, number)
+    await club.hall.seek(ann, replace(BLITZ, side=0))
+    assert "seek" in await club.hall.seek(bob, replace(BLITZ, side=0)), "two who both want to begin do not fit"
+
+
+@club
+async def test_a_game_is_played_told_and_archived(club: Club) -> None:
+    ann, bob, eyes = club.enter("Ann"), club.enter("Bob"), club.enter("eyes")
+    number = await club.begin(ann, bob)
+    await club.hall.watch(eyes, number)
+    await play_on(club, number, [ann, bob])
+    end = club.last("eyes")
+    assert end == club.last("Ann") == club.last("Bob") and end["over"] and end["score"] and end["mover"] is None
+    assert end["reason"] == "" and len(end["moves"]) == end["ply"]
+    for _ in range(100):
+        if club.archived:
+            break
+        await asyncio.sleep(0.02)
+    (record,) = club.archived
+    assert record.tags["Black"] == "Ann" and record.final.score() == end["score"]
+    with refused("over"):
+        await club.hall.resign(ann, number)
+    assert (await club.hall.watch(ann, number))["over"]
+    club.hall.ended.clear()
+    assert (await club.hall.watch(ann, number))["moves"] == end["moves"], "from the books"
+    with refused("absent"):
+        await club.hall.watch(ann, 77)
+
+
+@club
+async def test_nobody_plays_for_others(club: Club) -> None:
+    ann, bob, eve, eyes = (club.enter(name) for name in ("Ann", "Bob", "Eve", "eyes"))
+    number = await club.begin(ann, bob)
+    state = await club.hall.watch(eve, number)
+    for guest, code in ((bob, "turn"), (eve, "guest"), (eyes, "account")):
+        with refused(code):
+            await club.hall.move(guest, number, 0, state["legal"][0])
+    for act in (club.hall.resign, club.hall.abort, club.hall.draw):
+        with refused("guest"):
+            await act(eve, number)
+    with refused("account"):
+        await club.hall.seek(eyes, BLITZ)
+    with refused("absent"):
+        await club.hall.move(ann, 99, 0, "f5")
+    assert club.last("Ann")["ply"] == 0
+
+
+@club
+async def test_a_move_that_is_sent_again_is_acknowledged_again(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    number = await club.begin(ann, bob)
+    move = club.last("Ann")["legal"][0]
+    first = await club.hall.move(ann, number, 0, move)
+    again = await club.hall.move(ann, number, 0, move)
+    assert first["ply"] == again["ply"] == 1
+    with refused("ply"):
+        await club.hall.move(bob, number, 0, move)
+    other = next(name for name in ("b1", "c2", "d3", "a1") if name != move)
+    with refused("ply"):
+        await club.hall.move(ann, number, 0, other)
+
+
+@club
+async def test_time_runs_out_by_itself(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    number = await club.begin(ann, bob)
+    seat = club.hall.seats[number]
+    seat.table = replace(seat.table, clocks=(0.1, 300.0))
+    await asyncio.sleep(0.1 + 0.5 + 3 * halls.TICK)
+    end = club.last("Bob")
+    assert end["over"] and end["winner"] == 1 and end["reason"] == "ran out of time" and end["clocks"][0] == 0
+
+
+@club
+async def test_challenges(club: Club) -> None:
+    ann, bob, eve = club.enter("Ann"), club.enter("Bob"), club.enter("Eve")
+    number = (await club.hall.challenge(ann, "bob", BLITZ))["challenge"]
+    assert club.last("Bob", "challenge")["from"] == "Ann"
+    with refused("gone"):
+        await club.hall.accept(eve, number)
+    with refused("gone"):
+        await club.hall.decline(eve, number)
+    await club.hall.decline(bob, number)
+    assert club.last("Ann", "declined")["by"] == "Bob"
+    number = (await club.hall.challenge(ann, "Bob", BLITZ))["challenge"]
+    assert "game" in await club.hall.accept(bob, number)
+    with refused("self"):
+        await club.hall.challenge(ann, "Ann", BLITZ)
+    with refused("absent"):
+        await club.hall.challenge(ann, "Zed", BLITZ)
+    await club.hall.challenge(eve, "Bob", BLITZ)
+    club.hall.leave(eve)
+    assert not club.hall.challenges, "who goes takes offers along"
+    with refused("absent"):
+        await club.hall.challenge(ann, "Eve", BLITZ)
+
+
+@club
+async def test_there_are_limits(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    for control in (Clock(1.0), Clock(1e9), Clock(300.0, 1000.0), Clock(float("nan"))):
+        with refused("control"):
+            await club.hall.seek(ann, replace(BLITZ, control=control))
+    for number in range(halls.MOST_SEEKS):
+        await club.hall.seek(ann, replace(BLITZ, control=Clock(100.0 + number)))
+    with refused("many"):
+        await club.hall.seek(ann, replace(BLITZ, control=Clock(99.0)))
+    club.hall.leave(ann)
+    ann = club.enter("Ann")
+    for _ in range(halls.MOST_GAMES):
+        await club.begin(ann, bob)
+    with refused("many"):
+        await club.hall.seek(bob, BLITZ)
+
+
+@club
+async def test_rematch(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    number = await club.begin(ann, bob)
+    with refused("gone"):
+        await club.hall.rematch(ann, number)
+    await club.hall.resign(ann, number)
+    assert await club.hall.rematch(bob, number) == {} == await club.hall.rematch(bob, number)
+    assert club.last("Ann", "rematch")["by"] == "Bob"
+    again = (await club.hall.rematch(ann, number))["game"]
+    assert again != number and [each["name"] for each in club.last("Ann")["players"]] == ["Bob", "Ann"]
+    with refused("guest"):
+        await club.hall.rematch(club.enter("Eve"), number)
+
+
+@club
+async def test_who_comes_back_finds_their_games(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    number = await club.begin(ann, bob)
+    club.hall.leave(ann)
+    assert not club.hall.seats[number].table.over, "games go on"
+    club.enter("Ann")
+    assert club.last("Ann")["game"] == number and club.last("Ann", "welcome")["name"] == "Ann"
+
+
+def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
+    async def first() -> tuple[dict[int, dict[str, Any]], Club]:
+        club = await Club(tmp_path).open()
+        ann, bob = club.enter("Ann"), club.enter("Bob")
+        for seed in range(5):
+            await play_on(
+                club, await club.begin(ann, bob, replace(BLITZ, game=Game.OTHELLO)), [ann, bob], seed, 3 * seed
+            )
+        await asyncio.sleep(1.2)
+        states = {number: seat.view(club.hall.now()) for number, seat in club.hall.seats.items()}
+        for task in club.hall._tasks:
+            task.cancel()  # no farewell: as if it had been killed
+        return states, club
+
+    async def second(before: dict[int, dict[str, Any]], people: dict[str, Account]) -> None:
+        club = await Club(tmp_path).open()
+        club.people = people
+        after = {number: seat.view(club.hall.now()) for number, seat in club.hall.seats.items()}
+        assert after.keys() == before.keys()
+        for number, state in after.items():
+            assert state["moves"] == before[number]["moves"] and state["position"] == before[number]["position"]
+            assert state["clocks"] == pytest.approx(before[number]["clocks"], abs=1.0)
+        ann, bob = club.enter("Ann"), club.enter("Bob")
+        for number in after:
+            await play_on(club, number, [ann, bob])
+        await club.close()
+
+    states, club = asyncio.run(first())
+    club.desk.close()
+    time.sleep(2.5)  # the club is closed: this must be nobody's time
+    asyncio.run(second(states, club.people))
+
+
+@club
+async def test_what_cannot_be_written_has_not_happened(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    number = await club.begin(ann, bob)
+    move = club.last("Ann")["legal"][0]
+    write = club.desk.write
+
+    def fail(act: Any) -> Any:
+        def full(connection: Any) -> None:
+            raise ArchiveError("the disk is full")
+
+        return write(full)
+
+    club.desk.write = fail  # type: ignore[method-assign]
+    with refused("storage"):
+        await club.hall.move(ann, number, 0, move)
+    assert club.last("Bob")["ply"] == 0 and club.hall.seats[number].table.moves == ()
+    club.desk.write = write  # type: ignore[method-assign]
+    assert (await club.hall.move(ann, number, 0, move))["ply"] == 1
+
+
+@club
+async def test_many_games_at_once(club: Club) -> None:
+    club.enter("Ann")
+    bots = [club.enter(f"bot{number}", program=True) for number in range(10)]
+    pairs = [(bots[number % 10], bots[(number + 1 + number // 10) % 10]) for number in range(40)]
+    numbers = [await club.begin(*pair) for pair in pairs]
+    assert len(set(numbers)) == 40
+    await asyncio.gather(
+        *(play_on(club, number, list(pair), number) for number, pair in zip(numbers, pairs, strict=True))
+    )
+    assert not club.hall.seats and all(club.hall.ended[number].table.position.over for number in numbers)
