@@ -51,6 +51,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 OVERLOADED = ("busy", "closed", "crash")
 ABSENT: dict[str, Any] = {"model": Problem, "description": "There is no such thing"}
 BUSY: dict[str, Any] = {"model": Problem, "description": "Something else is running"}
+STRANGER: dict[str, Any] = {"model": Problem, "description": "It came from somebody who may not do this"}
 OFTEN: dict[str, Any] = {"model": Problem, "description": "It came too often"}
 
 router = APIRouter(prefix="/api")

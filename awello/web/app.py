@@ -12,32 +12,38 @@ from starlette.exceptions import HTTPException
 
 from awello import __version__
 from awello.errors import AwelloError
-from awello.web import api, exchange, games, laboratory
+from awello.web import api, exchange, games, laboratory, members
 from awello.web.archivist import Archivist
+from awello.web.clubhouse import Clubhouse
 from awello.web.complaints import complaint
 from awello.web.contests import Busy, Contests, Missing
 from awello.web.door import OWN, Door, Refusal
 from awello.web.files import Files
-from awello.web.live import live
+from awello.web.live import POLICY_VIOLATION, live
 from awello.web.thinkers import Thinkers
 
 STATUS = {Missing: 404, Busy: 409}
 
 
-def create_app(thinkers: int = 1, host: str = "127.0.0.1", archive: str | None = "") -> FastAPI:
+def create_app(
+    thinkers: int = 1, host: str = "127.0.0.1", archive: str | None = "", club: str | None = None
+) -> FastAPI:
     """The server, with so many processes that think; it answers to the name of this host.
 
-    The archive is a file or an address; the user's own if it is empty, none if it is None.
+    The archive is a file or an address; the user's own if it is empty, none if it is None.  So are the club's books.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests()
         app.state.archivist = Archivist(archive, for_guests=host not in OWN)
+        app.state.clubhouse = Clubhouse(club, app.state.archivist)
+        await app.state.clubhouse.open()
         await app.state.thinkers.start()
         try:
             yield
         finally:
+            await app.state.clubhouse.close()
             app.state.contests.close()
             app.state.archivist.close()
             await app.state.thinkers.close()
@@ -58,11 +64,21 @@ def create_app(thinkers: int = 1, host: str = "127.0.0.1", archive: str | None =
     app.include_router(exchange.router, responses={404: api.ABSENT})
     app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
     app.include_router(laboratory.router, responses={404: api.ABSENT, 409: api.BUSY})
+    app.include_router(members.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
     _answer_problems(app)
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
         await live(socket, app.state.thinkers)
+
+    @app.websocket("/api/club/live")
+    async def club_channel(socket: WebSocket) -> None:
+        if club is None:
+            await socket.close(POLICY_VIOLATION, "this server has no club: start it with --club")
+            return
+        from awello.web.club_channel import attend
+
+        await attend(socket, app.state.clubhouse)
 
     files = Files()
 

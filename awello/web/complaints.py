@@ -6,6 +6,7 @@ from typing import Any
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
+from awello.club.table import Refused
 from awello.errors import AwelloError, IllegalMoveError, SpecError
 
 LONGEST = 200  # letters of a line
@@ -16,6 +17,8 @@ def complaint(error: ValidationError | RequestValidationError | AwelloError) -> 
     """The code and the line of an error: where it is and what it is."""
     if not isinstance(error, AwelloError):
         return "message", one_line(_describe(error.errors()))
+    if isinstance(error, Refused):
+        return error.code, one_line(str(error))
     code = "illegal" if isinstance(error, IllegalMoveError) else "player" if isinstance(error, SpecError) else "message"
     return code, one_line(str(error))
 

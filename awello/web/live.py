@@ -92,8 +92,8 @@ class Channel:
         """Begin or stop what a message asks for."""
         identity: Id = None
         try:
-            fields = _read(text)
-            identity = _take_identity(fields)
+            fields = read_message(text)
+            identity = take_identity(fields)
             do = fields.pop("do", None)
             task = None if do == "stop" else parse_task(str(do), fields)
         except (ValidationError, AwelloError) as error:
@@ -128,7 +128,7 @@ class Channel:
             await self.socket.send_text(json.dumps({"id": identity, **answer}))
 
 
-def _read(text: str | None) -> Fields:
+def read_message(text: str | None) -> Fields:
     """The fields of a message."""
     if text is None:
         raise WrongMessage("a message must be text, not binary")
@@ -143,7 +143,7 @@ def _read(text: str | None) -> Fields:
     return fields
 
 
-def _take_identity(fields: Fields) -> Id:
+def take_identity(fields: Fields) -> Id:
     """The id of a question, taken out of its fields."""
     identity = fields.pop("id", None)
     if isinstance(identity, bool) or not isinstance(identity, int | str) or len(str(identity)) > LONGEST_ID:

@@ -1,0 +1,291 @@
+"""The channel of the club: what a page or a program asks for, and what it is told, over one WebSocket.
+
+A message is one JSON text, `{"id": 7, "do": "move", "game": 3, "ply": 12, "move": "f5"}`; its answer carries the id and
+`ok`.  Whatever happens in between is told as `{"event": ...}`.  Whoever does not listen is disconnected, and finds
+everything as it was when they come back.
+"""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from statistics import median
+from time import monotonic
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from awello.club.accounts import Account
+from awello.club.hall import Hall
+from awello.club.offers import Terms
+from awello.club.seat import Guest
+from awello.club.table import Refused
+from awello.errors import AwelloError
+from awello.limits import Clock
+from awello.rules.game import Game
+from awello.web.clubhouse import MOST_CONNECTIONS, MOST_OF_ACCOUNT, MOST_OF_ADDRESS, Clubhouse, address_of
+from awello.web.complaints import complaint
+from awello.web.door import Refusal
+from awello.web.limits import Bucket
+from awello.web.live import MOST_WRONG, POLICY_VIOLATION, WrongMessage, read_message, take_identity
+from awello.web.messages import GameName, Message, MoveName
+
+WAITING = 256  # messages that wait for somebody who listens slowly
+PING = 5.0  # seconds between two looks at how long the network takes
+PATIENCE = 30.0  # seconds without an answer to them, after which a connection is dead
+BURST, RATE = 100, 30  # messages of one connection: at once, and a second
+TRY_AGAIN = 1013
+
+Number = Annotated[int, Field(ge=1, lt=1 << 31)]
+
+
+# ---- what can be asked ----------------------------------------------------------------------------------------------
+class Wish(Message):
+    """A game that is wanted."""
+
+    kind: GameName = "othello"
+    seconds: float = Field(gt=0, le=1e6)
+    increment: float = Field(default=0.0, ge=0, le=1e6)
+    rated: bool = True
+    side: Literal[0, 1] | None = Field(default=None, description="0 moves first; left out, chance decides")
+
+    def terms(self) -> Terms:
+        """The same for the hall."""
+        return Terms(Game[self.kind.upper()], Clock(self.seconds, self.increment), self.rated, self.side)
+
+
+class Seek(Wish):
+    """Play anybody."""
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.seek(guest, self.terms())
+
+
+class Challenge(Wish):
+    """Play somebody."""
+
+    name: Annotated[str, Field(min_length=1, max_length=20)]
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.challenge(guest, self.name, self.terms())
+
+
+class Offer(Message):
+    """An offer that is taken or not."""
+
+    number: Number
+
+
+class Accept(Offer):
+    """Take it."""
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.accept(guest, self.number)
+
+
+class Decline(Offer):
+    """Decline it, or withdraw one's own."""
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.decline(guest, self.number)
+
+
+class Move(Message):
+    """A move; the ply tells it from one that was sent before."""
+
+    game: Number
+    ply: Annotated[int, Field(ge=0, le=1000)]
+    move: MoveName
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.move(guest, self.game, self.ply, self.move)
+
+
+class OfGame(Message):
+    """Something about one game."""
+
+    game: Number
+
+
+class Draw(OfGame):
+    """Offer a draw, or accept one, or decline it."""
+
+    accept: bool = True
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.draw(guest, self.game, self.accept)
+
+
+def of_game(act: Callable[[Hall, Guest, int], Awaitable[Any]]) -> type[OfGame]:
+    """A message that names a game and nothing else."""
+
+    class Made(OfGame):
+        async def act(self, hall: Hall, guest: Guest) -> Any:
+            return await act(hall, guest, self.game)
+
+    return Made
+
+
+class Lobby(Message):
+    """Whether to be told what is new in the lobby."""
+
+    tell: bool = True
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        guest.curious = self.tell
+        return hall.lobby()
+
+
+class Pong(Message):
+    """The answer to a ping."""
+
+    number: int
+
+
+MESSAGES: dict[str, type[Any]] = {
+    "seek": Seek,
+    "challenge": Challenge,
+    "accept": Accept,
+    "decline": Decline,
+    "move": Move,
+    "draw": Draw,
+    "resign": of_game(Hall.resign),
+    "abort": of_game(Hall.abort),
+    "rematch": of_game(Hall.rematch),
+    "watch": of_game(Hall.watch),
+    "unwatch": of_game(Hall.unwatch),
+    "lobby": Lobby,
+    "pong": Pong,
+}
+
+
+# ---- the channel ----------------------------------------------------------------------------------------------------
+async def attend(socket: WebSocket, house: Clubhouse) -> None:
+    """Let a connection into the club, and serve it until it ends."""
+    try:
+        account = await house.who(socket.headers, socket.cookies)
+        hall = house.hall
+    except Refusal as refusal:
+        await _refuse(socket, refusal)
+        return
+    keys = {"": MOST_CONNECTIONS, f"from {address_of(socket)}": MOST_OF_ADDRESS}
+    keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {}
+    if not house.admit(keys):
+        await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
+        return
+    try:
+        await socket.accept()
+        await Attendance(socket, hall, account).serve()
+    finally:
+        house.dismiss(keys)
+
+
+async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
+    await socket.accept()
+    with suppress(WebSocketDisconnect, RuntimeError):
+        await socket.send_text(json.dumps({"event": "refused", "code": refusal.code, "message": refusal.detail}))
+        await socket.close(TRY_AGAIN if refusal.status_code == 503 else POLICY_VIOLATION, refusal.detail)
+
+
+class Attendance:
+    """A connection to the club."""
+
+    def __init__(self, socket: WebSocket, hall: Hall, account: Account | None) -> None:
+        self.socket, self.hall = socket, hall
+        self.guest = Guest(account, self._tell, curious=account is None or not account.program)
+        self.waiting: asyncio.Queue[Any] = asyncio.Queue(WAITING)
+        self.bucket, self.wrong, self.reason = Bucket(BURST, RATE), 0, ""
+        self.pings: deque[tuple[int, float]] = deque(maxlen=8)
+        self.trips: deque[float] = deque(maxlen=5)
+        self.heard = monotonic()
+
+    async def serve(self) -> None:
+        """Hear and tell until the connection ends."""
+        self.hall.enter(self.guest)
+        tasks = [asyncio.create_task(work) for work in (self._hear(), self._say(), self._ping())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self.hall.leave(self.guest)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            with suppress(WebSocketDisconnect, RuntimeError):
+                await self.socket.close(POLICY_VIOLATION if self.wrong >= MOST_WRONG else TRY_AGAIN, self.reason)
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        """Let a message wait its turn; who has let too many wait is disconnected."""
+        try:
+            self.waiting.put_nowait(message)
+        except asyncio.QueueFull:
+            self.reason = "you listen too slowly"
+            while not self.waiting.empty():
+                self.waiting.get_nowait()
+            self.waiting.put_nowait(None)
+
+    async def _say(self) -> None:
+        while (message := await self.waiting.get()) is not None:
+            await self.socket.send_text(json.dumps(message))
+
+    async def _ping(self) -> None:
+        """Look how long the network takes; a connection that does not answer ends."""
+        number = 0
+        while monotonic() - self.heard < PATIENCE:
+            number += 1
+            self.pings.append((number, monotonic()))
+            self._tell({"event": "ping", "number": number})
+            await asyncio.sleep(PING)
+        self.reason = "you did not answer pings"
+
+    async def _hear(self) -> None:
+        while self.wrong < MOST_WRONG:
+            received = await self.socket.receive()
+            if received["type"] == "websocket.disconnect":
+                return
+            self.heard = monotonic()
+            if not self.bucket.take():
+                self.wrong += 1
+                self._tell({"id": None, "ok": False, "code": "often", "message": f"{RATE} messages a second at most"})
+                continue
+            await self._answer(received.get("text"))
+        self.reason = "too many wrong messages"
+
+    async def _answer(self, text: str | None) -> None:
+        """Let happen what a message asks for; its answer says whether it did."""
+        identity: Any = None
+        try:
+            fields = read_message(text)
+            do = fields.pop("do", None)
+            if do == "pong":
+                self._measure(Pong.model_validate(fields))
+                return
+            identity = take_identity(fields)
+            if do not in MESSAGES:
+                raise WrongMessage(f"do: {str(do)[:20]!r} is none of {', '.join(MESSAGES)}")
+            found = await MESSAGES[do].model_validate(fields).act(self.hall, self.guest)
+            self.wrong = 0
+            self._tell({"id": identity, "ok": True, **found})
+        except Refused as error:
+            self._tell({"id": identity, "ok": False, "code": error.code, "message": str(error)})
+        except (ValidationError, AwelloError) as error:
+            self.wrong += not isinstance(error, AwelloError) or isinstance(error, WrongMessage)
+            code, message = complaint(error)
+            self._tell({"id": identity, "ok": False, "code": code, "message": message})
+
+    def _measure(self, pong: Pong) -> None:
+        """What the network took for a ping and its answer; the median of the last ones counts."""
+        for number, moment in self.pings:
+            if number == pong.number:
+                self.trips.append(monotonic() - moment)
+                self.guest.lag = median(self.trips)
+        while self.pings and self.pings[0][0] <= pong.number:
+            self.pings.popleft()

@@ -1,0 +1,237 @@
+"""The club's part of the API: accounts, tokens, the ladder, profiles and games to take home."""
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, Field, StringConstraints
+
+from awello.web.clubhouse import COOKIE, House, address_of
+from awello.web.door import Refusal
+from awello.web.messages import GameName, Message
+
+LONGEST_LABEL = 60
+
+router = APIRouter(prefix="/api/club", tags=["club"])
+Name = Annotated[str, StringConstraints(min_length=1, max_length=40)]
+Secret = Annotated[str, StringConstraints(min_length=1, max_length=400)]
+
+
+class Login(Message):
+    """Who somebody is."""
+
+    name: Name
+    password: Secret
+
+
+class Program(Message):
+    """A program to register."""
+
+    name: Name
+
+
+class Label(Message):
+    """A token to make."""
+
+    label: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_LABEL)]
+
+
+class Member(BaseModel):
+    """Who is logged in."""
+
+    name: str | None = Field(description="Null if nobody is")
+    program: bool = False
+
+
+class Token(BaseModel):
+    """A token of a program, without its secret."""
+
+    id: int
+    label: str
+    created: float
+
+
+class Rank(BaseModel):
+    """A place on the ladder."""
+
+    name: str
+    program: bool
+    rating: int
+    sure: bool
+    wins: int
+    draws: int
+    losses: int
+
+
+def _often(taken: bool) -> None:
+    if not taken:
+        raise Refusal(429, "often", "too many tries: wait a minute")
+
+
+# ---- accounts -------------------------------------------------------------------------------------------------------
+@router.post("/accounts", summary="Open an account", response_model=Member)
+async def sign_up(login: Login, house: House, request: Request) -> Any:
+    """An account for a person, who is logged in at once."""
+    from anyio import to_thread
+
+    from awello.club import accounts
+    from awello.club.desk import note
+
+    house.hall  # noqa: B018  (refused where there is no club)
+    _often(house.signups.take(address_of(request)))
+    hashed = await to_thread.run_sync(accounts.hash_password, login.password)
+
+    def act(connection: Any) -> tuple[Any, str]:
+        account = accounts.open_account(connection, login.name, hashed)
+        note(connection, "account opened", address_of(request), account.number)
+        return account, accounts.open_session(connection, account)
+
+    account, secret = await house.write(act)
+    return _welcome(request, account.name, secret)
+
+
+@router.post("/session", summary="Log in", response_model=Member)
+async def log_in(login: Login, house: House, request: Request) -> Any:
+    """A session for a browser, kept in a cookie."""
+    from anyio import to_thread
+
+    from awello.club import accounts
+    from awello.club.desk import note
+
+    address = address_of(request)
+    _often(house.logins.take(f"from {address}") and house.logins.take(f"of {login.name.lower()}"))
+    account, hashed = await house.read(partial(accounts.stored_password, name=login.name))
+    right = await to_thread.run_sync(accounts.is_password, hashed, login.password)
+    if account is None or not right:
+        await house.write(lambda connection: note(connection, f"wrong password for {login.name}", address))
+        raise Refusal(401, "password", "the name or the password is wrong")
+
+    def act(connection: Any) -> str:
+        note(connection, "logged in", address, account.number)
+        return accounts.open_session(connection, account)
+
+    return _welcome(request, account.name, await house.write(act))
+
+
+@router.delete("/session", summary="Log out", response_model=Member)
+async def log_out(house: House, request: Request) -> Any:
+    """End this browser's session."""
+    from awello.club.accounts import close_session
+
+    if secret := request.cookies.get(COOKIE):
+        await house.write(partial(close_session, secret=secret))
+    answer = JSONResponse({"name": None, "program": False})
+    answer.delete_cookie(COOKIE, path="/api/club")
+    return answer
+
+
+@router.get("/session", summary="Who is logged in", response_model=Member)
+async def session(house: House, request: Request) -> Any:
+    """The name of whoever asks."""
+    account = await house.who(request.headers, request.cookies)
+    return {"name": account.name, "program": account.program} if account else {"name": None}
+
+
+def _welcome(request: Request, name: str, secret: str) -> Response:
+    """Answer with a cookie that scripts cannot read and other sites cannot send."""
+    answer = JSONResponse({"name": name, "program": False})
+    secure = request.url.scheme == "https"
+    answer.set_cookie(
+        COOKIE, secret, max_age=30 * 86400, path="/api/club", httponly=True, samesite="strict", secure=secure
+    )
+    return answer
+
+
+async def _person(house: Any, request: Request) -> Any:
+    account = await house.who(request.headers, request.cookies)
+    if account is None or account.program:
+        raise Refusal(401, "account", "only people who are logged in can do this: log in")
+    return account
+
+
+# ---- programs -------------------------------------------------------------------------------------------------------
+@router.post("/programs", summary="Register a program", response_model=Member)
+async def add_program(program: Program, house: House, request: Request) -> Any:
+    """An account for a program of whoever asks."""
+    from awello.club import accounts
+    from awello.club.desk import note
+
+    owner = await _person(house, request)
+
+    def act(connection: Any) -> Any:
+        note(connection, f"program {program.name} registered", address_of(request), owner.number)
+        return accounts.open_account(connection, program.name, None, owner.number)
+
+    made = await house.write(act)
+    return {"name": made.name, "program": True}
+
+
+async def _program(house: Any, request: Request, name: str) -> Any:
+    """A program of whoever asks."""
+    from awello.club.accounts import find_account
+
+    owner, found = await _person(house, request), await house.read(partial(find_account, name=name))
+    if found is None or found.owner != owner.number:
+        raise Refusal(404, "absent", f"you have no program {name}")
+    return found
+
+
+OfProgram = Annotated[str, Path(max_length=40)]
+
+
+@router.get("/programs/{name}/tokens", summary="Tokens of a program", response_model=list[Token])
+async def tokens(name: OfProgram, house: House, request: Request) -> Any:
+    """The tokens that were made for a program, without their secrets."""
+    from awello.club.accounts import list_tokens
+
+    return await house.read(partial(list_tokens, account=await _program(house, request, name)))
+
+
+@router.post("/programs/{name}/tokens", summary="Make a token")
+async def add_token(name: OfProgram, label: Label, house: House, request: Request) -> dict[str, str]:
+    """The secret by which a program logs in; it is shown once."""
+    from awello.club.accounts import make_token
+    from awello.club.desk import note
+
+    program = await _program(house, request, name)
+
+    def act(connection: Any) -> str:
+        note(connection, f"token made for {program.name}", address_of(request), program.owner)
+        return make_token(connection, program, label.label)
+
+    return {"token": await house.write(act)}
+
+
+@router.delete("/programs/{name}/tokens/{number}", summary="Revoke a token")
+async def drop_token(
+    name: OfProgram, number: Annotated[int, Path(ge=1, lt=1 << 31)], house: House, request: Request
+) -> dict[str, bool]:
+    """Whoever has it cannot log in any more."""
+    from awello.club.accounts import revoke_token
+    from awello.club.desk import note
+
+    program = await _program(house, request, name)
+
+    def act(connection: Any) -> bool:
+        note(connection, f"token {number} of {program.name} revoked", address_of(request), program.owner)
+        return revoke_token(connection, program, number)
+
+    return {"revoked": await house.write(act)}
+
+
+# ---- what everybody may see -----------------------------------------------------------------------------------------
+@router.get("/ladder", summary="The best of a game", response_model=list[Rank])
+async def show_ladder(
+    house: House,
+    game: GameName = "othello",
+    speed: Annotated[str, Query(pattern="^(blitz|standard)$")] = "blitz",
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> Any:
+    """People and programs by their rating."""
+    from awello.club.desk import ladder
+    from awello.club.rating import SURE
+
+    house.hall  # noqa: B018
+    rows = await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
+    return [row | {"rating": round(row["mean"]), "sure": row["doubt"] <= SURE} for row in rows]

@@ -1,0 +1,204 @@
+"""The club on the web: accounts, cookies, tokens, and the channel, by a client that speaks HTTP and WebSocket."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import uvicorn
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from awello.cli.serve import listen
+from awello.web import clubhouse
+from awello.web.app import create_app
+from awello.web.clubhouse import COOKIE
+
+PASSWORD = "correct horse"
+
+
+class Visitor(httpx2.Client):
+    """Somebody with a browser of their own."""
+
+    @contextmanager
+    def channel(self, **headers: str) -> Iterator["Talk"]:
+        """The club's channel."""
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        sent = ({"cookie": cookies} if cookies else {}) | headers
+        address = str(self.base_url).replace("http", "ws") + "api/club/live"
+        with connect(address, additional_headers=sent) as socket:
+            yield Talk(socket)
+
+
+@contextmanager
+def serving(club: Path | None) -> Iterator[str]:
+    """The address of a server that runs in a thread."""
+    door = listen("127.0.0.1", 0)
+    archive = None if club is None else str(club.with_name("archive.sqlite"))
+    app = create_app(0, archive=archive, club=None if club is None else str(club))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws_max_size=1 << 17))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{door.getsockname()[1]}/"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A way to come to a club."""
+    monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
+    with serving(tmp_path / "club.sqlite") as address:
+        yield lambda: Visitor(base_url=address)
+
+
+def sign_up(client: Visitor, name: str) -> None:
+    assert client.post("/api/club/accounts", json={"name": name, "password": PASSWORD}).json()["name"] == name
+
+
+class Talk:
+    """A channel, and what was told on it."""
+
+    def __init__(self, socket: Any) -> None:
+        self.socket, self.events, self.number = socket, list[dict[str, Any]](), 0
+
+    def read(self) -> dict[str, Any]:
+        message: dict[str, Any] = json.loads(self.socket.recv(timeout=10))
+        return message
+
+    def ask(self, do: str, **fields: Any) -> dict[str, Any]:
+        self.number += 1
+        self.socket.send(json.dumps({"id": self.number, "do": do, **fields}))
+        while True:
+            message = self.read()
+            if "event" not in message:
+                assert message["id"] == self.number
+                return message
+            self.events.append(message)
+
+    def state(self, number: int) -> dict[str, Any]:
+        """The game as it was last told."""
+        while not (states := [event for event in self.events if event["event"] == "game" and event["game"] == number]):
+            self.hear("game")
+        return states[-1]
+
+    def hear(self, event: str) -> dict[str, Any]:
+        while True:
+            message = self.read()
+            self.events.append(message)
+            if message.get("event") == event:
+                return message
+
+
+def test_accounts_and_cookies(visit: Any) -> None:
+    client = visit()
+    answer = client.post("/api/club/accounts", json={"name": "Ann", "password": PASSWORD})
+    cookie = answer.headers["set-cookie"].lower()
+    assert answer.status_code == 200 and "httponly" in cookie and "samesite=strict" in cookie
+    assert client.get("/api/club/session").json()["name"] == "Ann"
+    other = visit()
+    assert other.get("/api/club/session").json()["name"] is None
+    taken = other.post("/api/club/accounts", json={"name": "ANN", "password": PASSWORD})
+    assert (taken.status_code, taken.json()["code"]) == (400, "taken")
+    for name, password in (("Ann", "wrong password"), ("Nobody", PASSWORD)):
+        wrong = other.post("/api/club/session", json={"name": name, "password": password})
+        assert (wrong.status_code, wrong.json()["code"]) == (401, "password")
+    assert other.post("/api/club/session", json={"name": "ann", "password": PASSWORD}).json()["name"] == "Ann"
+    secret = other.cookies[COOKIE]
+    other.delete("/api/club/session")
+    assert other.get("/api/club/session", headers={"cookie": f"{COOKIE}={secret}"}).json()["name"] is None
+    assert client.get("/api/club/session").json()["name"] == "Ann", "other sessions stay"
+
+
+def test_guessing_is_slowed_down(visit: Any) -> None:
+    client = visit()
+    sign_up(client, "Ann")
+    codes = [
+        client.post("/api/club/session", json={"name": "Ann", "password": "a wrong one"}).status_code for _ in range(12)
+    ]
+    assert codes[:10] == [401] * 10 and codes[-1] == 429
+
+
+def test_another_site_cannot_act(visit: Any) -> None:
+    client = visit()
+    sign_up(client, "Ann")
+    for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        assert client.post("/api/club/programs", json={"name": "bot"}, headers=headers).status_code == 403
+        with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel(**headers) as talk:
+            talk.read()
+
+
+def test_programs_and_tokens(visit: Any) -> None:
+    client = visit()
+    assert client.post("/api/club/programs", json={"name": "bot"}).status_code == 401
+    sign_up(client, "Ann")
+    assert client.post("/api/club/programs", json={"name": "Ann-bot"}).json() == {"name": "Ann-bot", "program": True}
+    token = client.post("/api/club/programs/Ann-bot/tokens", json={"label": "laptop"}).json()["token"]
+    program = {"authorization": f"Bearer {token}"}
+    nobody = visit()
+    assert nobody.get("/api/club/session", headers=program).json() == {"name": "Ann-bot", "program": True}
+    assert nobody.post("/api/club/programs", json={"name": "x1"}, headers=program).status_code == 401
+    sign_up(nobody, "Bob")
+    assert nobody.get("/api/club/programs/Ann-bot/tokens").status_code == 404
+    (made,) = client.get("/api/club/programs/Ann-bot/tokens").json()
+    assert client.delete(f"/api/club/programs/Ann-bot/tokens/{made['id']}").json() == {"revoked": True}
+    for forged in (token, token + "x", "awello_", "none"):
+        assert visit().get("/api/club/session", headers={"authorization": f"Bearer {forged}"}).status_code == 401
+
+
+def test_a_game_on_the_channel(visit: Any) -> None:
+    ann, bob, eyes = visit(), visit(), visit()
+    sign_up(ann, "Ann")
+    sign_up(bob, "Bob")
+    with ann.channel() as first, bob.channel() as second, eyes.channel() as watcher:
+        assert first.hear("welcome")["name"] == "Ann" and watcher.hear("welcome")["name"] is None
+        seek = first.ask("seek", kind="othello4", seconds=60, side=0)
+        number = second.ask("accept", number=seek["seek"])["game"]
+        assert watcher.ask("watch", game=number)["players"][0]["name"] == "Ann"
+        assert watcher.ask("resign", game=number)["code"] == "account"
+        talks = (first, second)
+        while not (state := first.state(number))["over"]:
+            mover = talks[state["mover"]]
+            answer = mover.ask("move", game=number, ply=state["ply"], move=state["legal"][0])
+            assert answer["ok"] and answer["ply"] > state["ply"]
+            while first.state(number)["ply"] < answer["ply"]:
+                first.hear("game")
+        assert watcher.ask("watch", game=number)["over"]
+        rows = ann.get("/api/club/ladder", params={"game": "othello4"}).json()
+        assert {row["name"] for row in rows} == {"Ann", "Bob"} and rows[0]["rating"] >= rows[1]["rating"]
+
+
+def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
+    ann = visit()
+    sign_up(ann, "Ann")
+    with ann.channel() as talk:
+        assert talk.ask("dance")["code"] == "message"
+        assert talk.ask("move", game=1, ply=0, move="f5")["code"] == "absent"
+        assert talk.ask("seek", kind="othello", seconds=-5)["code"] == "message"
+        assert talk.ask("seek", kind="chess", seconds=60)["code"] == "message"
+        for text in ("", "{", "[]", '{"id": {}}', '{"do": "seek"}', "x" * 70000):
+            talk.socket.send(text)
+            while "event" in (answer := talk.read()):
+                pass
+            assert not answer["ok"]
+        with pytest.raises(ConnectionClosed):
+            for _ in range(60):
+                talk.socket.send("{")
+                talk.read()
+
+
+def test_without_a_club_everything_is_as_before() -> None:
+    with serving(None) as address, Visitor(base_url=address) as client:
+        login = {"name": "Ann", "password": PASSWORD}
+        for answer in (client.post("/api/club/accounts", json=login), client.get("/api/club/ladder")):
+            assert (answer.status_code, answer.json()["code"]) == (404, "noclub")
+        assert client.get("/api/health").json()["ok"]
+        with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel() as talk:
+            talk.read()
