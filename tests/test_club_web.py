@@ -1,54 +1,15 @@
 """The club on the web: accounts, cookies, tokens, and the channel, by a client that speaks HTTP and WebSocket."""
 
-import json
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
-import uvicorn
+from clubs import PASSWORD, Visitor, serving, sign_up
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import connect
 
-from awello.cli.serve import listen
 from awello.web import clubhouse
-from awello.web.app import create_app
 from awello.web.clubhouse import COOKIE
-
-PASSWORD = "correct horse"
-
-
-class Visitor(httpx2.Client):
-    """Somebody with a browser of their own."""
-
-    @contextmanager
-    def channel(self, **headers: str) -> Iterator["Talk"]:
-        """The club's channel."""
-        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        sent = ({"cookie": cookies} if cookies else {}) | headers
-        address = str(self.base_url).replace("http", "ws") + "api/club/live"
-        with connect(address, additional_headers=sent) as socket:
-            yield Talk(socket)
-
-
-@contextmanager
-def serving(club: Path | None) -> Iterator[str]:
-    """The address of a server that runs in a thread."""
-    door = listen("127.0.0.1", 0)
-    archive = None if club is None else str(club.with_name("archive.sqlite"))
-    app = create_app(0, archive=archive, club=None if club is None else str(club))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws_max_size=1 << 17))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{door.getsockname()[1]}/"
-    server.should_exit = True
-    thread.join()
 
 
 @pytest.fixture
@@ -57,44 +18,6 @@ def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield lambda: Visitor(base_url=address)
-
-
-def sign_up(client: Visitor, name: str) -> None:
-    assert client.post("/api/club/accounts", json={"name": name, "password": PASSWORD}).json()["name"] == name
-
-
-class Talk:
-    """A channel, and what was told on it."""
-
-    def __init__(self, socket: Any) -> None:
-        self.socket, self.events, self.number = socket, list[dict[str, Any]](), 0
-
-    def read(self) -> dict[str, Any]:
-        message: dict[str, Any] = json.loads(self.socket.recv(timeout=10))
-        return message
-
-    def ask(self, do: str, **fields: Any) -> dict[str, Any]:
-        self.number += 1
-        self.socket.send(json.dumps({"id": self.number, "do": do, **fields}))
-        while True:
-            message = self.read()
-            if "event" not in message:
-                assert message["id"] == self.number
-                return message
-            self.events.append(message)
-
-    def state(self, number: int) -> dict[str, Any]:
-        """The game as it was last told."""
-        while not (states := [event for event in self.events if event["event"] == "game" and event["game"] == number]):
-            self.hear("game")
-        return states[-1]
-
-    def hear(self, event: str) -> dict[str, Any]:
-        while True:
-            message = self.read()
-            self.events.append(message)
-            if message.get("event") == event:
-                return message
 
 
 def test_accounts_and_cookies(visit: Any) -> None:

@@ -139,6 +139,8 @@ def main() -> None:
         autoplay,
         bench,
         book,
+        bot,
+        club,
         duel,
         engine,
         explore,

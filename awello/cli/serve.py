@@ -33,6 +33,12 @@ def serve(
         typer.Option(help="Where finished games are kept: a file or postgresql://USER@HOST/NAME", metavar="PLACE"),
     ] = None,
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Keep no games, and show none")] = False,
+    club: Annotated[
+        str | None,
+        typer.Option(
+            help="Open a club for rated games; its books are a file or postgresql://USER@HOST/NAME", metavar="PLACE"
+        ),
+    ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser, if there is one")] = True,
 ) -> None:
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""
@@ -45,7 +51,9 @@ def serve(
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
     config = uvicorn.Config(
-        create_app(threads or min(USUAL_THREADS, os.cpu_count() or 1), host, None if no_archive else archive or ""),
+        create_app(
+            threads or min(USUAL_THREADS, os.cpu_count() or 1), host, None if no_archive else archive or "", club
+        ),
         log_level="critical",
         access_log=False,
         server_header=False,

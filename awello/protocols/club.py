@@ -1,0 +1,189 @@
+"""A player of ours in somebody's club: takes challenges, seeks games, and moves when it is its turn.
+
+The connection may break at any time: it is made again, and the club tells anew which games go on.
+"""
+
+import asyncio
+import json
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+
+from awello.errors import AwelloError, ConfigError
+from awello.limits import Clock
+from awello.players.player import Choice, Player, Resignation, make_player
+from awello.position import Position
+from awello.record import Record
+from awello.rules.game import Game
+
+PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a connection is made again
+SPARE = 0.3  # seconds of its clock that a player does not know of, for the way there and back
+FOREVER = 1008  # the code of a connection that must not be made again
+
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Manners:
+    """Whom a bot plays, and how often."""
+
+    kinds: frozenset[Game] = frozenset(Game)
+    most: int = 4
+    """Games at once."""
+    names: frozenset[str] = frozenset()
+    """Those who may challenge it, in small letters; everybody if there are none."""
+    seek: tuple[Game, Clock] | None = None
+    """A game that it seeks whenever it plays none."""
+    rated: bool = True
+
+    def accepts(self, challenge: Message, playing: int) -> bool:
+        """Whether to take a challenge."""
+        known = not self.names or str(challenge["from"]).lower() in self.names
+        return known and playing < self.most and Game[challenge["kind"].upper()] in self.kinds
+
+
+@dataclass
+class Bot:
+    """A connection to a club and the games that are played on it."""
+
+    server: str
+    token: str
+    spec: str
+    manners: Manners = field(default_factory=Manners)
+    tell: Callable[[str], None] = print
+
+    def __post_init__(self) -> None:
+        make_player(self.spec)  # what is wrong with it is said at once
+        self.players: dict[int, Player] = {}
+        self.thinking: set[asyncio.Task[None]] = set()
+        self.over: set[int] = set()
+        self.numbers, self.seeking = count(1), False
+        self.name = ""
+        self.pool = ThreadPoolExecutor(self.manners.most)
+
+    @property
+    def address(self) -> str:
+        """Where the channel is."""
+        parts = urlsplit(self.server if "://" in self.server else f"http://{self.server}")
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise ConfigError(f"{self.server!r} is no address of a club: write https://HOST or http://HOST:PORT")
+        return f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}{parts.path.rstrip('/')}/api/club/live"
+
+    async def run(self) -> None:
+        """Play until somebody ends it; a connection that breaks is made again."""
+        pause, address = PAUSE, self.address
+        while True:
+            try:
+                headers = {"authorization": f"Bearer {self.token}"}
+                async with connect(address, additional_headers=headers) as socket:
+                    pause = PAUSE
+                    await self._listen(socket)
+            except InvalidURI:
+                raise ConfigError(f"{self.server!r} is no address of a club") from None
+            except ConnectionClosed as closed:
+                if closed.rcvd and closed.rcvd.code == FOREVER:
+                    raise ConfigError(f"the club does not let {self.spec} in: {closed.rcvd.reason}") from None
+                self.tell("the connection broke: trying again")
+            except (OSError, InvalidHandshake) as error:
+                self.tell(f"cannot reach {self.server} ({error}): trying again in {pause:.1f} s")
+            self.seeking = False
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _listen(self, socket: ClientConnection) -> None:
+        async for text in socket:
+            message: Message = json.loads(text)
+            event = message.get("event")
+            if event == "ping":
+                await socket.send(json.dumps({"do": "pong", "number": message["number"]}))
+            elif event == "welcome":
+                self.name = message["name"]
+                self.tell(f"{self.spec} is in the club as {self.name}")
+                await self._seek(socket)
+            elif event == "challenge":
+                do = "accept" if self.manners.accepts(message, len(self.players)) else "decline"
+                await self._ask(socket, do, number=message["number"])
+            elif event == "game":
+                await self._look(socket, message)
+            elif message.get("ok") is False:
+                self.tell(f"the club refused: {message['message']}")
+
+    async def _ask(self, socket: ClientConnection, do: str, **fields: Any) -> None:
+        await socket.send(json.dumps({"id": next(self.numbers), "do": do, **fields}))
+
+    async def _seek(self, socket: ClientConnection) -> None:
+        if self.manners.seek and not self.seeking and not self.players:
+            game, clock = self.manners.seek
+            self.seeking = True
+            terms = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.manners.rated}
+            await self._ask(socket, "seek", kind=str(game), **terms)
+
+    async def _look(self, socket: ClientConnection, state: Message) -> None:
+        """A game as it stands: begin, move or end."""
+        number, names = state["game"], [player["name"] for player in state["players"]]
+        if self.name not in names:
+            return
+        if state["over"]:
+            if player := self.players.pop(number, None):
+                player.end()
+            if number not in self.over:
+                self.over.add(number)
+                self.tell(f"game {number}, {' - '.join(names)}: {describe(state, names)}")
+            await self._seek(socket)
+            return
+        if number not in self.players:
+            self.tell(f"game {number}, {' - '.join(names)}: {state['kind']}")
+            self.seeking = False
+            self.players[number] = player = make_player(self.spec)
+            player.begin(Game[state["kind"].upper()], zlib.crc32(f"{self.server} {number}".encode()))
+        if names[state["mover"]] == self.name:
+            task = asyncio.create_task(self._move(socket, state))
+            self.thinking.add(task)
+            task.add_done_callback(self.thinking.discard)
+
+    async def _move(self, socket: ClientConnection, state: Message) -> None:
+        """Think, and send the move; a connection that is gone by then tells of the game again."""
+        number, player = state["game"], self.players[state["game"]]
+        record = read_record(state)
+        clock = Clock(max(0.01, state["clocks"][state["mover"]] - SPARE), state["control"]["increment"])
+        try:
+            choice = await asyncio.get_running_loop().run_in_executor(self.pool, choose, player, record, clock)
+            move = record.final.format_move(choice.move)
+            await self._ask(socket, "move", game=number, ply=state["ply"], move=move)
+        except Resignation:
+            await self._ask(socket, "resign", game=number)
+        except ConnectionClosed:
+            pass
+        except AwelloError as error:
+            self.tell(f"game {number}: {error}; it is given up")
+            await self._ask(socket, "resign", game=number)
+
+
+def choose(player: Player, record: Record, clock: Clock) -> Choice:
+    """What a player chooses at the end of a game so far."""
+    player.follow(record)
+    return player.choose(record.final, clock)
+
+
+def read_record(state: Message) -> Record:
+    """The game so far, as the club tells it."""
+    position = start = Position.start(Game[state["kind"].upper()])
+    moves = []
+    for name in state["moves"]:
+        moves.append(position.parse_move(name))
+        position = position.after(moves[-1])
+    return Record(start, tuple(moves))
+
+
+def describe(state: Message, names: list[str]) -> str:
+    """How a game ended."""
+    result = "drawn" if state["winner"] is None else f"{names[state['winner']]} won"
+    score = " {} - {}".format(*state["score"]) if state["score"] else ""
+    return f"{result}{score}{', ' + state['reason'] if state['reason'] else ''}"

@@ -1,0 +1,145 @@
+"""Programs in the club: `awello bot`, the commands that look after the books."""
+
+import asyncio
+import json
+import sqlite3
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+from clubs import Visitor, serving
+from conftest import awello
+from sqlalchemy import select
+
+from awello import Game
+from awello.club.accounts import make_token, open_account
+from awello.club.desk import Desk, table_of
+from awello.club.schema import games
+from awello.club.table import Table
+from awello.errors import ConfigError, SpecError
+from awello.limits import Clock
+from awello.protocols.club import Bot, Manners
+
+SEEK = Manners(seek=(Game.OTHELLO4, Clock(60.0)))
+
+
+def tokens_of(file: Path, *names: str) -> list[str]:
+    """The tokens of new programs of Ann's."""
+    desk = Desk(file)
+    ann = desk.write(partial(open_account, name="Ann", hashed="none")).result()
+    found = []
+    for name in names:
+        program = desk.write(partial(open_account, name=name, hashed=None, owner=ann.number)).result()
+        found.append(desk.write(partial(make_token, account=program, label="test")).result())
+    desk.close()
+    return found
+
+
+def tables(file: Path) -> list[Table]:
+    """The games in the books."""
+    desk = Desk(file)
+    rows = desk.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
+    desk.close()
+    return [table_of(row) for row in rows]
+
+
+async def play(bots: list[Bot], seconds: float) -> None:
+    """Let bots play for a while."""
+    tasks = [asyncio.create_task(bot.run()) for bot in bots]
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(asyncio.gather(*tasks), seconds)
+
+
+def test_two_bots_find_each_other(tmp_path: Path) -> None:
+    file, said = tmp_path / "club.sqlite", list[str]()
+    one, two = tokens_of(file, "rex", "max")
+    with serving(file) as address:
+        bots = [Bot(address, one, "greedy", SEEK, said.append), Bot(address, two, "random", SEEK, said.append)]
+        asyncio.run(play(bots, 3.0))
+    ended = [table for table in tables(file) if table.over]
+    assert len(ended) >= 2 and all(table.position.over for table in ended)
+    assert any("won" in line or "drawn" in line for line in said) and "greedy is in the club as rex" in said
+
+
+def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
+    file, said = tmp_path / "club.sqlite", list[str]()
+    manners = Manners(seek=(Game.OTHELLO, Clock(300.0)))
+    one, two = tokens_of(file, "rex", "max")
+
+    async def run() -> None:
+        port = 0
+        for _ in range(3):
+            with serving(file, port) as address:
+                if not port:
+                    port = int(address.split(":")[2].strip("/"))
+                    bots = [Bot(address, each, "uct@30ms", manners, said.append) for each in (one, two)]
+                    tasks = [asyncio.create_task(bot.run()) for bot in bots]
+                await asyncio.sleep(1.8)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(run())
+    first = tables(file)[0]
+    assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
+    assert sum("is in the club" in line for line in said) >= 4
+
+
+@pytest.mark.parametrize(
+    ("manners", "challenge", "playing", "taken"),
+    [
+        (Manners(), {}, 0, True),
+        (Manners(most=2), {}, 2, False),
+        (Manners(names=frozenset({"bob"})), {}, 0, False),
+        (Manners(names=frozenset({"ann"})), {}, 0, True),
+        (Manners(kinds=frozenset({Game.ABAPA})), {}, 0, False),
+    ],
+)
+def test_manners(manners: Manners, challenge: dict[str, str], playing: int, taken: bool) -> None:
+    assert manners.accepts({"from": "Ann", "kind": "othello"} | challenge, playing) == taken
+
+
+def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "club.sqlite"
+    tokens_of(file)
+    with serving(file) as address:
+        with pytest.raises(ConfigError, match="does not let random in: this token is not valid"):
+            asyncio.run(asyncio.wait_for(Bot(address, "forged", "random").run(), 10))
+        assert Visitor(base_url=address).get("/api/health").json()["ok"]
+    with pytest.raises(SpecError):
+        Bot("http://127.0.0.1", "token", "nobody")
+    for server in ("ftp://x", "http://"):
+        with pytest.raises(ConfigError, match="is no address of a club"):
+            Bot(server, "token", "random").address  # noqa: B018
+    assert Bot("https://x.org/awello/", "t", "random").address == "wss://x.org/awello/api/club/live"
+
+
+def test_the_books_are_looked_after_by_commands(tmp_path: Path) -> None:
+    file = str(tmp_path / "club.sqlite")
+    assert awello("club", "accounts", file).stderr.startswith("awello: there is no club")
+    assert (
+        awello("club", "open", file, "Ann", stdin="short\n").stderr
+        == "awello: a password has 10 to 200 letters: choose another\n"
+    )
+    assert awello("club", "open", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
+    token = awello("club", "program", file, "ann", "rex").stdout.strip()
+    assert token.startswith("awello_")
+    rows = json.loads(awello("club", "accounts", file, "--json").stdout)["accounts"]
+    assert [(row["name"], row["program"]) for row in rows] == [("Ann", False), ("rex", True)]
+    awello("club", "close", file, "rex")
+    noted = awello("club", "audit", file).stdout
+    assert "account opened" in noted and "program rex registered" in noted and "account closed" in noted
+    assert token not in noted
+    copy = tmp_path / "copy.sqlite"
+    assert awello("club", "backup", file, str(copy)).returncode == 0
+    assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)
+    assert "exists already" in awello("club", "backup", file, str(copy)).stderr
+    assert "there is no account 'bob'" in awello("club", "close", file, "bob").stderr
+
+
+def test_a_bot_without_a_token_is_told_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWELLO_TOKEN", raising=False)
+    assert "needs a token" in awello("bot", "random", "--server", "http://127.0.0.1:1").stderr
+    wrong = awello("bot", "random", "--server", "http://127.0.0.1:1", "--token", "t", "--seek", "chess 5m")
+    assert "no game 'chess'" in wrong.stderr
