@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,11 @@ class Visitor(httpx2.Client):
 
 
 @contextmanager
-def serving(club: Path | None, port: int = 0) -> Iterator[str]:
+def serving(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iterator[str]:
     """The address of a server that runs in a thread."""
     door = listen("127.0.0.1", port)
     archive = None if club is None else str(club.with_name("archive.sqlite"))
-    app = create_app(0, archive=archive, club=None if club is None else str(club))
+    app = create_app(0, archive=archive, club=None if club is None else str(club), names=names)
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws_max_size=1 << 17))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
     thread.start()

@@ -98,6 +98,22 @@ def test_a_game_on_the_channel(visit: Any) -> None:
         assert {row["name"] for row in rows} == {"Ann", "Bob"} and rows[0]["rating"] >= rows[1]["rating"]
 
 
+def test_who_watches_the_server_finds_numbers(visit: Any) -> None:
+    ann = visit()
+    sign_up(ann, "Ann")
+    with ann.channel() as talk:
+        talk.hear("welcome")
+        lines = ann.get("/metrics").text.splitlines()
+        assert "awello_club_members 1" in lines and "awello_club_games 0" in lines
+        assert all(line.startswith("#") or len(line.split()) == 2 for line in lines)
+
+
+def test_it_answers_to_the_names_it_was_given(tmp_path: Path) -> None:
+    with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as client:
+        codes = [client.get("/", headers={"host": name}).status_code for name in ("club.example.org", "evil.example")]
+        assert codes == [200, 403]
+
+
 def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
     ann = visit()
     sign_up(ann, "Ann")

@@ -39,6 +39,10 @@ def serve(
             help="Open a club for rated games; its books are a file or postgresql://USER@HOST/NAME", metavar="PLACE"
         ),
     ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="A name under which others know it, behind a web server; again for more", metavar="HOST"),
+    ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser, if there is one")] = True,
 ) -> None:
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""
@@ -52,7 +56,11 @@ def serve(
     address = url(host, door.getsockname()[1])
     config = uvicorn.Config(
         create_app(
-            threads or min(USUAL_THREADS, os.cpu_count() or 1), host, None if no_archive else archive or "", club
+            threads or min(USUAL_THREADS, os.cpu_count() or 1),
+            host,
+            None if no_archive else archive or "",
+            club,
+            name or (),
         ),
         log_level="critical",
         access_log=False,

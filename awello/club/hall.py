@@ -6,7 +6,7 @@ whole, and everybody concerned is told, or is refused with a reason and changes 
 
 import asyncio
 import time
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from itertools import count
@@ -47,6 +47,8 @@ class Hall:
         self.present: dict[int, set[Guest]] = defaultdict(set)  # by the number of the account
         self.seeks: dict[int, Offer] = {}
         self.challenges: dict[int, Offer] = {}
+        self.counts: Counter[str] = Counter()  # of what happened, for whoever watches the club
+        self.waits: deque[float] = deque(maxlen=10_000)  # seconds that acts took until they were written
         self._numbers = count(1)
         self._news = False  # whether the lobby has changed since everybody was told
         self._started = time.time() - time.monotonic()
@@ -299,6 +301,7 @@ class Hall:
             after = change(seat.table)
             if after is not seat.table:
                 await self._write(partial(save_table, table=after))
+                self.counts["moves"] += len(after.moves) - len(seat.table.moves)
                 seat.follow(after)
                 if after.over:
                     await self._end(seat)
@@ -307,6 +310,7 @@ class Hall:
 
     async def _end(self, seat: Seat) -> None:
         number = seat.table.number
+        self.counts["games ended"] += 1
         self.seats.pop(number, None)
         self.ended[number] = seat
         while len(self.ended) > REMEMBERED:
@@ -334,9 +338,13 @@ class Hall:
 
     # ---- books -------------------------------------------------------------------------------------------------------
     async def _write(self, act: Callable[[Connection], Done]) -> Done:
+        begun = time.monotonic()
         try:
-            return await asyncio.wrap_future(self.desk.write(act))
+            done = await asyncio.wrap_future(self.desk.write(act))
+            self.waits.append(time.monotonic() - begun)
+            return done
         except ArchiveError:
+            self.counts["storage failures"] += 1
             raise Refused("storage", "the club cannot write now, so nothing happened: try again in a moment") from None
 
     async def _seat(self, table: Table, people: tuple[Account, Account] | None = None) -> Seat:

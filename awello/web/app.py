@@ -1,7 +1,7 @@
 """The server of the page: its files, its API and its live channel under one roof."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 
@@ -20,23 +20,29 @@ from awello.web.contests import Busy, Contests, Missing
 from awello.web.door import OWN, Door, Refusal
 from awello.web.files import Files
 from awello.web.live import POLICY_VIOLATION, live
+from awello.web.metrics import show_metrics
 from awello.web.thinkers import Thinkers
 
 STATUS = {Missing: 404, Busy: 409}
 
 
 def create_app(
-    thinkers: int = 1, host: str = "127.0.0.1", archive: str | None = "", club: str | None = None
+    thinkers: int = 1,
+    host: str = "127.0.0.1",
+    archive: str | None = "",
+    club: str | None = None,
+    names: Sequence[str] = (),
 ) -> FastAPI:
-    """The server, with so many processes that think; it answers to the name of this host.
+    """The server, with so many processes that think; it answers to the name of this host, and to other names.
 
-    The archive is a file or an address; the user's own if it is empty, none if it is None.  So are the club's books.
+    The archive is a file or an address; the user's own if it is empty, none if it is None.  The club's books are a file
+    or an address too; there is no club if it is None.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests()
-        app.state.archivist = Archivist(archive, for_guests=host not in OWN)
+        app.state.archivist = Archivist(archive, for_guests=bool(names) or host not in OWN)
         app.state.clubhouse = Clubhouse(club, app.state.archivist)
         await app.state.clubhouse.open()
         await app.state.thinkers.start()
@@ -59,7 +65,7 @@ def create_app(
         lifespan=lifespan,
         responses=api.PROBLEMS,
     )
-    app.add_middleware(Door, host=host)
+    app.add_middleware(Door, host=host, names=names)
     app.include_router(api.router)
     app.include_router(exchange.router, responses={404: api.ABSENT})
     app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
@@ -79,6 +85,10 @@ def create_app(
         from awello.web.club_channel import attend
 
         await attend(socket, app.state.clubhouse)
+
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics() -> Response:
+        return Response(show_metrics(app.state.clubhouse), media_type="text/plain; version=0.0.4")
 
     files = Files()
 

@@ -9,7 +9,7 @@ a policy that lets the page run nothing but its own files.
 import ipaddress
 import json
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,10 +46,10 @@ class Refusal(HTTPException):
 class Door:
     """The outermost layer of the server."""
 
-    def __init__(self, inside: Application, host: str = "127.0.0.1") -> None:
+    def __init__(self, inside: Application, host: str = "127.0.0.1", names: Sequence[str] = ()) -> None:
         self.inside = inside
         self.anywhere = host in ("0.0.0.0", "::")
-        self.hosts = {*OWN, host.lower(), socket.gethostname().lower()}
+        self.hosts = {*OWN, host.lower(), socket.gethostname().lower(), *(name.lower() for name in names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, with its body counted and its answer sealed, or refuse it."""

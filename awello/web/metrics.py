@@ -1,0 +1,35 @@
+"""How the server fares, in the text form that Prometheus reads."""
+
+import resource
+import statistics
+import sys
+
+from awello.web.clubhouse import Clubhouse
+
+
+def show_metrics(house: Clubhouse) -> str:
+    """A line for each number, with what it means."""
+    rows: list[tuple[str, str, str, float]] = [("memory_bytes", "gauge", "the most memory so far", _most_memory())]
+    if house.place is not None:
+        hall, waits = house.hall, sorted(house.hall.waits)
+        rows += [
+            ("club_connections", "gauge", "connections to the club", house.connections[""]),
+            ("club_members", "gauge", "accounts that are connected", len(hall.present)),
+            ("club_games", "gauge", "games that are played", len(hall.seats)),
+            ("club_seeks", "gauge", "games that are sought", len(hall.seeks)),
+            ("club_moves_total", "counter", "moves played, passes counted", hall.counts["moves"]),
+            ("club_games_ended_total", "counter", "games that have ended", hall.counts["games ended"]),
+            ("club_storage_failures_total", "counter", "acts that were not written", hall.counts["storage failures"]),
+        ]
+        if len(waits) > 1:
+            late = statistics.quantiles(waits, n=20)[-1]
+            rows.append(("club_write_seconds_p95", "gauge", "until an act is written, of the last ones", late))
+    lines = []
+    for name, kind, meaning, value in rows:
+        lines += [f"# HELP awello_{name} {meaning}", f"# TYPE awello_{name} {kind}", f"awello_{name} {value:g}"]
+    return "\n".join(lines) + "\n"
+
+
+def _most_memory() -> int:
+    """In bytes; systems count in different units."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
