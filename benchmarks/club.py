@@ -1,27 +1,39 @@
-"""How the club stands many games at once: programs that play random moves on a server of its own.
+"""How the club stands many games at once, and sudden ends: programs play random moves on a server of its own.
 
 python benchmarks/club.py [--games 200] [--minutes 10] [--pause 1.0]
+python benchmarks/club.py --kills 50 [--club postgresql://USER@HOST/NAME]
+
+With `--kills` the server is killed at random moments and started again.  Each time the books are compared with what
+the programs were told: every move that was acknowledged must be there, every game must be one that the rules allow, and
+the clocks must be right within a second.
 """
 
 import argparse
 import asyncio
 import json
 import random
+import signal
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 
 from awello.club.accounts import make_token, open_account
-from awello.club.desk import Desk, table_of
+from awello.club.desk import Desk, last_beat, table_of
 from awello.club.schema import games
+from awello.club.table import Table
+from awello.position import Position
 
 PROGRAMS = 20
 
@@ -35,16 +47,20 @@ class Program:
         self.acknowledged: dict[int, int] = {}  # the plies of each game that were acknowledged
         self.sent: dict[int, tuple[float, int]] = {}
         self.trouble: Counter[str] = Counter()
+        self.told: dict[int, tuple[float, dict[str, Any]]] = {}  # each game as it was last told, and when
         self.ready, self.ended = asyncio.Event(), False
 
-    async def run(self, address: str, rivals: list[str], most: int) -> None:
-        """Play for ever."""
+    async def run(self, address: str, rivals: list[str]) -> None:
+        """Play until the connection ends."""
         headers = {"authorization": f"Bearer {self.token}"}
-        async with connect(address, additional_headers=headers) as self.socket:
-            self.ready.set()
-            self.rivals, self.most, self.number, self.playing = rivals, most, 0, set[int]()
-            async for text in self.socket:
-                await self.hear(json.loads(text))
+        self.rivals, self.number, self.playing, self.ended = rivals, 0, set[int](), False
+        self.sent.clear()
+        with suppress(ConnectionClosed):
+            async with connect(address, additional_headers=headers) as self.socket:
+                self.ready.set()
+                async for text in self.socket:
+                    await self.hear(json.loads(text))
+        self.ended = True
 
     async def ask(self, do: str, **fields: Any) -> int:
         self.number += 1
@@ -75,6 +91,7 @@ class Program:
 
     async def look(self, state: dict[str, Any]) -> None:
         names = [player["name"] for player in state["players"]]
+        self.told[state["game"]] = time.time(), state
         if state["over"]:
             self.playing.discard(state["game"])
             if names[0] == self.name:
@@ -90,24 +107,33 @@ class Program:
         if self.ended:
             return
         moment = time.perf_counter()
-        number = await self.ask("move", game=state["game"], ply=state["ply"], move=self.chance.choice(state["legal"]))
-        self.sent[number] = moment, state["game"]
+        move = self.chance.choice(state["legal"])
+        self.sent[self.number + 1] = moment, state["game"]
+        with suppress(ConnectionClosed):
+            await self.ask("move", game=state["game"], ply=state["ply"], move=move)
 
 
-async def play(address: str, tokens: dict[str, str], options: argparse.Namespace, server: int) -> list[Program]:
-    """Let programs play for the time, and print how it goes."""
-    names = list(tokens)
-    programs = [Program(name, token, options.pause, seed) for seed, (name, token) in enumerate(tokens.items())]
-    each = options.games // len(programs)
-    tasks = [
-        asyncio.create_task(program.run(address, [name for name in names if name != program.name], each))
-        for program in programs
-    ]
-    await asyncio.gather(*(program.ready.wait() for program in programs))
+async def gather(programs: list[Program], address: str, each: int) -> list[asyncio.Task[None]]:
+    """Let programs come in, and begin games until each has enough."""
+    names = [program.name for program in programs]
+    tasks = []
+    for program in programs:
+        program.ready = asyncio.Event()
+        rivals = [name for name in names if name != program.name]
+        tasks.append(asyncio.create_task(program.run(address, rivals)))
+    await asyncio.gather(*(asyncio.wait_for(program.ready.wait(), 60) for program in programs))
+    await asyncio.sleep(0.5)
     for _ in range(each):
         for program in programs:
-            await program.challenge()
+            if len(program.playing) < 2 * each:
+                await program.challenge()
         await asyncio.sleep(0.05)
+    return tasks
+
+
+async def play(programs: list[Program], address: str, options: argparse.Namespace, server: int) -> None:
+    """Let programs play for the time, and print how it goes."""
+    tasks = await gather(programs, address, options.games // len(programs))
     begun = time.monotonic()
     while time.monotonic() - begun < 60 * options.minutes:
         await asyncio.sleep(min(30.0, 60 * options.minutes / 4))
@@ -127,7 +153,17 @@ async def play(address: str, tokens: dict[str, str], options: argparse.Namespace
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return programs
+
+
+async def interrupt(programs: list[Program], address: str, server: subprocess.Popen[str], games: int) -> float:
+    """Let programs play for a moment, and kill the server; when that was."""
+    tasks = await gather(programs, address, max(1, games // len(programs)))
+    await asyncio.sleep(random.uniform(0.2, 3.0))
+    server.send_signal(signal.SIGKILL)
+    moment = time.time()
+    server.wait()
+    await asyncio.gather(*tasks)
+    return moment
 
 
 def memory(process: int) -> float:
@@ -142,48 +178,110 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--pause", type=float, default=1.0, help="seconds before a move, on average")
+    parser.add_argument("--kills", type=int, default=0, help="kill the server so many times instead")
+    parser.add_argument("--club", default="", help="the books, if not a file that is thrown away")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "club.sqlite"
-        tokens = prepare(file)
-        command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--threads", "1"]
-        server = subprocess.Popen([*command, "--port", "0", "--club", str(file)], stdout=subprocess.PIPE, text=True)
-        assert server.stdout
-        address = server.stdout.readline().split()[3].replace("http", "ws") + "api/club/live"
-        time.sleep(5)
-        programs = asyncio.run(play(address, tokens, options, server.pid))
+        place = options.club or str(Path(folder) / "club.sqlite")
+        programs = prepare(place, options.pause)
+        if options.kills:
+            survive(place, programs, options)
+            return
+        server, address = serve(place)
+        asyncio.run(play(programs, address, options, server.pid))
         server.terminate()
         server.wait()
-        report(file, programs)
+        tables, _ = look(place)
+        report(tables, programs)
 
 
-def prepare(file: Path) -> dict[str, str]:
-    """The tokens of new programs."""
-    desk = Desk(file)
-    owners = [desk.write(partial(open_account, name=f"owner{n}", hashed="none")).result() for n in range(PROGRAMS)]
-    tokens = {}
-    for number, owner in enumerate(owners):
+def serve(place: str) -> tuple[subprocess.Popen[str], str]:
+    """A server that is ready, and the address of its channel."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--threads", "1"]
+    server = subprocess.Popen([*command, "--port", str(port), "--club", place], stdout=subprocess.DEVNULL, text=True)
+    for _ in range(600):
+        with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/api/health") as answer:
+            assert answer.status == 200
+            return server, f"ws://127.0.0.1:{port}/api/club/live"
+        time.sleep(0.1)
+    raise RuntimeError("the server does not answer")
+
+
+def survive(place: str, programs: list[Program], options: argparse.Namespace) -> None:
+    """Kill the server again and again, and look into the books each time."""
+    worst, wrong, moves = 0.0, 0, 0
+    for number in range(1, options.kills + 1):
+        server, address = serve(place)
+        try:
+            moment = asyncio.run(interrupt(programs, address, server, options.games))
+        finally:
+            server.kill()
+        tables, stopped = look(place)
+        found = check(tables, programs, moment, stopped)
+        worst, wrong = max(worst, found[0]), wrong + found[1]
+        moves = sum(len(program.waits) for program in programs)
+        print(f"kill {number}: {moves:,d} moves acknowledged, {wrong} wrong, clocks within {worst:.2f} s", flush=True)
+    sys.exit(wrong > 0 or worst > 1.0)
+
+
+def look(place: str) -> tuple[dict[int, Table], float]:
+    """The games in the books, each replayed by the rules, and when the club was last known to be open."""
+    desk = Desk(place)
+    tables = desk.read(lambda connection: [table_of(row) for row in connection.execute(games.select())])
+    stopped = desk.read(last_beat)
+    desk.close()
+    return {table.number: table for table in tables}, stopped or 0.0
+
+
+def check(tables: dict[int, Table], programs: list[Program], moment: float, stopped: float) -> tuple[float, int]:
+    """By how much a clock differs at most from what programs were told, and how many games are wrong."""
+    worst, wrong = 0.0, 0
+    for table in tables.values():
+        position = Position.start(table.game)
+        for move in table.moves:
+            wrong += move not in position.legal_moves()
+            position = position.after(move)
+        wrong += any(left < -1 for left in table.clocks)
+    for program in programs:
+        for game, ply in program.acknowledged.items():
+            wrong += len(tables[game].moves) < ply
+        for game, (told, state) in program.told.items():
+            table = tables[game]
+            wrong += len(table.moves) < state["ply"]
+            if len(table.moves) == state["ply"] and not table.over and told > moment - 10:
+                left = list(state["clocks"])
+                left[table.mover] -= moment - told
+                worst = max(worst, abs(table.resume(stopped, moment).left(moment)[table.mover] - left[table.mover]))
+    return worst, wrong
+
+
+def prepare(place: str, pause: float) -> list[Program]:
+    """New programs."""
+    desk = Desk(place)
+    programs = []
+    for number in range(PROGRAMS):
+        owner = desk.write(partial(open_account, name=f"owner{number}", hashed="none")).result()
         name = f"program{number}"
         made = desk.write(partial(open_account, name=name, hashed=None, owner=owner.number)).result()
-        tokens[name] = desk.write(partial(make_token, account=made, label="benchmark")).result()
+        token = desk.write(partial(make_token, account=made, label="benchmark")).result()
+        programs.append(Program(name, token, pause, number))
     desk.close()
-    return tokens
+    return programs
 
 
-def report(file: Path, programs: list[Program]) -> None:
+def report(tables: dict[int, Table], programs: list[Program]) -> None:
     """Compare what was acknowledged with what is in the books."""
-    desk = Desk(file)
-    tables = desk.read(lambda connection: [table_of(row) for row in connection.execute(games.select())])
-    desk.close()
-    plies = {table.number: len(table.moves) for table in tables}
-    lost = sum(plies.get(game, 0) < ply for program in programs for game, ply in program.acknowledged.items())
+    lost = sum(len(tables[game].moves) < ply for program in programs for game, ply in program.acknowledged.items())
     waits = [wait for program in programs for wait in program.waits]
-    quantiles = statistics.quantiles(waits, n=100)
+    late = statistics.quantiles(waits, n=100)[94]
     print(f"{len(tables):,d} games, {len(waits):,d} moves acknowledged, {lost} games in which one was lost")
-    print(
-        f"acknowledged in {1000 * statistics.median(waits):.1f} ms (median), {1000 * quantiles[94]:.1f} (p95), "
-        f"{1000 * max(waits):.0f} (most)"
+    times = (
+        f"{1000 * statistics.median(waits):.1f} ms (median), {1000 * late:.1f} (p95), {1000 * max(waits):.0f} (most)"
     )
+    print(f"acknowledged in {times}")
 
 
 if __name__ == "__main__":
