@@ -38,7 +38,7 @@ def cnn(
         Literal["residual", "report"], typer.Option(help="Residual blocks, or the network of report 0")
     ] = "residual",
     width: Annotated[int, typer.Option(min=8, max=512, help="Channels of the residual blocks", metavar="N")] = 32,
-    blocks: Annotated[int, typer.Option(min=1, max=64, help="Residual blocks", metavar="N")] = 4,
+    blocks: Annotated[int, typer.Option(min=1, max=64, help="Residual blocks", metavar="N")] = 2,
     view: Annotated[
         Literal["mover", "colours", "one"],
         typer.Option(help="It sees the mover's discs, the opponent's and legal moves; or colours; or one plane"),
