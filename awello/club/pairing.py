@@ -1,0 +1,189 @@
+"""Who plays whom in a tournament: round robin by the circle, Swiss by the cheapest pairs, and how they stand.
+
+Everything here follows from what was played before; nothing is left to chance, and nothing is remembered.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from awello.club.matching import cheapest_pairs
+
+MOST_UNEVEN = 2  # how much oftener somebody may move first than second, or the other way round
+
+Pair = tuple[int, int | None]  # who moves first, and who second; None for a bye
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two who were to play, or one who had a bye, and what each got for it."""
+
+    first: int
+    second: int | None
+    points: tuple[float, float] = (0.0, 0.0)
+    forfeit: bool = False
+    """Whether somebody did not come, so that nobody had a side."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where somebody stands."""
+
+    place: int
+    player: int
+    points: float
+    buchholz: float
+    """The points of all opponents."""
+    berger: float
+    """The points of those who were beaten, and half of those who were drawn with: Sonneborn and Berger's sum."""
+    wins: int
+
+
+# ---- round robin -----------------------------------------------------------------------------------------------------
+def round_robin(players: Sequence[int], twice: bool = False) -> list[list[Pair]]:
+    """The rounds in which everybody meets everybody, once or twice with the sides changed; an odd number has byes.
+
+    All but the last sit round a table and move on by a place each round: who faces whom plays.  The last one plays
+    whoever has come to the head.  From round to round everybody but these two changes sides.
+    """
+    circle, last = (players[:-1], players[-1]) if len(players) % 2 == 0 else (players, None)
+    size, rounds = len(circle), list[list[Pair]]()
+    for turn in range(size):
+        head = circle[turn]
+        pairs: list[Pair] = [(head, last) if last is None or turn % 2 == 0 else (last, head)]
+        for step in range(1, (size + 1) // 2):
+            ahead, behind = circle[(turn + step) % size], circle[(turn - step) % size]
+            pairs.append((ahead, behind) if step % 2 else (behind, ahead))
+        rounds.append(pairs[1:] + pairs[:1] if last is None else pairs)  # a bye comes last
+    return rounds + [[_turned(pair) for pair in pairs] for pairs in rounds] if twice else rounds
+
+
+def _turned(pair: Pair) -> Pair:
+    """The same pair with the sides changed."""
+    return pair if pair[1] is None else (pair[1], pair[0])
+
+
+def rounds_without_repeats(players: int) -> int:
+    """How many rounds there can be in which nobody meets anybody twice."""
+    return players - 1 + players % 2 if players > 1 else 0
+
+
+# ---- Swiss -----------------------------------------------------------------------------------------------------------
+@dataclass
+class Past:
+    """What somebody has played so far."""
+
+    rank: int = 0
+    points: float = 0.0
+    met: Counter[int | None] = field(default_factory=Counter)  # None for a bye
+    sides: list[int] = field(default_factory=list)  # of each game: 0 who moved first
+
+    @property
+    def lean(self) -> int:
+        """How much oftener they moved first than second."""
+        return len(self.sides) - 2 * sum(self.sides)
+
+
+def pasts(players: Iterable[int], played: Iterable[Pairing]) -> dict[int, Past]:
+    """What each has played."""
+    found = {player: Past() for player in players}
+    for pairing in played:
+        for side, (player, other) in enumerate(((pairing.first, pairing.second), (pairing.second, pairing.first))):
+            if player in found:
+                past = found[player]
+                past.points += pairing.points[side]
+                past.met[other] += 1
+                past.sides += [] if pairing.forfeit or other is None else [side]
+    return found
+
+
+def swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[Pair]:
+    """Pair players, the strongest listed first, after all that was played, the oldest first.
+
+    Of all ways the one is chosen that has, in this order of importance: the fewest who meet again or have a second bye;
+    the fewest whose sides get too uneven; a bye for who has few points; opponents with equally many points (the sum of
+    the squares of the differences); sides that even out; the upper half of equals against the lower half.
+    """
+    past = pasts(players, played)
+    order = sorted(players, key=lambda player: -past[player].points)  # stable: equals stay as they are listed
+    for rank, player in enumerate(order):
+        past[player].rank = rank
+    seats: list[int | None] = [*order, *([None] if len(order) % 2 else [])]
+    equals = Counter(past[player].points for player in order)
+    fewest = min(equals, default=0.0)
+    demands = [[_demands(one, other, past, equals, fewest) for other in seats] for one in seats]
+    partners = cheapest_pairs(_in_order(demands))
+    pairs: list[Pair] = []
+    for number, partner in enumerate(partners):
+        if number < partner:
+            one, other = order[number], seats[partner]
+            pairs.append((one, None) if other is None else _sides(one, other, past, len(pairs)))
+    return sorted(pairs, key=lambda pair: pair[1] is None)  # a bye comes last
+
+
+def _demands(
+    one: int | None, other: int | None, past: Mapping[int, Past], equals: Mapping[float, int], fewest: float
+) -> tuple[int, ...]:
+    """What is wrong with a pair, the worst first."""
+    if one == other:
+        return (0,) * 6
+    if one is None or other is None:
+        player = one if other is None else other
+        assert player is not None
+        mine = past[player]
+        return mine.met[None], 0, int(2 * (mine.points - fewest)), 0, 0, len(past) - mine.rank
+    a, b = past[one], past[other]
+    uneven = min(a.lean, b.lean) >= MOST_UNEVEN or max(a.lean, b.lean) <= -MOST_UNEVEN
+    apart, ranks = int(2 * abs(a.points - b.points)), abs(a.rank - b.rank)
+    again = bool(a.sides and b.sides and a.sides[-1] == b.sides[-1])
+    sides = 2 * max(0, 2 * MOST_UNEVEN - abs(a.lean - b.lean)) + again
+    halves = ranks if apart else abs(ranks - equals[a.points] // 2)
+    return a.met[other], int(uneven), 0, apart**2, sides, halves
+
+
+def _in_order(demands: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:
+    """One number for several demands: all of a later one together weigh less than one of an earlier one."""
+    weights = [1]
+    for level in range(5, 0, -1):
+        most = max((each[level] for row in demands for each in row), default=0)
+        weights.append(weights[-1] * (1 + most * len(demands) // 2))
+    weights.reverse()
+    return [[sum(weight * part for weight, part in zip(weights, each, strict=True)) for each in row] for row in demands]
+
+
+def _sides(one: int, other: int, past: Mapping[int, Past], board: int) -> Pair:
+    """Who moves first: who did so less often, or who did not when they last had different sides, or by the board."""
+    a, b = past[one], past[other]
+    if a.lean != b.lean:
+        return (one, other) if a.lean < b.lean else (other, one)
+    for mine, theirs in zip(reversed(a.sides), reversed(b.sides), strict=False):
+        if mine != theirs:
+            return (one, other) if mine else (other, one)
+    return (one, other) if board % 2 == 0 else (other, one)
+
+
+# ---- standings -------------------------------------------------------------------------------------------------------
+def standings(players: Sequence[int], played: Iterable[Pairing]) -> list[Standing]:
+    """Who has most points; among equals, by Buchholz's sum, Sonneborn and Berger's, and wins.
+
+    Who is equal in all shares a place, and stands in the order of the list.  A bye is a point, but no opponent.
+    """
+    points: defaultdict[int, float] = defaultdict(float)
+    opponents: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)  # and what was got against them
+    for pairing in played:
+        first, second, (mine, theirs) = pairing.first, pairing.second, pairing.points
+        points[first] += mine
+        if second is not None:
+            points[second] += theirs
+            opponents[first].append((second, mine))
+            opponents[second].append((first, theirs))
+    scores: dict[int, tuple[float, float, float, int]] = {}
+    for player in players:
+        games = opponents[player]
+        buchholz = sum(points[other] for other, _ in games)
+        berger = sum(points[other] * got for other, got in games)
+        scores[player] = points[player], buchholz, berger, sum(got == 1 for _, got in games)
+    order = sorted(players, key=lambda player: scores[player], reverse=True)  # stable: equals keep their order
+    better = Counter(scores.values())
+    places = {score: 1 + sum(better[each] for each in better if each > score) for score in better}
+    return [Standing(places[scores[player]], player, *scores[player]) for player in order]
