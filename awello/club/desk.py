@@ -98,6 +98,7 @@ def add_table(connection: Connection, make: Callable[[int], Table]) -> Table:
         "second": table.players[1],
         "begun": table.since,
         "archived": False,
+        "tournament": table.tournament,
     }
     values |= {"base": table.control.seconds, "increment": table.control.increment, "rated": table.rated}
     connection.execute(insert(games).values(**values, **_state(table)))
@@ -125,7 +126,9 @@ def table_of(row: Any) -> Table:
     seconds = tuple(np.frombuffer(row.seconds, np.float32).tolist())
     state = (row.rated, row.since, (row.first_left, row.second_left), position, moves, seconds)
     control = Clock(row.base, row.increment)
-    return Table(row.id, game, (row.first, row.second), control, *state, row.offer, row.loser, row.reason)
+    return Table(
+        row.id, game, (row.first, row.second), control, *state, row.offer, row.loser, row.reason, row.tournament
+    )
 
 
 def _state(table: Table) -> dict[str, Any]:

@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, select, update
 
 from awello.club.accounts import Account, find_account
-from awello.club.desk import Desk, add_table, beat, last_beat, load_tables, rating_of, save_table, table_of
+from awello.club.desk import Desk, beat, last_beat, load_tables, save_table, table_of
 from awello.club.offers import Message, Offer, Terms
-from awello.club.rating import Rating, pool_of
-from awello.club.schema import accounts, games
-from awello.club.seat import Guest, Seat
-from awello.club.table import ABORTED, Refused, Table, new_table
+from awello.club.schema import games
+from awello.club.seat import Also, Guest, Seat, lay_table, sit_down
+from awello.club.table import ABORTED, Refused, Table
+from awello.club.tournaments import Tournaments
 from awello.errors import ArchiveError, AwelloError
 from awello.record import Record
 from awello.rules.game import PASS
@@ -53,6 +53,7 @@ class Hall:
         self._news = False  # whether the lobby has changed since everybody was told
         self._started = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self.tournaments = Tournaments(self)
 
     def now(self) -> float:
         """The moment, in seconds since 1970; it never goes back."""
@@ -66,19 +67,20 @@ class Hall:
         )
         for table in tables:
             resumed = table.resume(table.since if stopped is None else stopped, self.now())
-            await self._write(partial(save_table, table=resumed))
+            await self.write(partial(save_table, table=resumed))
             self.seats[table.number] = await self._seat(resumed)
-        await self._write(partial(beat, moment=self.now()))
+        await self.write(partial(beat, moment=self.now()))
         self._begin(self._look_at_clocks())
         self._begin(self._note_the_time())
         self._begin(self._archive_the_rest())
+        self._begin(self.tournaments.run())
 
     async def close(self) -> None:
         """Write down when the club closes, so that no time is taken from anybody."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._write(partial(beat, moment=self.now()))
+        await self.write(partial(beat, moment=self.now()))
 
     def _begin(self, work: Coroutine[Any, Any, Done]) -> "asyncio.Task[Done]":
         task = asyncio.create_task(work)
@@ -102,7 +104,7 @@ class Hall:
         while True:
             await asyncio.sleep(PULSE)
             try:
-                await self._write(partial(beat, moment=self.now()))
+                await self.write(partial(beat, moment=self.now()))
             except AwelloError:
                 continue
 
@@ -118,6 +120,7 @@ class Hall:
         for offer in self.challenges.values():
             if guest.account and offer.to and offer.to.number == guest.account.number:
                 guest.send({"event": "challenge", **offer.view()})
+        self.tournaments.greet(guest)
 
     def leave(self, guest: Guest) -> None:
         """Somebody goes: what they offered is withdrawn when nobody of the account is left, games go on."""
@@ -222,19 +225,19 @@ class Hall:
         people = (offer.account, account) if first == 0 else (account, offer.account)
         if found.to is None:
             self._news = True
-        return await self._start(people, offer.terms)
+        return await self.start(people, offer.terms)
 
-    async def _start(self, people: tuple[Account, Account], terms: Terms) -> Message:
-        players = people[0].number, people[1].number
+    async def start(self, people: tuple[Account, Account], terms: Terms, also: Also | None = None) -> Message:
+        """Begin a game, even if whoever asked for it is gone by then; `also` is written together with it."""
 
-        def make(number: int) -> Table:
-            return new_table(number, terms.game, players, terms.control, terms.rated, self.now())
+        async def begin() -> Message:
+            seat = await self.write(partial(lay_table, people=people, terms=terms, now=self.now, also=also))
+            self.seats[seat.table.number] = seat
+            self._tell_table(seat)
+            self._news = True
+            return {"game": seat.table.number}
 
-        seat = await self._seat(await self._write(lambda connection: add_table(connection, make)), people)
-        self.seats[seat.table.number] = seat
-        self._tell_table(seat)
-        self._news = True
-        return {"game": seat.table.number}
+        return await asyncio.shield(self._begin(begin()))
 
     # ---- games -------------------------------------------------------------------------------------------------------
     async def move(self, guest: Guest, number: int, ply: int, move: str) -> Message:
@@ -285,7 +288,7 @@ class Hall:
         self._may_play(seat.people[1 - side])
         seat.rematch = None
         terms = Terms(seat.table.game, seat.table.control, seat.table.rated)
-        return await self._start((seat.people[1], seat.people[0]), terms)
+        return await self.start((seat.people[1], seat.people[0]), terms)
 
     async def _do(self, guest: Guest, number: int, act: Callable[[Table, int], Table]) -> Message:
         account = self._known(guest)
@@ -300,7 +303,7 @@ class Hall:
         async with seat.lock:
             after = change(seat.table)
             if after is not seat.table:
-                await self._write(partial(save_table, table=after))
+                await self.write(partial(save_table, table=after))
                 self.counts["moves"] += len(after.moves) - len(seat.table.moves)
                 seat.follow(after)
                 if after.over:
@@ -317,6 +320,7 @@ class Hall:
             self.ended.popitem(last=False)
         self._news = True
         self._begin(self._archive_one(seat))
+        self.tournaments.wake()
 
     def _standing(self, seat: Seat) -> Message:
         """What whoever acted is told at once."""
@@ -337,7 +341,8 @@ class Hall:
         return seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS
 
     # ---- books -------------------------------------------------------------------------------------------------------
-    async def _write(self, act: Callable[[Connection], Done]) -> Done:
+    async def write(self, act: Callable[[Connection], Done]) -> Done:
+        """Write something into the books, or refuse it as a whole."""
         begun = time.monotonic()
         try:
             done = await asyncio.wrap_future(self.desk.write(act))
@@ -347,17 +352,8 @@ class Hall:
             self.counts["storage failures"] += 1
             raise Refused("storage", "the club cannot write now, so nothing happened: try again in a moment") from None
 
-    async def _seat(self, table: Table, people: tuple[Account, Account] | None = None) -> Seat:
-        pool = pool_of(table.game, table.control)
-
-        def ask(connection: Connection) -> tuple[list[Account], list[Rating]]:
-            asked = select(accounts).where(accounts.c.id.in_(table.players))
-            rows = {row.id: Account(row.id, row.name, row.program, row.owner) for row in connection.execute(asked)}
-            found = list(people) if people else [rows[number] for number in table.players]
-            return found, [rating_of(connection, number, pool) for number in table.players]
-
-        found, ratings = await asyncio.to_thread(self.desk.read, ask)
-        return Seat(table, (found[0], found[1]), (ratings[0], ratings[1]))
+    async def _seat(self, table: Table) -> Seat:
+        return await asyncio.to_thread(self.desk.read, partial(sit_down, table=table))
 
     async def _from_books(self, number: int) -> Seat:
         row = await asyncio.to_thread(
@@ -377,7 +373,7 @@ class Hall:
             names = seat.people[0].name, seat.people[1].name
             await self.archive(table.record(names, Event="Awello club", Date=moment, Round=str(table.number)))
         done = update(games).where(games.c.id == table.number).values(archived=True)
-        await self._write(lambda connection: connection.execute(done).rowcount)
+        await self.write(lambda connection: connection.execute(done).rowcount)
 
     async def _archive_the_rest(self) -> None:
         """Games that ended when the club was closed before they were archived."""

@@ -22,6 +22,8 @@ class Terms:
     rated: bool = True
     side: int | None = None
     """The side that whoever asks wants to have; None leaves it to chance."""
+    tournament: int | None = None
+    """The tournament that asks for it."""
 
     def check(self) -> None:
         """Refuse terms that are none."""

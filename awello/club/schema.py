@@ -48,6 +48,30 @@ tokens = Table(
     Column("label", Text, nullable=False),
     Column("created", Float, nullable=False),
 )
+tournaments = Table(
+    "tournaments",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("system", Text, nullable=False),
+    Column("game", SmallInteger, nullable=False),
+    Column("base", Float, nullable=False),
+    Column("increment", Float, nullable=False),
+    Column("rated", Boolean, nullable=False),
+    Column("rounds", Integer, nullable=False),  # of a round robin 0 until it begins
+    Column("starts", Float, nullable=False),
+    Column("grace", Float, nullable=False),  # seconds in which players must come
+    Column("state", Text, nullable=False, index=True),
+    Column("round", Integer, nullable=False),  # that is played; 0 before the first
+)
+entries = Table(
+    "entries",
+    metadata,
+    Column("tournament", ForeignKey("tournaments.id"), primary_key=True),
+    Column("account", ForeignKey("accounts.id"), primary_key=True, index=True),
+    Column("entered", Float, nullable=False),
+    Column("seed", Integer),  # from 1, the highest rating first; known when it begins
+)
 games = Table(
     "games",
     metadata,
@@ -69,7 +93,21 @@ games = Table(
     Column("loser", SmallInteger),
     Column("reason", Text, nullable=False),
     Column("archived", Boolean, nullable=False, default=False),
+    Column("tournament", ForeignKey("tournaments.id")),
     Index("games_by_state", "over", "archived"),
+)
+pairings = Table(
+    "pairings",
+    metadata,
+    Column("tournament", ForeignKey("tournaments.id"), primary_key=True),
+    Column("round", Integer, primary_key=True),
+    Column("board", Integer, primary_key=True),
+    Column("first", ForeignKey("accounts.id"), nullable=False),
+    Column("second", ForeignKey("accounts.id")),  # none for a bye
+    Column("game", ForeignKey("games.id"), unique=True),  # none until both are here
+    Column("first_points", Float),  # none until it is decided
+    Column("second_points", Float),
+    Column("forfeit", Boolean, nullable=False, default=False),
 )
 ratings = Table(
     "ratings",

@@ -4,12 +4,18 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sqlalchemy import Connection, select
+
 from awello.club.accounts import Account
+from awello.club.desk import add_table, rating_of
 from awello.club.offers import Message, Terms
-from awello.club.rating import Rating
-from awello.club.table import Table
+from awello.club.rating import Rating, pool_of
+from awello.club.schema import accounts
+from awello.club.table import Table, new_table
 from awello.position import Position, format_position
 from awello.record import Record
+
+Also = Callable[[Connection, Table], None]
 
 
 @dataclass(eq=False)
@@ -67,6 +73,7 @@ class Seat:
         del terms["side"]
         return {
             "game": table.number,
+            "tournament": table.tournament,
             **terms,
             "players": players,
             "ply": len(table.moves),
@@ -81,3 +88,33 @@ class Seat:
             "score": position.score() if position.over else None,
             "reason": table.reason,
         }
+
+
+def lay_table(
+    connection: Connection,
+    people: tuple[Account, Account],
+    terms: Terms,
+    now: Callable[[], float],
+    also: Also | None = None,
+) -> Seat:
+    """Write a game that begins down, and whatever else must be written with it."""
+
+    def make(number: int) -> Table:
+        players = people[0].number, people[1].number
+        return new_table(number, terms.game, players, terms.control, terms.rated, now(), terms.tournament)
+
+    table = add_table(connection, make)
+    if also:
+        also(connection, table)
+    return sit_down(connection, table, people)
+
+
+def sit_down(connection: Connection, table: Table, people: tuple[Account, Account] | None = None) -> Seat:
+    """A game as the hall has it: who plays, and what they are worth."""
+    if people is None:
+        asked = select(accounts).where(accounts.c.id.in_(table.players))
+        rows = {row.id: Account(row.id, row.name, row.program, row.owner) for row in connection.execute(asked)}
+        people = rows[table.players[0]], rows[table.players[1]]
+    pool = pool_of(table.game, table.control)
+    first, second = (rating_of(connection, number, pool) for number in table.players)
+    return Seat(table, people, (first, second))

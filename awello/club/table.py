@@ -47,6 +47,8 @@ class Table:
     loser: int | None = None
     reason: str = ""
     """How it ended, if the board did not decide."""
+    tournament: int | None = None
+    """The tournament that it belongs to."""
 
     # ---- what it is like ---------------------------------------------------------------------------------------------
     @property
@@ -143,6 +145,8 @@ class Table:
     def abort(self, account: int) -> "Table":
         """Leave a game in which one has not moved yet; it counts for nothing."""
         side = self._acting(account)
+        if self.tournament is not None:
+            raise Refused("tournament", f"game {self.number} belongs to a tournament: play on, or resign")
         if len(self.moves) > side:
             raise Refused("begun", f"game {self.number} has begun: play on, or resign")
         return replace(self, reason=ABORTED)
@@ -168,7 +172,15 @@ class Table:
         return side
 
 
-def new_table(number: int, game: Game, players: tuple[int, int], control: Clock, rated: bool, now: float) -> Table:
+def new_table(
+    number: int,
+    game: Game,
+    players: tuple[int, int],
+    control: Clock,
+    rated: bool,
+    now: float,
+    tournament: int | None = None,
+) -> Table:
     """A game that begins: whoever moves first has the clock running."""
     clocks = control.seconds, control.seconds
-    return Table(number, game, players, control, rated, now, clocks, Position.start(game))
+    return Table(number, game, players, control, rated, now, clocks, Position.start(game), tournament=tournament)

@@ -1,0 +1,182 @@
+"""The organiser of tournaments in the hall: begins them, pairs rounds, begins games, and tells how everybody stands.
+
+Nothing is remembered here that the books do not have.  At every look each tournament is read, and what is due by then
+is done, each thing in one transaction: a game is written together with its pairing, a result with nothing lost before.
+So it does not matter when the club was closed or killed.  Who was waited for is waited for anew.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from awello.club.accounts import Account
+from awello.club.contest import OPEN, PLAYING, Contest, Fixture
+from awello.club.entries import (
+    begin_contest,
+    begin_round,
+    bind_game,
+    end_contest,
+    enter_contest,
+    find_contest,
+    forfeit,
+    leave_contest,
+    load_contests,
+    settle,
+    unfinished,
+)
+from awello.club.offers import Message
+from awello.club.seat import Guest
+from awello.club.table import Refused
+from awello.errors import ArchiveError, AwelloError
+
+if TYPE_CHECKING:
+    from awello.club.hall import Hall
+
+LOOK = 1.0  # seconds between two looks, unless something happens
+SHOWN = 50  # tournaments in a list
+
+
+class Tournaments:
+    """The tournaments of a club while it is open."""
+
+    def __init__(self, hall: "Hall") -> None:
+        self.hall = hall
+        self.contests: dict[int, Contest] = {}  # those that are not over, as they were at the last look
+        self._called: dict[tuple[int, int], float] = {}  # since when the players of a round are waited for
+        self._told: dict[tuple[int, int], Any] = {}  # what of a tournament an account was told last
+        self._news = asyncio.Event()
+
+    # ---- what guests ask for -----------------------------------------------------------------------------------------
+    async def join(self, guest: Guest, which: int | str) -> Message:
+        """Enter a tournament that has not begun."""
+        contest = await self.hall.write(partial(enter_contest, which=which, account=_member(guest)))
+        self.wake()
+        return contest.view()
+
+    async def withdraw(self, guest: Guest, which: int | str) -> Message:
+        """Leave a tournament that has not begun."""
+        contest = await self.hall.write(partial(leave_contest, which=which, account=_member(guest)))
+        self.wake()
+        return contest.view()
+
+    async def show(self, which: int | str) -> Message:
+        """All of a tournament."""
+        contest: Contest = await self._read(partial(find_contest, which=which))
+        return contest.whole()
+
+    async def list(self) -> Message:
+        """The last tournaments, in short."""
+        contests: list[Contest] = await self._read(partial(load_contests, last=SHOWN))
+        return {"tournaments": [contest.view() for contest in contests]}
+
+    def greet(self, guest: Guest) -> None:
+        """Tell somebody who comes in of their tournaments; perhaps they were waited for."""
+        if guest.account:
+            for contest in self.contests.values():
+                if guest.account in contest.people:
+                    guest.send(contest.news(guest.account.number))
+            self.wake()
+
+    # ---- what is due -------------------------------------------------------------------------------------------------
+    def wake(self) -> None:
+        """Something happened: look at once."""
+        self._news.set()
+
+    async def run(self) -> None:
+        """Do whatever is due, for ever."""
+        while True:
+            with suppress(AwelloError):  # the database does not answer: at the next look
+                await self._look()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK):
+                    await self._news.wait()
+            self._news.clear()
+
+    async def _look(self) -> None:
+        for contest in await self._read(partial(unfinished, known=list(self.contests))):
+            try:
+                await self._carry_on(contest)
+            except AwelloError:
+                continue  # what could not be written is still due at the next look
+            except Exception:
+                logging.getLogger("awello").exception("tournament %d", contest.number)  # the others go on
+
+    async def _carry_on(self, contest: Contest) -> None:
+        """Do one thing after the other until nothing is due."""
+        before = None
+        while contest != before:
+            self._tell(contest)
+            before = contest
+            if await self._step(contest):
+                contest = await self._read(partial(find_contest, which=contest.number))
+
+    async def _step(self, contest: Contest) -> bool:
+        """Do what is due as a tournament stands; whether there was something."""
+        if contest.state == OPEN and contest.starts <= self.hall.now():
+            await self.hall.write(partial(begin_contest, number=contest.number))
+        elif contest.state != PLAYING:
+            return False
+        elif contest.round_over:
+            pairs = await asyncio.to_thread(contest.next_pairs, set(self.hall.present))
+            following = partial(begin_round, pairs=pairs) if pairs else end_contest
+            await self.hall.write(partial(following, contest=contest))
+        else:
+            return await self._play(contest)
+        return True
+
+    async def _play(self, contest: Contest) -> bool:
+        """Begin the games whose players are here, give up waiting for others, and see which games have ended."""
+        hall = self.hall
+        since = self._called.setdefault((contest.number, contest.round), hall.now())
+        late, here = hall.now() >= since + contest.grace, set(hall.present)
+        waiting = [fixture for fixture in contest.current if not fixture.decided and fixture.game is None]
+        ready = [fixture for fixture in waiting if here.issuperset(fixture.players)]
+        for fixture in ready:
+            await self._begin(contest, fixture)
+        missed = [fixture for fixture in waiting if late and fixture not in ready]
+        for fixture in missed:
+            await hall.write(partial(forfeit, contest=contest, fixture=fixture, here=here))
+        played = [fixture.game for fixture in contest.current if fixture.game is not None and not fixture.decided]
+        ended = [game for game in played if game not in hall.seats]
+        if ended:
+            await hall.write(partial(settle, contest=contest))
+        return bool(ready or missed or ended)
+
+    async def _begin(self, contest: Contest, fixture: Fixture) -> None:
+        """Begin a game; it is in the books together with its pairing, or not at all."""
+        people = {person.number: person for person in contest.people}
+        first, second = (people[player] for player in fixture.players)
+        await self.hall.start((first, second), contest.terms, partial(bind_game, contest=contest, fixture=fixture))
+
+    # ---- telling -----------------------------------------------------------------------------------------------------
+    def _tell(self, contest: Contest) -> None:
+        """Tell everybody for whom something has changed."""
+        self.contests[contest.number] = contest
+        for person in contest.people:
+            key, news = (contest.number, person.number), (contest.state, contest.round, contest.own(person.number))
+            if self._told.get(key) != news:
+                self._told[key] = news
+                for guest in list(self.hall.present.get(person.number, ())):
+                    guest.send(contest.news(person.number))
+        if contest.state not in (OPEN, PLAYING):
+            self._forget(contest.number)
+
+    def _forget(self, number: int) -> None:
+        self.contests.pop(number, None)
+        for kept in (self._called, self._told):
+            for key in [key for key in kept if key[0] == number]:
+                del kept[key]
+
+    async def _read(self, question: Any) -> Any:
+        try:
+            return await asyncio.to_thread(self.hall.desk.read, question)
+        except ArchiveError:
+            raise Refused("storage", "the club cannot read now: try again in a moment") from None
+
+
+def _member(guest: Guest) -> Account:
+    if guest.account is None:
+        raise Refused("account", "you only watch: log in to play")
+    return guest.account
