@@ -42,9 +42,11 @@ def serving(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iter
     thread.start()
     while not server.started:
         time.sleep(0.02)
-    yield f"http://127.0.0.1:{door.getsockname()[1]}/"
-    server.should_exit = True
-    thread.join()
+    try:
+        yield f"http://127.0.0.1:{door.getsockname()[1]}/"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def sign_up(client: Visitor, name: str) -> None:

@@ -28,6 +28,9 @@ def bot(
     seek: Annotated[
         str, typer.Option(help="Seek a game whenever it plays none, such as 'othello 5m'", metavar="GAME TIME")
     ] = "",
+    tournament: Annotated[
+        str, typer.Option(help="Enter this tournament before it begins", metavar="NUMBER or NAME")
+    ] = "",
     casual: Annotated[bool, typer.Option("--casual", help="What it seeks is not rated")] = False,
 ) -> None:
     """Let a player of yours play whoever challenges it in a club. Ctrl-C ends it.
@@ -52,6 +55,7 @@ def bot(
         raise ConfigError(f"{seek!r} is no game to seek: write a game and a time, such as 'othello 5m'")
     wanted = (games[words[0]], parse_clock(words[1])) if words else None
     kinds = frozenset(games[name] for name in kind) if kind else frozenset(Game)
-    manners = Manners(kinds, most, frozenset(name.lower() for name in only or ()), wanted, not casual)
+    entered = int(tournament) if tournament.isdecimal() else tournament or None
+    manners = Manners(kinds, most, frozenset(name.lower() for name in only or ()), wanted, not casual, entered)
     with suppress(KeyboardInterrupt):
         asyncio.run(Bot(server, secret, spec, manners, lambda line: print(line, file=sys.stderr, flush=True)).run())

@@ -12,10 +12,14 @@ from awello.cli.app import Json, app, print_json
 from awello.errors import ConfigError
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from awello.club.accounts import Account
     from awello.club.desk import Desk
 
-club = typer.Typer(no_args_is_help=True, help="Look after the books of a club: accounts, tokens, audit log, backup.")
+club = typer.Typer(
+    no_args_is_help=True, help="Look after the books of a club: accounts, tokens, tournaments, audit log, backup."
+)
 app.add_typer(club, name="club")
 
 Place = Annotated[str, typer.Argument(help="The club's file or postgresql://USER@HOST/NAME", metavar="PLACE")]
@@ -137,6 +141,117 @@ def audit(
     for row in rows:
         moment = datetime.fromtimestamp(row["moment"], UTC).isoformat(" ", "seconds")
         print(f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {row['what']}")
+
+
+@club.command()
+def tournament(
+    place: Place,
+    name: Annotated[str, typer.Argument(help="What it is called", metavar="NAME")],
+    at: Annotated[
+        str, typer.Option(help="When it begins: 2026-11-20T18:00, here unless it says where; or 10m from now")
+    ],
+    kind: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="KIND")] = "swiss",
+    game: Annotated[str, typer.Option(help="What is played, such as othello or abapa", metavar="GAME")] = "othello",
+    time: Annotated[str, typer.Option(help="Of a player for a game, such as 5m or 3m+2s", metavar="TIME")] = "5m",
+    rounds: Annotated[int | None, typer.Option(min=1, help="Of a Swiss one; unless said, 5", metavar="N")] = None,
+    grace: Annotated[str, typer.Option(help="How long players are waited for in a round", metavar="TIME")] = "2m",
+    casual: Annotated[bool, typer.Option("--casual", help="Its games are not rated")] = False,
+    json: Json = False,
+) -> None:
+    """Plan a tournament, while the club is open or not; people and programs can enter it until it begins."""
+    from awello.club.contest import SWISS
+    from awello.club.desk import note
+    from awello.club.entries import plan_contest
+    from awello.club.offers import Terms
+    from awello.limits import parse_clock, parse_seconds
+    from awello.rules.game import Game
+
+    games = {str(each): each for each in Game}
+    if game not in games:
+        raise ConfigError(f"no game {game!r}: choose {', '.join(games)}")
+    terms = Terms(games[game], parse_clock(time), not casual)
+    count = rounds or (5 if kind == SWISS else 0)
+    plan = (name, kind, terms, count, read_moment(at), parse_seconds(grace))
+    with books(place) as desk:
+        made = desk.write(lambda connection: plan_contest(connection, *plan)).result()
+        desk.write(lambda connection: note(connection, f"tournament {made.number} planned", "console")).result()
+    if json:
+        print_json(made.view())
+        return
+    print(f"tournament {made.number}, {made.name}, begins at {format_moment(made.starts)}")
+
+
+def read_moment(text: str) -> float:
+    """The seconds since 1970 of a moment, or of a time from now."""
+    import time
+    from datetime import datetime
+
+    from awello.errors import SpecError
+    from awello.limits import parse_seconds
+
+    try:
+        return time.time() + parse_seconds(text)
+    except SpecError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        raise ConfigError(f"{text!r} is no moment: write 2026-11-20T18:00, or 10m from now") from None
+    if moment < time.time():
+        raise ConfigError(f"{text} has passed: choose a later moment")
+    return moment
+
+
+def format_moment(moment: float) -> str:
+    """A moment for people, as clocks are here."""
+    from datetime import datetime
+
+    return datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+@club.command()
+def tournaments(
+    place: Place,
+    last: Annotated[int, typer.Option(min=1, help="So many of them", metavar="N")] = 10,
+    json: Json = False,
+) -> None:
+    """List the last tournaments with their standings."""
+    from functools import partial
+
+    from awello.club.entries import load_contests
+
+    with books(place) as desk:
+        contests = desk.read(partial(load_contests, last=last))
+    if json:
+        print_json({"tournaments": [contest.whole() for contest in contests]})
+        return
+    for contest in contests:
+        of = f"round {contest.round} of {contest.rounds}" if contest.round else f"at {format_moment(contest.starts)}"
+        print(f"{contest.number:5d}  {contest.name}, {contest.system}, {contest.terms.game}: {contest.state}, {of}")
+        for row in contest.table:
+            sums = f"{row['points']:5.1f}  {row['buchholz']:5.1f}  {row['berger']:6.2f}  {row['wins']:3d}"
+            print(f"{row['place']:9d}  {row['name']:20s}  {sums}")
+
+
+@club.command()
+def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tournament", metavar="NUMBER")]) -> None:
+    """Cancel a tournament that is not over; games that are played go on."""
+    from functools import partial
+
+    from awello.club.contest import CANCELLED, OPEN, PLAYING
+    from awello.club.desk import note
+    from awello.club.entries import end_contest, find_contest
+
+    def act(connection: "Connection") -> bool:
+        contest = find_contest(connection, number)
+        note(connection, f"tournament {number} cancelled", "console")
+        return contest.state in (OPEN, PLAYING) and end_contest(connection, contest, CANCELLED)
+
+    with books(place) as desk:
+        name = desk.read(partial(find_contest, which=number)).name
+        if not desk.write(act).result():
+            raise ConfigError(f"tournament {number} is over already: 'awello club tournaments' lists them")
+    print(f"{name} is cancelled")
 
 
 @club.command()

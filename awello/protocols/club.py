@@ -42,6 +42,8 @@ class Manners:
     seek: tuple[Game, Clock] | None = None
     """A game that it seeks whenever it plays none."""
     rated: bool = True
+    tournament: int | str | None = None
+    """The number or name of a tournament that it enters."""
 
     def accepts(self, challenge: Message, playing: int) -> bool:
         """Whether to take a challenge."""
@@ -64,6 +66,7 @@ class Bot:
         self.players: dict[int, Player] = {}
         self.thinking: set[asyncio.Task[None]] = set()
         self.over: set[int] = set()
+        self.heard: dict[int, str] = {}
         self.numbers, self.seeking = count(1), False
         self.name = ""
         self.pool = ThreadPoolExecutor(self.manners.most)
@@ -106,14 +109,26 @@ class Bot:
             elif event == "welcome":
                 self.name = message["name"]
                 self.tell(f"{self.spec} is in the club as {self.name}")
+                if self.manners.tournament is not None:
+                    await self._ask(socket, "join", tournament=self.manners.tournament)
                 await self._seek(socket)
             elif event == "challenge":
                 do = "accept" if self.manners.accepts(message, len(self.players)) else "decline"
                 await self._ask(socket, do, number=message["number"])
             elif event == "game":
                 await self._look(socket, message)
+            elif event == "tournament":
+                self._follow(message)
             elif message.get("ok") is False:
                 self.tell(f"the club refused: {message['message']}")
+
+    def _follow(self, news: Message) -> None:
+        """Say once what is new of a tournament: it begins, a round begins, it is over."""
+        place = next((row["place"] for row in news["standings"] if row["name"] == self.name), None)
+        said = f"tournament {news['name']}: {news['state']}, round {news['round']} of {news['rounds']}, place {place}"
+        if news["state"] != "open" and said != self.heard.get(news["tournament"]):
+            self.heard[news["tournament"]] = said
+            self.tell(said)
 
     async def _ask(self, socket: ClientConnection, do: str, **fields: Any) -> None:
         await socket.send(json.dumps({"id": next(self.numbers), "do": do, **fields}))

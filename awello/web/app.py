@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from awello import __version__
 from awello.errors import AwelloError
-from awello.web import api, exchange, games, laboratory, members
+from awello.web import api, club_tournaments, exchange, games, laboratory, members
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
 from awello.web.complaints import complaint
@@ -70,6 +70,7 @@ def create_app(
     app.include_router(exchange.router, responses={404: api.ABSENT})
     app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
     app.include_router(laboratory.router, responses={404: api.ABSENT, 409: api.BUSY})
+    app.include_router(club_tournaments.router, responses={404: api.ABSENT})
     app.include_router(members.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
     _answer_problems(app)
 

@@ -134,6 +134,44 @@ def of_game(act: Callable[[Hall, Guest, int], Awaitable[Any]]) -> type[OfGame]:
     return Made
 
 
+class OfTournament(Message):
+    """Something about one tournament."""
+
+    tournament: Number | Annotated[str, Field(min_length=1, max_length=40)] = Field(description="Its number or name")
+
+
+class Join(OfTournament):
+    """Enter it before it begins."""
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.tournaments.join(guest, self.tournament)
+
+
+class Withdraw(OfTournament):
+    """Leave it before it begins."""
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.tournaments.withdraw(guest, self.tournament)
+
+
+class Show(OfTournament):
+    """Look at it."""
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.tournaments.show(self.tournament)
+
+
+class Tournaments(Message):
+    """Look which there are."""
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.tournaments.list()
+
+
 class Lobby(Message):
     """Whether to be told what is new in the lobby."""
 
@@ -163,6 +201,10 @@ MESSAGES: dict[str, type[Any]] = {
     "rematch": of_game(Hall.rematch),
     "watch": of_game(Hall.watch),
     "unwatch": of_game(Hall.unwatch),
+    "join": Join,
+    "withdraw": Withdraw,
+    "tournament": Show,
+    "tournaments": Tournaments,
     "lobby": Lobby,
     "pong": Pong,
 }
