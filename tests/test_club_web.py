@@ -1,13 +1,17 @@
 """The club on the web: accounts, cookies, tokens, and the channel, by a client that speaks HTTP and WebSocket."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from clubs import PASSWORD, Visitor, serving, sign_up
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from awello import Record
+from awello.formats.files import read_games
 from awello.web import clubhouse
 from awello.web.clubhouse import COOKIE
 
@@ -83,17 +87,21 @@ def test_a_game_on_the_channel(visit: Any) -> None:
     with ann.channel() as first, bob.channel() as second, eyes.channel() as watcher:
         assert first.hear("welcome")["name"] == "Ann" and watcher.hear("welcome")["name"] is None
         seek = first.ask("seek", kind="othello4", seconds=60, side=0)
+        while not (seeks := watcher.hear("lobby")["seeks"]):
+            pass
+        assert (seeks[0]["from"], seeks[0]["rating"], seeks[0]["sure"], seeks[0]["program"]) == (
+            "Ann",
+            1500,
+            False,
+            False,
+        )
         number = second.ask("accept", number=seek["seek"])["game"]
         assert watcher.ask("watch", game=number)["players"][0]["name"] == "Ann"
         assert watcher.ask("resign", game=number)["code"] == "account"
-        talks = (first, second)
-        while not (state := first.state(number))["over"]:
-            mover = talks[state["mover"]]
-            answer = mover.ask("move", game=number, ply=state["ply"], move=state["legal"][0])
-            assert answer["ok"] and answer["ply"] > state["ply"]
-            while first.state(number)["ply"] < answer["ply"]:
-                first.hear("game")
+        play_out(number, first, second)
         assert watcher.ask("watch", game=number)["over"]
+        for player in first.state(number)["players"]:
+            assert (player["rating"], player["sure"]) == (1500, False) and player["after"] != 1500
         rows = ann.get("/api/club/ladder", params={"game": "othello4"}).json()
         assert {row["name"] for row in rows} == {"Ann", "Bob"} and rows[0]["rating"] >= rows[1]["rating"]
 
@@ -112,6 +120,85 @@ def test_it_answers_to_the_names_it_was_given(tmp_path: Path) -> None:
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as client:
         codes = [client.get("/", headers={"host": name}).status_code for name in ("club.example.org", "evil.example")]
         assert codes == [200, 403]
+
+
+def play_out(number: int, first: Any, second: Any) -> None:
+    """Play a game to its end, by the first legal move each time."""
+    while not (state := first.state(number))["over"]:
+        mover = (first, second)[state["mover"]]
+        answer = mover.ask("move", game=number, ply=state["ply"], move=state["legal"][0])
+        assert answer["ok"] and answer["ply"] > state["ply"]
+        while first.state(number)["ply"] < answer["ply"]:
+            first.hear("game")
+
+
+def test_who_is_here_and_offers_that_leave_with_them(visit: Any) -> None:
+    ann, bob = visit(), visit()
+    sign_up(ann, "Ann")
+    sign_up(bob, "Bob")
+    with ann.channel() as first:
+        with bob.channel() as second:
+            while first.hear("lobby")["members"] != ["Ann", "Bob"]:
+                pass
+            number = second.ask("challenge", name="ann", kind="abapa", seconds=300)["challenge"]
+            assert first.hear("challenge")["number"] == number
+        assert first.hear("declined") == {"event": "declined", "number": number, "by": "Bob"}
+        assert first.hear("lobby")["members"] == ["Ann"]
+        assert first.ask("accept", number=number)["code"] == "gone"
+
+
+def test_profiles_and_games_to_take_home(visit: Any) -> None:
+    ann, bob, eyes = visit(), visit(), visit()
+    sign_up(ann, "Ann")
+    sign_up(bob, "Bob")
+    ann.post("/api/club/programs", json={"name": "rex"})
+    assert ann.get("/api/club/programs").json() == [{"name": "rex", "program": True}]
+    assert eyes.get("/api/club/programs").status_code == 401
+    assert eyes.get("/api/club/players/ann/games").json()["code"] == "absent", "there is nothing to write yet"
+    with ann.channel() as first, bob.channel() as second:
+        seek = first.ask("seek", kind="othello4", seconds=60, side=0)["seek"]
+        won = second.ask("accept", number=seek)["game"]
+        play_out(won, first, second)
+        only = eyes.get("/api/club/players/ann/games")
+        assert only.headers["content-disposition"] == 'attachment; filename="awello-Ann.ggf"'
+        seek = second.ask("seek", kind="abapa", seconds=1800, side=0, rated=False)["seek"]
+        drawn = first.ask("accept", number=seek)["game"]
+        second.ask("move", game=drawn, ply=0, move="A")
+        first.ask("draw", game=drawn)
+        second.ask("draw", game=drawn)
+        seek = first.ask("seek", kind="othello", seconds=60, side=1)["seek"]
+        left = second.ask("accept", number=seek)["game"]
+        first.ask("abort", game=left)
+        seek = first.ask("seek", kind="othello", seconds=60, side=0)["seek"]
+        going = second.ask("accept", number=seek)["game"]
+        found = eyes.get("/api/club/players/ann").json()
+    assert (found["name"], found["program"], found["owner"], found["games"]) == ("Ann", False, None, 2)
+    assert found["here"] and not eyes.get("/api/club/players/rex").json()["here"]
+    assert eyes.get("/api/club/players/rex").json()["owner"] == "Ann"
+    (pool,) = found["ratings"]
+    assert (pool["game"], pool["speed"], pool["wins"] + pool["draws"] + pool["losses"]) == ("othello4", "blitz", 1)
+    assert [game["number"] for game in found["last"]] == [going, left, drawn, won]
+    assert [(game["over"], game["reason"]) for game in found["last"]] == [
+        (False, ""),
+        (True, "was not begun"),
+        (True, "a draw was agreed"),
+        (True, ""),
+    ]
+    assert [game["side"] for game in found["last"]] == [0, 1, 1, 0] and found["last"][3]["score"] is not None
+    assert [game["change"] for game in found["last"]] == [None, None, None, pool["rating"] - 1500]
+    fewer = eyes.get("/api/club/players/ann", params={"limit": 1, "before": drawn}).json()["last"]
+    assert [game["number"] for game in fewer] == [won]
+    assert eyes.get("/api/club/players/nobody").status_code == 404
+
+    answer = eyes.get("/api/club/players/ann/games")
+    assert answer.headers["content-disposition"] == 'attachment; filename="awello-Ann.zip"'
+    with ZipFile(BytesIO(answer.content)) as box:
+        (othello,) = read_games(box.read("awello-Ann.ggf"))
+        (awale,) = read_games(box.read("awello-Ann.ogn"))
+    assert isinstance(othello, Record) and isinstance(awale, Record)
+    assert othello.final.over and othello.tags["Black"] == "Ann" and othello.tags["Event"] == "Awello club"
+    assert (awale.tags["South"], awale.tags["North"], awale.tags["Result"]) == ("Bob", "Ann", "1/2-1/2")
+    assert [eyes.get("/api/club/players/ann/games").status_code for _ in range(5)][-1] == 429
 
 
 def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
@@ -136,8 +223,13 @@ def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
 def test_without_a_club_everything_is_as_before() -> None:
     with serving(None) as address, Visitor(base_url=address) as client:
         login = {"name": "Ann", "password": PASSWORD}
-        for answer in (client.post("/api/club/accounts", json=login), client.get("/api/club/ladder")):
-            assert (answer.status_code, answer.json()["code"]) == (404, "noclub")
-        assert client.get("/api/health").json()["ok"]
+        asked = ["ladder", "session", "programs", "players/ann", "players/ann/games"]
+        for answer in (
+            client.post("/api/club/accounts", json=login),
+            *(client.get(f"/api/club/{one}") for one in asked),
+        ):
+            assert (answer.status_code, answer.json()["code"]) == (404, "noclub"), answer.url
+        health = client.get("/api/health").json()
+        assert health["ok"] and not health["club"]
         with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel() as talk:
             talk.read()

@@ -72,6 +72,17 @@ def find_account(connection: Connection, name: str) -> Account | None:
     return _account(row) if row else None
 
 
+def list_programs(connection: Connection, owner: Account) -> list[Account]:
+    """The programs of a person that are not closed."""
+    asked = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
+    return [_account(row) for row in connection.execute(asked)]
+
+
+def owner_of(connection: Connection, account: Account) -> str | None:
+    """The name of a program's owner."""
+    return connection.execute(select(accounts.c.name).where(accounts.c.id == account.owner)).scalar()
+
+
 def close_account(connection: Connection, account: Account) -> None:
     """Nobody can log in any more; games stay."""
     connection.execute(update(accounts).where(accounts.c.id == account.number).values(closed=True))

@@ -18,9 +18,10 @@ from sqlalchemy import Connection, func, insert, select, update
 from awello.archive.database import connect, writing
 from awello.club.rating import Rating, pool_of, rate
 from awello.club.schema import CLUB, accounts, audit, changes, games, pulse, ratings
-from awello.club.table import ABORTED, Table
+from awello.club.table import ABORTED, AGREED, Table
 from awello.limits import Clock
 from awello.position import Position
+from awello.record import Record
 from awello.rules.game import Game
 
 AT_ONCE = 256  # acts in one transaction
@@ -105,11 +106,10 @@ def add_table(connection: Connection, make: Callable[[int], Table]) -> Table:
     return table
 
 
-def save_table(connection: Connection, table: Table) -> None:
-    """Write down how a game stands, and what it changes in the ratings if it has ended."""
+def save_table(connection: Connection, table: Table) -> tuple[Rating, Rating] | None:
+    """Write down how a game stands; both ratings after it, if it has ended and counts."""
     connection.execute(update(games).where(games.c.id == table.number).values(**_state(table)))
-    if table.over and table.reason != ABORTED:
-        _count(connection, table)
+    return _count(connection, table) if table.over and table.reason != ABORTED else None
 
 
 def load_tables(connection: Connection) -> list[Table]:
@@ -129,6 +129,13 @@ def table_of(row: Any) -> Table:
     return Table(
         row.id, game, (row.first, row.second), control, *state, row.offer, row.loser, row.reason, row.tournament
     )
+
+
+def record_of(table: Table, names: tuple[str, str]) -> Record:
+    """A game as archives and files keep it."""
+    moment = time.strftime("%Y-%m-%d", time.gmtime(table.since))
+    tags = {"Result": "1/2-1/2"} if table.reason == AGREED else {}  # as OGN says it: the board does not
+    return table.record(names, Event="Awello club", Date=moment, Round=str(table.number), **tags)
 
 
 def _state(table: Table) -> dict[str, Any]:
@@ -154,11 +161,17 @@ def rating_of(connection: Connection, account: int, pool: str) -> Rating:
     return Rating(row.mean, row.doubt) if row else Rating()
 
 
-def _count(connection: Connection, table: Table) -> None:
-    """Let a game that has ended count, once."""
-    known = select(changes.c.game).where(changes.c.game == table.number)
-    if not table.rated or connection.execute(known).first():
-        return
+def changed_by(connection: Connection, game: int) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """The ratings of both sides before and after a game; None if it does not count."""
+    asked = select(changes.c.before, changes.c.after).where(changes.c.game == game).order_by(changes.c.side)
+    rows = connection.execute(asked).all()
+    return ((rows[0].before, rows[0].after), (rows[1].before, rows[1].after)) if len(rows) == 2 else None
+
+
+def _count(connection: Connection, table: Table) -> tuple[Rating, Rating] | None:
+    """Let a game that has ended count, once; both ratings after it."""
+    if not table.rated or changed_by(connection, table.number):
+        return None
     pool = pool_of(table.game, table.control)
     before = [rating_of(connection, account, pool) for account in table.players]
     after = rate(before[0], before[1], table.winner)
@@ -172,6 +185,7 @@ def _count(connection: Connection, table: Table) -> None:
             connection.execute(insert(ratings).values(account=account, pool=pool, **values, **tally))
         was = {"game": table.number, "side": side, "before": before[side].mean, "after": after[side].mean}
         connection.execute(insert(changes).values(**was))
+    return after
 
 
 def ladder(connection: Connection, pool: str, count: int) -> list[dict[str, Any]]:

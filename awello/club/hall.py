@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, select, update
 
 from awello.club.accounts import Account, find_account
-from awello.club.desk import Desk, beat, last_beat, load_tables, save_table, table_of
+from awello.club.desk import Desk, beat, last_beat, load_tables, rating_of, record_of, save_table, table_of
 from awello.club.offers import Message, Offer, Terms
+from awello.club.rating import Rating, pool_of
 from awello.club.schema import games
 from awello.club.seat import Also, Guest, Seat, lay_table, sit_down
 from awello.club.table import ABORTED, Refused, Table
@@ -28,6 +29,7 @@ from awello.rules.game import PASS
 
 MOST_SEEKS, MOST_CHALLENGES = 5, 10  # of one account that wait
 MOST_GAMES, MOST_PROGRAM_GAMES = 8, 64  # of one account at once
+NAMED = 100  # members who are named in the lobby
 REMEMBERED = 1000  # games that have ended and can be looked at without asking the database
 TICK = 0.2  # seconds between two looks at the clocks
 PULSE = 0.5  # seconds between two notes that the club is open
@@ -113,6 +115,7 @@ class Hall:
         """Let somebody in, and tell them what goes on, their own games above all."""
         self.guests.add(guest)
         if guest.account:
+            self._news |= guest.account.number not in self.present
             self.present[guest.account.number].add(guest)
         guest.send({"event": "welcome", "name": guest.account.name if guest.account else None, **self.lobby()})
         for seat in self._games_of(guest.account):
@@ -133,14 +136,17 @@ class Hall:
             if not here:
                 del self.present[guest.account.number]
                 self._withdraw(guest.account)
+                self._news = True
 
     def lobby(self) -> Message:
-        """What everybody may see: offers to all, and the games that are played."""
+        """What everybody may see: offers to all, the games that are played, and who is here."""
         playing = [
             {"game": seat.table.number, "kind": str(seat.table.game), "players": [each.name for each in seat.people]}
             for seat in list(self.seats.values())[-100:]
         ]
-        return {"seeks": [offer.view() for offer in self.seeks.values()], "games": playing, "here": len(self.present)}
+        seeks = [offer.view() for offer in self.seeks.values()]
+        names = [guest.account.name for guests in self.present.values() for guest in list(guests)[:1] if guest.account]
+        return {"seeks": seeks, "games": playing, "here": len(self.present), "members": names[:NAMED]}
 
     def _games_of(self, account: Account | None) -> list[Seat]:
         if account is None:
@@ -148,25 +154,26 @@ class Hall:
         return [seat for seat in self.seats.values() if account.number in seat.table.players]
 
     def _withdraw(self, account: Account) -> None:
-        for offers, event in ((self.seeks, "seeks"), (self.challenges, "")):
-            gone = [number for number, offer in offers.items() if offer.account.number == account.number]
-            for number in gone:
-                del offers[number]
-            if gone and event:
-                self._news = True
+        for offers in (self.seeks, self.challenges):
+            for offer in [each for each in offers.values() if each.account.number == account.number]:
+                del offers[offer.number]
+                if offer.to:
+                    gone = {"event": "declined", "number": offer.number, "by": account.name}
+                    self._tell_account(offer.to.number, gone)
 
     # ---- offers ------------------------------------------------------------------------------------------------------
     async def seek(self, guest: Guest, terms: Terms) -> Message:
         """Play somebody who seeks the same, or wait for one."""
         account = self._known(guest)
         terms.check()
+        rating = await self._rating(account, terms)
         self._may_play(account)
         for offer in self.seeks.values():
             if offer.account.number != account.number and offer.terms.fits(terms):
                 return await self._take(account, offer, terms.side)
         if sum(offer.account.number == account.number for offer in self.seeks.values()) >= MOST_SEEKS:
             raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
-        offer = Offer(next(self._numbers), account, terms)
+        offer = Offer(next(self._numbers), account, terms, None, rating)
         self.seeks[offer.number] = offer
         self._news = True
         return {"seek": offer.number}
@@ -186,15 +193,16 @@ class Hall:
         """Offer a game to somebody who is here."""
         account = self._known(guest)
         terms.check()
-        self._may_play(account)
         other = await asyncio.to_thread(self.desk.read, partial(find_account, name=name))
+        rating = await self._rating(account, terms)
+        self._may_play(account)
         if other is None or other.number not in self.present:
             raise Refused("absent", f"{name} is not here: look who is, or seek a game")
         if other.number == account.number:
             raise Refused("self", "you cannot challenge yourself")
         if sum(offer.account.number == account.number for offer in self.challenges.values()) >= MOST_CHALLENGES:
             raise Refused("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
-        offer = Offer(next(self._numbers), account, terms, other)
+        offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges[offer.number] = offer
         self._tell_account(other.number, {"event": "challenge", **offer.view()})
         return {"challenge": offer.number}
@@ -303,10 +311,11 @@ class Hall:
         async with seat.lock:
             after = change(seat.table)
             if after is not seat.table:
-                await self.write(partial(save_table, table=after))
+                rated = await self.write(partial(save_table, table=after))
                 self.counts["moves"] += len(after.moves) - len(seat.table.moves)
                 seat.follow(after)
                 if after.over:
+                    seat.after = (rated[0].mean, rated[1].mean) if rated else None
                     await self._end(seat)
                 self._tell_table(seat)
             return self._standing(seat)
@@ -355,6 +364,10 @@ class Hall:
     async def _seat(self, table: Table) -> Seat:
         return await asyncio.to_thread(self.desk.read, partial(sit_down, table=table))
 
+    async def _rating(self, account: Account, terms: Terms) -> Rating:
+        pool = pool_of(terms.game, terms.control)
+        return await asyncio.to_thread(self.desk.read, partial(rating_of, account=account.number, pool=pool))
+
     async def _from_books(self, number: int) -> Seat:
         row = await asyncio.to_thread(
             self.desk.read, lambda connection: connection.execute(select(games).where(games.c.id == number)).first()
@@ -369,9 +382,7 @@ class Hall:
         if self.archive is None:
             return
         if table.reason != ABORTED and table.moves:
-            moment = time.strftime("%Y-%m-%d", time.gmtime(table.since))
-            names = seat.people[0].name, seat.people[1].name
-            await self.archive(table.record(names, Event="Awello club", Date=moment, Round=str(table.number)))
+            await self.archive(record_of(table, (seat.people[0].name, seat.people[1].name)))
         done = update(games).where(games.c.id == table.number).values(archived=True)
         await self.write(lambda connection: connection.execute(done).rowcount)
 

@@ -1,9 +1,10 @@
 """What is offered in the hall: a game on some terms, to everybody or to one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from awello.club.accounts import Account
+from awello.club.rating import Rating
 from awello.club.table import Refused
 from awello.limits import Clock
 from awello.rules.game import Game
@@ -51,7 +52,11 @@ class Offer:
     account: Account
     terms: Terms
     to: Account | None = None
+    rating: Rating = field(default_factory=Rating)
+    """What whoever offers it is worth in such games."""
 
     def view(self) -> Message:
         """For those who are told."""
-        return {"number": self.number, "from": self.account.name, **self.terms.view()}
+        who = {"from": self.account.name, "program": self.account.program}
+        worth = {"rating": round(self.rating.mean), "sure": not self.rating.provisional}
+        return {"number": self.number, **who, **worth, **self.terms.view()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, select
 
 from awello.club.accounts import Account
-from awello.club.desk import add_table, rating_of
+from awello.club.desk import add_table, changed_by, rating_of
 from awello.club.offers import Message, Terms
 from awello.club.rating import Rating, pool_of
 from awello.club.schema import accounts
@@ -43,6 +43,8 @@ class Seat:
     watchers: set[Guest] = field(default_factory=set)
     rematch: int | None = None
     """The side that wants to play again."""
+    after: tuple[float, float] | None = None
+    """What both are worth after the game, if it has ended and counts."""
 
     def __post_init__(self) -> None:
         self.follow(self.table)
@@ -64,8 +66,9 @@ class Seat:
                 "program": person.program,
                 "rating": round(rating.mean),
                 "sure": not rating.provisional,
+                "after": None if after is None else round(after),
             }
-            for person, rating in zip(self.people, self.ratings, strict=True)
+            for person, rating, after in zip(self.people, self.ratings, self.after or (None, None), strict=True)
         ]
         position = table.position
         legal = [] if table.over else [position.format_move(move) for move in position.legal_moves()]
@@ -117,4 +120,7 @@ def sit_down(connection: Connection, table: Table, people: tuple[Account, Accoun
         people = rows[table.players[0]], rows[table.players[1]]
     pool = pool_of(table.game, table.control)
     first, second = (rating_of(connection, number, pool) for number in table.players)
+    if table.over and (changed := changed_by(connection, table.number)):
+        before = Rating(changed[0][0], first.doubt), Rating(changed[1][0], second.doubt)
+        return Seat(table, people, before, after=(changed[0][1], changed[1][1]))
     return Seat(table, people, (first, second))

@@ -68,9 +68,9 @@ Thinking = Annotated[Thinkers, Depends(thinkers_of)]
 
 
 @router.get("/health", summary="Whether the server is well")
-async def health() -> Json:
-    """The version that answers."""
-    return {"ok": True, "version": __version__}
+async def health(request: Request) -> Json:
+    """The version that answers, and whether there is a club."""
+    return {"ok": True, "version": __version__, "club": request.app.state.clubhouse.place is not None}
 
 
 @router.get("/rules", summary="The games and their rules")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 COOKIE = "awello_session"
 LOGINS, SIGN_UPS = (10, 1 / 6), (5, 1 / 720)  # of an address or name: at once, and a second
+DOWNLOADS = (5, 1 / 30)  # of an address
 MOST_CONNECTIONS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 2000, 256, 16
 
 Done = TypeVar("Done")
@@ -33,7 +34,8 @@ class Clubhouse:
     def __init__(self, place: str | None, archivist: Archivist) -> None:
         self.place, self.archivist = place, archivist
         self.connections: Counter[str] = Counter()  # by address, by account, and all
-        self.logins, self.signups = Buckets(*LOGINS), Buckets(*SIGN_UPS)
+        self.logins, self.signups, self.downloads = Buckets(*LOGINS), Buckets(*SIGN_UPS), Buckets(*DOWNLOADS)
+        self.writing = asyncio.Lock()  # while a file with somebody's games is written
         self._desk: Desk | None = None
         self._hall: Hall | None = None
 
@@ -81,6 +83,7 @@ class Clubhouse:
         """Whose token or session a request carries; a token that is none is refused."""
         from awello.club.accounts import by_session, by_token
 
+        self.hall  # noqa: B018  (refused where there is no club)
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind:
             found = await self.read(partial(by_token, secret=token)) if kind.lower() == "bearer" else None

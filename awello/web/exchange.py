@@ -153,27 +153,27 @@ async def take_games_out(asked: Annotated[GamesFile, Query()], archivist: Keepin
             raise Refusal(400, "many", f"{more}: filter them, or use 'awello games export'")
         return contents_of(archive, archive.numbers(wanted), find_format(asked.format))
 
-    return _file(await archivist.ask(write))
+    return packed(await archivist.ask(write))
 
 
 @router.post("/file", summary="A game as a file", response_class=Response, responses=FILE)
 def take_game_out(request: GameFile) -> Response:
     """The game on the board, whether it is over or not."""
     played = request.played()
-    return _file(find_format(request.format).write([replace(played, tags={**request.tags, **played.tags})]))
+    return packed(find_format(request.format).write([replace(played, tags={**request.tags, **played.tags})]))
 
 
-def _file(contents: dict[str, bytes]) -> Response:
-    """A file to keep; several are packed into one."""
+def packed(contents: dict[str, bytes], name: str = "awello") -> Response:
+    """A file to keep, by the ends of the names of what is in it; several are packed into one."""
     if len(contents) == 1:
         ((suffix, content),) = contents.items()
-        return _attachment(suffix, content, "application/octet-stream")
-    packed = BytesIO()
-    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        return _attachment(f"{name}{suffix}", content, "application/octet-stream")
+    box = BytesIO()
+    with ZipFile(box, "w", ZIP_DEFLATED) as archive:
         for suffix, content in contents.items():
-            archive.writestr(f"awello{suffix}", content)
-    return _attachment(".zip", packed.getvalue(), "application/zip")
+            archive.writestr(f"{name}{suffix}", content)
+    return _attachment(f"{name}.zip", box.getvalue(), "application/zip")
 
 
-def _attachment(suffix: str, content: bytes, kind: str) -> Response:
-    return Response(content, headers={"content-disposition": f'attachment; filename="awello{suffix}"'}, media_type=kind)
+def _attachment(name: str, content: bytes, kind: str) -> Response:
+    return Response(content, headers={"content-disposition": f'attachment; filename="{name}"'}, media_type=kind)

@@ -1,7 +1,7 @@
 """The club's part of the API: accounts, tokens, the ladder, profiles and games to take home."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
@@ -9,9 +9,12 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from awello.web.clubhouse import COOKIE, House, address_of
 from awello.web.door import Refusal
+from awello.web.exchange import FILE, packed
 from awello.web.messages import GameName, Message
 
 LONGEST_LABEL = 60
+MOST_GAMES = 5000  # that are written to one file
+LARGEST = (1 << 31) - 1  # number of a game
 
 router = APIRouter(prefix="/api/club", tags=["club"])
 Name = Annotated[str, StringConstraints(min_length=1, max_length=40)]
@@ -52,16 +55,58 @@ class Token(BaseModel):
     created: float
 
 
-class Rank(BaseModel):
+class Tally(BaseModel):
+    """A rating, and the rated games it comes from."""
+
+    rating: int
+    sure: bool = Field(description="False while too few games have been played")
+    wins: int
+    draws: int
+    losses: int
+
+
+class Rank(Tally):
     """A place on the ladder."""
 
     name: str
     program: bool
-    rating: int
-    sure: bool
-    wins: int
-    draws: int
-    losses: int
+
+
+class Pool(Tally):
+    """What somebody is worth in one game at one speed."""
+
+    game: GameName
+    speed: Literal["blitz", "standard"]
+
+
+class ClubGame(BaseModel):
+    """A game of the club in a list; of two entries the first is that of whoever moved first."""
+
+    number: int
+    game: GameName
+    players: tuple[str, str]
+    side: Literal[0, 1] = Field(description="Of whoever was asked about")
+    seconds: float = Field(description="On each clock at first")
+    increment: float
+    rated: bool
+    begun: float = Field(description="In seconds since 1970")
+    over: bool
+    winner: Literal[0, 1] | None
+    score: tuple[int, int] | None = Field(description="Where the board decided")
+    reason: str = Field(description="How it ended, where the board did not decide")
+    change: int | None = Field(description="By how much the rating changed, if the game counted")
+
+
+class Profile(BaseModel):
+    """What everybody may know of somebody."""
+
+    name: str
+    program: bool
+    owner: str | None = Field(description="Whose program it is")
+    here: bool = Field(description="Whether they are in the club now")
+    ratings: list[Pool]
+    games: int = Field(description="That have ended, whether they counted or not")
+    last: list[ClubGame] = Field(description="The latest first; those that are being played too")
 
 
 def _often(taken: bool) -> None:
@@ -167,6 +212,15 @@ async def add_program(program: Program, house: House, request: Request) -> Any:
     return {"name": made.name, "program": True}
 
 
+@router.get("/programs", summary="One's programs", response_model=list[Member])
+async def programs(house: House, request: Request) -> Any:
+    """The programs of whoever asks."""
+    from awello.club.accounts import list_programs
+
+    found = await house.read(partial(list_programs, owner=await _person(house, request)))
+    return [{"name": program.name, "program": True} for program in found]
+
+
 async def _program(house: Any, request: Request, name: str) -> Any:
     """A program of whoever asks."""
     from awello.club.accounts import find_account
@@ -235,3 +289,63 @@ async def show_ladder(
     house.hall  # noqa: B018
     rows = await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
     return [row | {"rating": round(row["mean"]), "sure": row["doubt"] <= SURE} for row in rows]
+
+
+@router.get("/players/{name}", summary="A player", response_model=Profile)
+async def show_player(
+    name: OfProgram,
+    house: House,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    before: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None,
+) -> Any:
+    """Their ratings, how many games they have played, and the last of them."""
+    from awello.club import profile
+
+    account, owner = await _player(house, name)
+
+    def ask(connection: Any) -> dict[str, Any]:
+        return {
+            "ratings": profile.ratings_of(connection, account.number),
+            "games": profile.count_games(connection, account.number),
+            "last": profile.last_games(connection, account.number, limit, before),
+        }
+
+    here = account.number in house.hall.present
+    return {"name": account.name, "program": account.program, "owner": owner, "here": here, **await house.read(ask)}
+
+
+@router.get("/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE)
+async def take_home(
+    name: OfProgram,
+    house: House,
+    request: Request,
+    before: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None,
+) -> Response:
+    """The games that have ended: those of Othello as GGF, those of Awalé as OGN; both are packed into a `.zip`."""
+    from awello.club.profile import records_of
+    from awello.formats.files import find_format
+
+    account, _ = await _player(house, name)
+    _often(house.downloads.take(address_of(request)))
+
+    def write(connection: Any) -> dict[str, bytes]:
+        records = list(records_of(connection, account, MOST_GAMES, before))
+        sorts = [("ggf", "othello"), ("ogn", "awale")]
+        found = [(format, [each for each in records if each.start.game.family == family]) for format, family in sorts]
+        return {end: text for format, some in found if some for end, text in find_format(format).write(some).items()}
+
+    async with house.writing:  # one at a time, so that games go on undisturbed
+        contents = await house.read(write)
+    if not contents:
+        raise Refusal(404, "absent", f"{account.name} has played no game to its end")
+    return packed(contents, f"awello-{account.name}")
+
+
+async def _player(house: Any, name: str) -> tuple[Any, str | None]:
+    """The account of a name, and the name of its owner."""
+    from awello.club.accounts import find_account, owner_of
+
+    found = await house.read(partial(find_account, name=name))
+    if found is None:
+        raise Refusal(404, "absent", f"there is no player {name}")
+    return found, await house.read(partial(owner_of, account=found))

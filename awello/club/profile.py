@@ -1,0 +1,84 @@
+"""What the books tell of one account: its ratings, its last games, and all its games to take home."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, or_, select
+
+from awello.club.accounts import Account
+from awello.club.desk import record_of, table_of
+from awello.club.rating import SURE
+from awello.club.schema import accounts, changes, games, ratings
+from awello.club.table import ABORTED
+from awello.record import Record
+
+_first, _second = accounts.alias("one"), accounts.alias("other")
+
+
+def ratings_of(connection: Connection, account: int) -> list[dict[str, Any]]:
+    """What an account is worth in every pool in which it has played, and how its games there ended."""
+    rows = connection.execute(select(ratings).where(ratings.c.account == account).order_by(ratings.c.pool))
+    found = []
+    for row in rows:
+        game, _, speed = row.pool.partition(" ")
+        tally = {"wins": row.wins, "draws": row.draws, "losses": row.losses}
+        found.append({"game": game, "speed": speed, "rating": round(row.mean), "sure": row.doubt <= SURE, **tally})
+    return found
+
+
+def count_games(connection: Connection, account: int) -> int:
+    """How many games of an account have ended, those that were not begun left out."""
+    asked = select(func.count()).select_from(games).where(_plays(account), games.c.over, games.c.reason != ABORTED)
+    count: int = connection.execute(asked).scalar_one()
+    return count
+
+
+def last_games(connection: Connection, account: int, limit: int, before: int | None = None) -> list[dict[str, Any]]:
+    """The games of an account, the latest first; only those with smaller numbers than `before`."""
+    rows = connection.execute(_games(account, limit, before)).all()
+    mine = changes.c.game.in_([row.id for row in rows]) if rows else changes.c.game < 0
+    changed = {(row.game, row.side): row for row in connection.execute(select(changes).where(mine))}
+    found = []
+    for row in rows:
+        table = table_of(row)
+        side = table.side_of(account)
+        change = changed.get((row.id, side))
+        decided = table.over and not table.reason
+        found.append(
+            {
+                "number": row.id,
+                "game": str(table.game),
+                "players": (row.first_name, row.second_name),
+                "side": side,
+                "seconds": row.base,
+                "increment": row.increment,
+                "rated": row.rated,
+                "begun": row.begun,
+                "over": table.over,
+                "winner": table.winner if table.over else None,
+                "score": table.position.score() if decided else None,
+                "reason": table.reason,
+                "change": round(change.after) - round(change.before) if change else None,
+            }
+        )
+    return found
+
+
+def records_of(connection: Connection, account: Account, limit: int, before: int | None = None) -> Iterator[Record]:
+    """The games of an account that have ended, the latest `limit` of them, in the order in which they began."""
+    ended = _games(account.number, limit, before).where(games.c.over, games.c.reason != ABORTED)
+    for row in reversed(connection.execute(ended).all()):
+        yield record_of(table_of(row), (row.first_name, row.second_name))
+
+
+def _plays(account: int) -> Any:
+    return or_(games.c.first == account, games.c.second == account)
+
+
+def _games(account: int, limit: int, before: int | None) -> Select[Any]:
+    """The games of an account with the names of both, the latest first."""
+    names = _first.c.name.label("first_name"), _second.c.name.label("second_name")
+    joined = select(games, *names).join(_first, _first.c.id == games.c.first)
+    joined = joined.join(_second, _second.c.id == games.c.second)
+    wanted = joined if before is None else joined.where(games.c.id < before)
+    return wanted.where(_plays(account)).order_by(games.c.id.desc()).limit(limit)
