@@ -9,6 +9,10 @@ import { t } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 
+/** What can be done while we play in the club, where nobody is helped; and what cannot be done to a game there. */
+const IN_PLAY = ["back", "forward", "first", "last", "flip", "focusBoard", "typeMove", "clearMarks", "help"];
+const NOT_THERE = ["changeSides", "pause", "resign", "setSeat"];
+
 /** The actions by name; none does anything before there is a game. */
 export function actionsOf(app) {
   const { table, reviewer, screen } = app;
@@ -66,7 +70,11 @@ export function actionsOf(app) {
     setSeat: (side, spec) => setSeat(app, side, spec),
     setClock: (text) => app.newGame(table.game.game, { clock: parseClock(text) }),
   };
-  const whenReady = ([name, action]) => [name, (...values) => table.game && action(...values)];
+  const allowed = (name) => {
+    if (app.helpless && !IN_PLAY.includes(name)) note(t("club.alone"), false);
+    return app.helpless ? IN_PLAY.includes(name) : !(table.game.live && NOT_THERE.includes(name));
+  };
+  const whenReady = ([name, action]) => [name, (...values) => table.game && allowed(name) && action(...values)];
   return Object.fromEntries(Object.entries(actions).map(whenReady));
 }
 
@@ -127,19 +135,23 @@ export function listenToButtons(app) {
     if (node) app.step(node);
   });
   for (const id of ["clock-top", "clock-bottom"]) {
-    byId(id).addEventListener("flag", (event) => app.table.lose(event.detail.side, "time"));
+    byId(id).addEventListener("flag", (event) => app.table.game.club || app.table.lose(event.detail.side, "time"));
   }
   listenToTabs(app);
 }
 
 function listenToTabs(app) {
-  const names = [...document.querySelectorAll("[role=tab]")].map((tab) => tab.id.replace("tab-", ""));
-  for (const name of names) byId(`tab-${name}`).addEventListener("click", () => app.showTab(name));
-  document.querySelector("[role=tablist]").addEventListener("keydown", (event) => {
+  const list = document.querySelector("[role=tablist]");
+  const nameOf = (tab) => tab.id.replace("tab-", "");
+  list.addEventListener("click", (event) => {
+    const tab = event.target.closest("[role=tab]");
+    if (tab) app.showTab(nameOf(tab));
+  });
+  list.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
-    const here = names.findIndex((name) => byId(`tab-${name}`).ariaSelected === "true");
-    const next = names[(here + step + names.length) % names.length];
+    const names = [...list.children].filter((tab) => tab.checkVisibility()).map(nameOf);
+    const next = names[(names.indexOf(app.tab) + step + names.length) % names.length];
     app.showTab(next);
     byId(`tab-${next}`).focus();
     event.preventDefault();

@@ -3,7 +3,7 @@ import { actionsOf, listenToButtons } from "./actions.js";
 import { Analyst } from "./analyst.js";
 import { AnalysisPanel } from "./analysis-panel.js";
 import { listenForGames } from "./bring-in.js";
-import { translate } from "./dom.js";
+import { h, translate } from "./dom.js";
 import { FAMILY, Game, PERSON } from "./game.js";
 import { GamesTab } from "./games-tab.js";
 import { keepGame } from "./keeper.js";
@@ -37,12 +37,15 @@ class App {
     this.screen = new Screen(this);
     this.actions = actionsOf(this);
     this.panels = {};
+    this.tab = "play";
+    this.club = null; // where there is one
   }
 
   async start() {
     applySettings();
     translate(document);
     this.listen();
+    this.found = this.findClub();
     const first = this.begin();
     this.fillGames();
     for (const [name, Panel] of Object.entries(TABS)) this.panels[name] = new Panel(this, byId(`panel-${name}`));
@@ -52,6 +55,26 @@ class App {
     this.players = new Set(players.map((player) => player.name));
     this.panels.play.filled = null;
     this.draw();
+  }
+
+  /** The club of this server, whose part of the page is asked for only where there is one. */
+  async findClub() {
+    const { club } = await api("GET", "/api/health").catch(() => ({ club: false }));
+    if (!club) return;
+    const { Club } = await import("./club.js");
+    this.club = new Club(this);
+    await this.club.enter();
+  }
+
+  /** Another tab, behind the first. */
+  addTab(name, Panel) {
+    const title = h("button", { id: `tab-${name}`, role: "tab", tabIndex: -1, "aria-controls": `panel-${name}`, "aria-selected": "false", "data-t": `tab.${name}` });
+    const panel = h("div", { id: `panel-${name}`, role: "tabpanel", class: "panel", hidden: true, "aria-labelledby": `tab-${name}` });
+    byId("tab-play").after(title);
+    byId("panel-play").after(panel);
+    translate(title.parentElement);
+    TABS[name] = Panel;
+    this.panels[name] = new Panel(this, panel);
   }
 
   /** The game of the address, else a new one. */
@@ -110,18 +133,20 @@ class App {
       return false;
     }
     if (this.coming !== game) return false;
-    if (!back && this.link && this.link !== formatLink(game)) history.pushState(null, "", location.href);
+    if (!back && this.link && this.link !== linkOf(game)) history.pushState(null, "", location.href);
     this.key = key;
     this.editor = null;
     this.reviewer.forget();
     Object.assign(this.screen, { marks: [], preview: null, shownNode: null });
-    this.screen.turned = game.seats[0] !== PERSON && game.seats[1] === PERSON;
+    this.screen.turned = game.club ? game.club.mine === 1 : game.seats[0] !== PERSON && game.seats[1] === PERSON;
     this.table.set(game);
     return true;
   }
 
   /** Open the link in the address; false if it holds no game. */
   async open(hash) {
+    if (hash.startsWith("#club")) await this.found;
+    if (hash.startsWith("#club") && this.club) return this.club.open(hash);
     const kept = history.state?.link === hash ? history.state : recentGames().find(({ link }) => link === hash);
     const game = parseLink(hash);
     if (!game) {
@@ -137,9 +162,15 @@ class App {
     if (location.hash !== this.link && !(await this.open(location.hash))) this.draw();
   }
 
+  /** Whether we play in the club on this board, and nobody may help us. */
+  get helpless() {
+    return Boolean(this.table.game?.club?.playing);
+  }
+
   /** Whether the board takes moves now. */
   get playable() {
     const { game, thinking } = this.table;
+    if (game.live) return !this.editor && game.club.mayMove(game.at);
     if (this.editor || game.at.over || thinking || this.reviewer.trial?.tried) return false;
     return !game.programToMove || game.at.children.length > 0 || this.table.paused || this.table.waiting;
   }
@@ -149,6 +180,7 @@ class App {
     if (!this.playable) return complain({ code: "wait" });
     if (this.reviewer.trial) return this.tryMove(move);
     hideNotice();
+    if (this.table.game.live) return this.table.game.club.play(move);
     this.table.waiting = false;
     await this.table.play(move);
   }
@@ -266,7 +298,8 @@ class App {
   draw() {
     const { game } = this.table;
     if (!game?.at.view) return;
-    this.analyst.show(game, game.at);
+    if (this.helpless) this.analyst.rest();
+    else this.analyst.show(game, game.at);
     this.screen.draw();
     byId("game-picker").value = game.game;
     for (const panel of Object.values(this.panels)) panel.update();
@@ -284,14 +317,14 @@ class App {
   /** Keep the game in the address, and with its times in the history, so that a reload loses nothing. */
   keep() {
     const { game } = this.table;
-    document.title = `${t(`game.${game.game}`)} – Awello`;
-    const link = formatLink(game);
+    document.title = `${game.club?.mayMove(game.at) ? t("club.turn", { side: t(`side.${game.family}.${game.side}`) }) : t(`game.${game.game}`)} – Awello`;
+    const link = linkOf(game);
     const { begun, kept, names } = game;
     if (link === this.link && history.state?.link === link && history.state.kept?.number === kept?.number) return;
     this.link = link;
     const memory = { link, key: this.key, times: timesOf(game), begun, kept: kept?.number ? kept : null, names };
     history.replaceState(memory, "", link);
-    if (game.root.children.length) rememberGame(memory, this.label(game));
+    if (game.root.children.length && !link.startsWith("#club")) rememberGame(memory, this.label(game));
   }
 
   label(game) {
@@ -319,14 +352,19 @@ class App {
     this.draw();
   }
 
-  showTab(name) {
+  /** Choose a tab, and what it shows, if it shows different things. */
+  showTab(name, view) {
+    this.tab = name;
     for (const other of Object.keys(TABS)) {
       const chosen = other === name;
       byId(`tab-${other}`).ariaSelected = String(chosen);
       byId(`tab-${other}`).tabIndex = chosen ? 0 : -1;
       byId(`panel-${other}`).hidden = !chosen;
     }
-    if (this.table.game) this.panels[name]?.update();
+    if (view) this.panels[name]?.show(view);
+    if (!this.table.game) return;
+    this.panels[name]?.update();
+    this.club?.bar.draw();
   }
 
   speakOtherLanguage() {
@@ -344,6 +382,9 @@ class App {
     picker.replaceChildren(...Object.keys(FAMILY).map((name) => new Option(t(`game.${name}`), name)));
   }
 }
+
+/** The address of a game. */
+const linkOf = (game) => (game.club && !game.club.left(game) ? game.club.link : formatLink(game));
 
 /** The times of each move of the main line, for a reload. */
 const timesOf = (game) => game.line.map(({ move, seconds, left }) => ({ move, seconds, left }));

@@ -23,7 +23,7 @@ export function fileOf(game, format) {
     players: game.names ?? (game.begun ? namesOf(game) : [null, null]),
     begun: game.begun,
     seconds: seconds.some((time) => time !== null) ? seconds.map((time) => time && Math.max(0, Math.round(1000 * time) / 1000)) : [],
-    result: tip.result,
+    result: tip.result?.loser === null ? null : tip.result, // a draw that was agreed has no place there
     tags: opened ?? {},
   });
 }

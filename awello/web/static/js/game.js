@@ -79,10 +79,16 @@ export class Game {
     this.names = null; // of the players, where the archive told them
     this.begun = null; // when its first move was played here, in seconds since 1970
     this.kept = null; // { moves, number or problem } once it has been played to its end
+    this.club = null; // the club's side of it, if it is played or was played there
     this.seed = Math.floor(Math.random() * 2 ** 31);
     this.root = new Node(null, null);
     this.root.left = clock ? [clock.seconds, clock.seconds] : null;
     this.at = this.root;
+  }
+
+  /** Whether the club plays it now: nobody here moves for others, and its clocks count. */
+  get live() {
+    return Boolean(this.club && !this.club.over);
   }
 
   get family() {

@@ -21,7 +21,7 @@ export function formatLink(game) {
   if (game.seats[1] !== PERSON) query.set("second", game.seats[1]);
   if (game.clock) query.set("clock", `${game.clock.seconds}+${game.clock.increment}`);
   const lost = game.at.tip.result;
-  if (lost) query.set("lost", `${lost.loser} ${lost.reason}`);
+  if (lost && lost.loser !== null) query.set("lost", `${lost.loser} ${lost.reason}`);
   const text = query.toString();
   return `#${game.game}${text ? `?${text}` : ""}`;
 }

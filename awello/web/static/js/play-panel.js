@@ -28,12 +28,14 @@ export class PlayPanel {
     this.list.addEventListener("delete", (event) => app.remove(event.detail.id));
     this.recent = h("ul", { class: "recent" });
     this.pauseButton = h("button", { id: "pause", onclick: () => app.actions.pause() });
-    this.box.replaceChildren(
+    this.terms = h("div", {},
       h("div", { class: "seats" }, ...this.seats.map((seat) => seat.row), this.labelled("play.clock", this.clock)),
       h("div", { class: "buttons" },
         h("button", { id: "change-sides", onclick: () => app.actions.changeSides() }, t("control.sides")),
         this.pauseButton,
-        h("button", { id: "resign", onclick: () => app.actions.resign() }, t("control.resign"))),
+        h("button", { id: "resign", onclick: () => app.actions.resign() }, t("control.resign"))));
+    this.box.replaceChildren(
+      this.terms,
       h("form", { class: "typed", onsubmit: (event) => this.typed(event) },
         h("label", { htmlFor: "typed-move" }, t("play.type")), this.move, h("button", {}, t("play.type.go"))),
       this.list,
@@ -67,6 +69,7 @@ export class PlayPanel {
   update() {
     const { game, paused } = this.app.table;
     if (this.filled !== game.game + currentLanguage()) this.fill(game);
+    this.terms.hidden = game.live; // the club knows them
     this.seats.forEach(({ picker, spec }, side) => showSeat(picker, spec, game.seats[side]));
     this.showClock(game.clock ? `${game.clock.seconds}+${game.clock.increment}` : "");
     this.pauseButton.hidden = game.seats.includes(PERSON) && !paused;
@@ -123,7 +126,7 @@ function clockWords(text) {
 }
 
 /** The tree as the list of moves wants it. */
-function treeOf(root) {
+export function treeOf(root) {
   const describe = (node) => ({
     id: node.id, move: node.move, side: node.parent?.view?.side ?? 0, ...valuesOf(node),
     best: node.judgement?.best ?? null, seconds: node.seconds, children: [],

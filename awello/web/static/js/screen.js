@@ -45,6 +45,7 @@ export class Screen {
     this.drawBanner();
     this.drawGraph();
     this.drawControls();
+    this.app.club?.bar.draw();
   }
 
   drawBoard(editor) {
@@ -86,7 +87,7 @@ export class Screen {
       const running = moving && table.clockRuns();
       byId(id).config = {
         side, family: game.family, name: t(`side.${game.family}.${side}`), player: game.names?.[side] ?? playerName(game.seats[side], game.family),
-        seconds: at.left ? at.left[side] : null, running, since: table.since, used: timeUsed(at, side),
+        seconds: at.left ? at.left[side] : null, running, since: table.since, used: timeUsed(at, side), ...game.club?.clock(side),
         holding: at.view.holdings[side], unit: game.family === "othello" ? "discs" : "seeds",
         thinking: moving && table.thinking, winner: winnerOf(at) === side,
       };
@@ -109,6 +110,7 @@ export class Screen {
     if (reviewer.trial) return t("caption.trial", { side: mover });
     if (at.over) return resultWords(game);
     if ("pass" in at.view.moves) return t("caption.pass", { side: mover });
+    if (game.club?.mayMove(at)) return t("club.turn", { side: mover });
     return t(table.thinking ? "caption.thinking" : "caption.turn", { side: mover });
   }
 
@@ -125,9 +127,11 @@ export class Screen {
     const shown = table.game.at.over && !this.app.editor && !table.game.at.children.length;
     banner.hidden = !shown;
     const kept = keptWords(table.game);
-    const state = table.game.at.id + currentLanguage() + kept;
+    const ended = table.game.club?.end === table.game.at ? this.app.club.bar.ending(table.game.club) : null;
+    const state = table.game.at.id + currentLanguage() + kept + (ended?.state ?? "");
     if (!shown || banner.dataset.state === state) return;
     banner.dataset.state = state;
+    if (ended) return redraw(banner, h("strong", {}, resultWords(table.game)), ...ended.parts());
     redraw(
       banner,
       h("strong", {}, resultWords(table.game)),
@@ -157,6 +161,7 @@ export class Screen {
     for (const id of ["to-forward", "to-last", "redo"]) byId(id).disabled = !at.children.length;
     byId("engine").ariaPressed = String(settings.engine);
     byId("hints").ariaPressed = String(settings.hints);
+    for (const id of ["new-game", "game-picker"]) byId(id).disabled = this.app.helpless;
   }
 }
 
@@ -181,7 +186,7 @@ function timeUsed(node, side) {
 
 /** The side that has won at a node, or null. */
 function winnerOf(node) {
-  if (node.result) return 1 - node.result.loser;
+  if (node.result) return node.result.loser === null ? null : 1 - node.result.loser;
   return node.view?.over ? node.view.winner : null;
 }
 
@@ -200,6 +205,7 @@ export function resultWords(game) {
   const { at } = game;
   const name = (side) => t(`side.${game.family}.${side}`);
   const winner = winnerOf(at);
+  if (at.result?.loser === null) return t(`result.${at.result.reason}`);
   if (at.result) return t(`result.${at.result.reason}`, { winner: name(winner), loser: name(at.result.loser) });
   const [first, second] = at.view.score;
   const scores = { most: Math.max(first, second), least: Math.min(first, second) };

@@ -59,7 +59,7 @@ export class Table extends EventTarget {
     const before = game.at;
     const running = this.clockRuns(before);
     const known = before.children.some((child) => child.move === move);
-    if (!game.root.children.length) game.begun = Math.floor(Date.now() / 1000);
+    if (!game.root.children.length && !game.club) game.begun = Math.floor(Date.now() / 1000);
     const node = game.play(move);
     node.view ??= foresee(before.view, move);
     if (!known) {
@@ -89,7 +89,7 @@ export class Table extends EventTarget {
     const { game } = this;
     const { at } = game;
     if (moved && at.over) this.emit("end");
-    if (at.over || this.paused || this.waiting || !at.view || at.view.provisional) return;
+    if (at.over || game.live || this.paused || this.waiting || !at.view || at.view.provisional) return;
     if (at.children.length) return moved && this.repeatAnswer(at);
     if ("pass" in at.view.moves) this.later(PASS_AFTER, () => this.make("pass", 0));
     else if (game.programToMove) this.askProgram(moved ? this.showing(at) : 0);

@@ -1,0 +1,155 @@
+/** A game of the club on the board: it follows what the club tells, and sends our moves. */
+import { Node } from "./game.js";
+import { complain, note } from "./notices.js";
+import { loadLine } from "./table.js";
+import { clubProblem, playerWords } from "./club-words.js";
+
+const REASONS = { resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", "was not begun": "aborted" };
+const FEW = 2; // moves that are shown one after the other; more are caught up with at once
+
+export class ClubGame {
+  constructor(club, game, state) {
+    this.club = club;
+    this.game = game;
+    this.number = state.game;
+    this.state = state;
+    this.sending = null; // { ply, move } that the club has not acknowledged
+    this.end = null; // the node where it ended
+    this.old = state.over; // whether it had ended before we came
+    this.turn = Promise.resolve();
+    game.names = state.players.map(playerWords);
+  }
+
+  get over() {
+    return this.state.over;
+  }
+
+  /** Our side, or null if we watch. */
+  get mine() {
+    return this.club.sideIn(this.state);
+  }
+
+  /** Whether we play, and the game goes on. */
+  get playing() {
+    return this.mine !== null && !this.over;
+  }
+
+  /** Whether we can move at a node. */
+  mayMove(node) {
+    const ours = this.playing && this.state.mover === this.mine && node.ply === this.state.ply;
+    return ours && !this.sending && !node.children.length && this.club.channel.online;
+  }
+
+  /** What the clock of a side shows: the club's word, and what has passed since. */
+  clock(side) {
+    const { clocks, mover, over, moment } = this.state;
+    return { seconds: clocks[side], running: !over && mover === side, since: moment };
+  }
+
+  /** Whether the game on the board is no longer just this one: somebody tries out other moves. */
+  left(game) {
+    if (!this.end) return false;
+    let node = game.root;
+    while (node.children.length === 1) [node] = node.children;
+    return node.children.length > 0 || node.ply !== this.state.ply;
+  }
+
+  get link() {
+    return `#club/${this.number}`;
+  }
+
+  // ---- our moves ----------------------------------------------------------------------------------------------------
+  /** Play a move: it is shown at once, and taken back if the club refuses it. */
+  async play(move) {
+    this.sending = { ply: this.state.ply, move };
+    this.club.app.table.make(move, null);
+    await this.send();
+  }
+
+  async send() {
+    const { sending } = this;
+    try {
+      await this.club.channel.ask("move", { game: this.number, ...sending });
+      if (this.sending === sending) this.sending = null;
+    } catch (error) {
+      if (error.code === "offline") return; // sent again when the club is there
+      if (this.sending === sending) this.sending = null;
+      note(clubProblem(error));
+      this.settle();
+    }
+  }
+
+  // ---- what the club tells ------------------------------------------------------------------------------------------
+  /** The connection was made anew: see how the game stands now. */
+  async resume() {
+    if (this.over) return;
+    try {
+      this.follow({ ...(await this.club.channel.ask("watch", { game: this.number })), moment: performance.now() });
+    } catch (error) {
+      if (error.code !== "offline") note(clubProblem(error));
+      return;
+    }
+    if (this.sending?.ply === this.state.ply && !this.over) this.send();
+    else this.sending = null;
+  }
+
+  follow(state) {
+    if (state.ply < this.state.ply) return; // told before what we know
+    this.state = state;
+    if (this.sending && state.ply > this.sending.ply) this.sending = null;
+    this.settle();
+  }
+
+  /** Let the board catch up, one thing after the other. */
+  settle() {
+    this.turn = this.turn.then(() => this.catchUp()).catch((error) => complain(error));
+  }
+
+  /** Bring the moves of the board in step with those of the club. */
+  async catchUp() {
+    const { game } = this;
+    const { table } = this.club.app;
+    if (table.game !== game || this.end) return;
+    const line = game.root.tip.path.slice(1);
+    const { moves } = this.state;
+    let common = line.findIndex((node, place) => node.move !== moves[place]);
+    if (common < 0) common = line.length;
+    const ahead = this.sending && common === moves.length && line.length === common + 1; // our move is on its way
+    if (!ahead && common < line.length) {
+      game.remove(line[common]);
+      await table.go(game.at);
+    }
+    await this.add(moves.slice(ahead ? line.length : common));
+    if (this.over) this.finish();
+    this.club.app.draw();
+  }
+
+  /** Play on what was played elsewhere; who watches and has gone back stays there. */
+  async add(moves) {
+    const { game } = this;
+    const { table } = this.club.app;
+    const { tip } = game.root;
+    const follows = this.mine !== null || game.at === tip;
+    if (!moves.length) return;
+    if (!follows || moves.filter((move) => move !== "pass").length > FEW) {
+      moves.reduce((node, move) => node.children[node.children.push(new Node(node, move)) - 1], tip);
+      await loadLine(game, tip.tip);
+      if (follows) await table.go(tip.tip);
+      return;
+    }
+    if (game.at !== tip) await table.go(tip);
+    for (const move of moves) {
+      if (game.at.view.provisional) await loadLine(game, game.at);
+      if (table.game === game) await table.make(move, null);
+    }
+  }
+
+  finish() {
+    const { reason, winner } = this.state;
+    const { tip } = this.game.root;
+    this.end = tip;
+    if (!reason) return;
+    tip.result = { loser: winner === null ? null : 1 - winner, reason: REASONS[reason] };
+    if (this.game.at === tip && !this.old) this.club.app.table.emit("end");
+  }
+}

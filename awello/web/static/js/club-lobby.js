@@ -1,0 +1,118 @@
+/** The lobby: who wants to play, a form to offer a game, challenges, and the games that are played. */
+import { challengeRow } from "./club-bar.js";
+import { ratingWords, sideWords, termsWords } from "./club-words.js";
+import { h, redraw } from "./dom.js";
+import { FAMILY } from "./game.js";
+import { settings } from "./settings.js";
+import { currentLanguage, t } from "./words.js";
+
+const PRESETS = { blitz: 300, standard: 1800 }; // seconds
+const SHOWN = 30; // games and names
+
+export class ClubLobby {
+  constructor(club, tab) {
+    this.club = club;
+    this.tab = tab;
+    this.calls = h("div", { class: "club-calls" });
+    this.seeks = h("ul", { id: "club-seeks", class: "club-rows" });
+    this.games = h("ul", { id: "club-games", class: "club-rows" });
+    this.members = h("div", { id: "club-members", class: "club-members" });
+    this.form = this.makeForm();
+    this.heading = h("h2", {}, t("club.here"));
+    this.element = h("section", { "aria-label": t("club.view.lobby") },
+      this.calls, h("h2", {}, t("club.seeks")), this.seeks, this.form,
+      h("h2", {}, t("club.games")), this.games, this.heading, this.members);
+  }
+
+  // ---- what is wanted -----------------------------------------------------------------------------------------------
+  makeForm() {
+    const game = Object.hasOwn(FAMILY, settings.game) ? settings.game : "othello";
+    const option = (value, words, selected = false) => h("option", { value, selected }, words);
+    this.kind = h("select", { id: "club-kind", onchange: () => this.nameSides() }, ...Object.keys(FAMILY).map((name) => option(name, t(`game.${name}`), name === game)));
+    this.time = h("select", { id: "club-time", onchange: () => (this.minutesRow.hidden = this.time.value in PRESETS) },
+      ...Object.entries(PRESETS).map(([name, seconds]) => option(name, t(`club.time.${name}`, { minutes: seconds / 60 }))), option("other", t("club.time.other")));
+    this.minutes = h("input", { id: "club-minutes", type: "number", min: 0.1, max: 240, step: "any", value: 10, inputMode: "decimal" });
+    this.increment = h("input", { id: "club-increment", type: "number", min: 0, max: 60, step: "any", value: 0, inputMode: "decimal" });
+    this.rated = h("input", { id: "club-rated", type: "checkbox", checked: true });
+    this.side = h("select", { id: "club-side" });
+    this.name = h("input", { id: "club-opponent", list: "club-present", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, placeholder: t("club.opponent.anybody") });
+    this.present = h("datalist", { id: "club-present" });
+    this.minutesRow = this.row("minutes", this.minutes);
+    this.minutesRow.hidden = true;
+    this.problem = h("p", { id: "club-offer-problem", class: "bad", role: "alert" });
+    this.nameSides();
+    return h("details", { class: "more club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
+      h("form", { onsubmit: (event) => this.submit(event) },
+        this.row("opponent", this.name), this.present, this.row("kind", this.kind), this.row("time", this.time), this.minutesRow,
+        this.row("increment", this.increment), this.row("side", this.side), this.row("rated", this.rated), this.problem,
+        h("div", { class: "buttons" }, h("button", { id: "club-offer-go", class: "primary" }, t("club.offer.go")))));
+  }
+
+  row(name, control) {
+    return h("div", { class: "row" }, h("label", { htmlFor: control.id }, t(`club.form.${name}`)), control);
+  }
+
+  nameSides() {
+    const { value } = this.side;
+    const sides = [["", t("club.side.chance")], ...[0, 1].map((side) => [String(side), sideWords(this.kind.value, side)])];
+    this.side.replaceChildren(...sides.map(([side, words]) => h("option", { value: side, selected: side === value }, words)));
+  }
+
+  async submit(event) {
+    event.preventDefault();
+    const seconds = PRESETS[this.time.value] ?? 60 * Number(this.minutes.value);
+    const terms = { kind: this.kind.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
+    if (this.side.value) terms.side = Number(this.side.value);
+    this.problem.textContent = await this.club.offer(this.name.value.trim(), terms);
+    if (!this.problem.textContent) this.name.value = "";
+  }
+
+  /** Offer a game to somebody: the form opens with the name. */
+  invite(name) {
+    this.form.open = true;
+    this.name.value = name;
+    this.kind.focus();
+  }
+
+  // ---- what there is ------------------------------------------------------------------------------------------------
+  update() {
+    const { club } = this;
+    const { lobby } = club;
+    const state = JSON.stringify([lobby, club.name, [...club.challenges.keys()], [...club.sent], currentLanguage()]);
+    if (this.state === state) return;
+    this.state = state;
+    this.form.hidden = !club.name;
+    redraw(this.calls, ...[...club.challenges.values()].map((offer) => challengeRow(club, offer, "lobby")));
+    const sent = [...club.sent].map(([number, { name, kind }]) => this.mine(number, `${t("club.sent", { name })} · ${t(`game.${kind}`)}`));
+    const seeks = lobby.seeks.map((offer) => (offer.from === club.name ? this.mine(offer.number, `${t("club.seek.mine")} · ${termsWords(offer)}`) : this.seek(offer)));
+    redraw(this.seeks, ...sent, ...seeks, sent.length + seeks.length ? null : h("li", { class: "soft" }, t("club.seeks.none")));
+    const games = lobby.games.slice(-SHOWN).reverse().map((game) => this.game(game));
+    redraw(this.games, ...games, games.length ? null : h("li", { class: "soft" }, t("club.games.none")));
+    this.heading.textContent = `${t("club.here")} (${lobby.here})`;
+    redraw(this.members, ...lobby.members.slice(0, SHOWN).map((name) => this.member(name)));
+    this.present.replaceChildren(...lobby.members.filter((name) => name !== club.name).map((value) => h("option", { value })));
+  }
+
+  seek(offer) {
+    const { club } = this;
+    const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: sideWords(offer.kind, 1 - offer.side) })}`;
+    const kind = offer.program ? ` · ${t("club.program")}` : "";
+    const label = `${t("club.accept")}: ${offer.from} ${ratingWords(offer)} · ${termsWords(offer)}${side}${kind}`;
+    return h("li", {}, h("button", { id: `club-seek-${offer.number}`, class: "club-row", disabled: !club.name, "aria-label": label, title: club.name ? t("club.accept") : t("club.seek.login"), onclick: () => club.accept(offer.number) },
+      h("strong", {}, offer.from), h("span", { class: "club-rating" }, ratingWords(offer)), h("small", {}, termsWords(offer) + side + kind)));
+  }
+
+  mine(number, words) {
+    return h("li", { class: "club-mine" }, h("span", {}, words), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
+  }
+
+  game({ game, kind, players }) {
+    const own = players.includes(this.club.name);
+    return h("li", {}, h("button", { id: `club-watch-${game}`, class: "club-row", onclick: () => this.club.show(game) },
+      h("strong", {}, players.join(" – ")), h("span", { class: "club-rating" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${kind}`))));
+  }
+
+  member(name) {
+    return h("button", { id: `club-member-${name}`, class: "club-chip", onclick: () => this.tab.showPlayer(name) }, name);
+  }
+}

@@ -1,0 +1,91 @@
+/** A player: ratings in every pool, the last games, and all games in a file. */
+import { clubProblem, controlWords, ratingWords } from "./club-words.js";
+import { h } from "./dom.js";
+import { api } from "./server.js";
+import { currentLanguage, signed, t } from "./words.js";
+
+const COUNT = 20; // games at a time
+
+export class ClubPlayer {
+  constructor(club, tab, name = null) {
+    this.club = club;
+    this.tab = tab;
+    this.name = name;
+    this.element = h("section", { class: "club-profile", "aria-label": t("club.view.player") });
+    if (name) this.ask(name);
+  }
+
+  async ask(name) {
+    this.name = name;
+    try {
+      const found = await api("GET", `/api/club/players/${encodeURIComponent(name)}?limit=${COUNT}`);
+      if (this.name === name) this.show(found);
+    } catch (error) {
+      if (this.name === name) this.element.replaceChildren(h("p", { class: "bad", role: "status" }, clubProblem(error)));
+    }
+  }
+
+  show(found) {
+    const { name, program, owner, here, ratings, games, last } = found;
+    const kind = program ? t("club.program.of", { name: owner ?? "?" }) : "";
+    const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: games.toLocaleString(currentLanguage()) });
+    this.rows = h("ol", { id: "club-last", class: "club-rows" }, ...last.map((game) => this.game(game)));
+    this.more = h("button", { id: "club-more", hidden: last.length < COUNT, onclick: () => this.askMore() }, t("archive.more"));
+    this.last = last.at(-1)?.number;
+    this.element.replaceChildren(
+      h("h2", {}, name), h("p", { class: "soft" }, [kind, here ? t("club.player.here") : "", count].filter(Boolean).join(" · ")),
+      h("div", { class: "buttons" },
+        this.club.name && here && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
+        games ? h("a", { id: "club-download", class: "button", href: `/api/club/players/${encodeURIComponent(name)}/games`, download: "" }, t("club.download")) : null),
+      ratings.length ? ratingTable(ratings) : h("p", { class: "soft" }, t("club.ratings.none")),
+      h("h2", {}, t("club.last")), last.length ? this.rows : h("p", { class: "soft" }, t("club.last.none")), this.more);
+  }
+
+  invite(name) {
+    this.tab.show("lobby");
+    this.tab.views.lobby.invite(name);
+  }
+
+  async askMore() {
+    try {
+      const { last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name)}?limit=${COUNT}&before=${this.last}`);
+      const items = last.map((game) => this.game(game));
+      this.rows.append(...items);
+      this.last = last.at(-1)?.number;
+      this.more.hidden = last.length < COUNT;
+      items[0]?.firstChild.focus();
+    } catch (error) {
+      this.more.textContent = clubProblem(error);
+    }
+  }
+
+  game(game) {
+    const { number, players, side, change } = game;
+    const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.begun);
+    const facts = [t(`game.${game.game}`), controlWords(game), when].join(" · ");
+    return h("li", {}, h("button", { id: `club-open-${number}`, class: "club-row", onclick: () => this.club.show(number) },
+      h("strong", {}, `${t(`club.result.${outcome(game)}`)} · ${players[1 - side]}`),
+      h("span", { class: "club-rating" }, [scoreOf(game), change === null ? "" : signed(change)].filter(Boolean).join("  ")),
+      h("small", {}, facts)));
+  }
+}
+
+/** How a game ended for whoever is looked at. */
+function outcome({ over, reason, winner, side }) {
+  if (!over) return "playing";
+  if (reason === "was not begun") return "aborted";
+  return winner === null ? "drawn" : winner === side ? "won" : "lost";
+}
+
+/** The score, one's own first. */
+function scoreOf({ score, side }) {
+  return score ? `${score[side]}–${score[1 - side]}` : "";
+}
+
+function ratingTable(ratings) {
+  const heads = ["game", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.ladder.${name}`)));
+  const row = (pool) => h("tr", {},
+    h("th", { scope: "row" }, `${t(`game.${pool.game}`)} · ${t(`club.speed.${pool.speed}`)}`),
+    h("td", {}, ratingWords(pool)), h("td", {}, `${pool.wins}–${pool.draws}–${pool.losses}`));
+  return h("table", { class: "summary club-table", id: "club-pools" }, h("caption", { class: "unseen" }, t("club.ratings")), h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...ratings.map(row)));
+}

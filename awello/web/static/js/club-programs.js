@@ -1,0 +1,95 @@
+/** Our programs: register one, make a token by which it logs in, revoke it. */
+import { clubProblem } from "./club-words.js";
+import { h } from "./dom.js";
+import { say } from "./notices.js";
+import { api } from "./server.js";
+import { currentLanguage, t } from "./words.js";
+
+export class ClubPrograms {
+  constructor(club) {
+    this.club = club;
+    this.name = h("input", { id: "program-name", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, required: true });
+    this.problem = h("p", { id: "program-problem", class: "bad", role: "alert" });
+    this.list = h("div", { id: "programs" });
+    this.element = h("section", { "aria-label": t("club.view.programs") },
+      h("p", { class: "soft" }, t("club.programs.about")), this.problem, this.list,
+      h("h2", {}, t("club.programs.new")),
+      h("form", { class: "typed", onsubmit: (event) => this.register(event) },
+        h("label", { htmlFor: "program-name" }, t("club.name")), this.name, h("button", { id: "program-register" }, t("club.programs.register"))));
+  }
+
+  /** Do something; what goes wrong is said in a line. */
+  async act(work) {
+    this.problem.textContent = "";
+    try {
+      await work();
+    } catch (error) {
+      this.problem.textContent = clubProblem(error);
+    }
+  }
+
+  ask() {
+    return this.act(async () => {
+      const programs = await api("GET", "/api/club/programs");
+      const tokens = await Promise.all(programs.map(({ name }) => api("GET", `/api/club/programs/${name}/tokens`)));
+      this.list.replaceChildren(...programs.map(({ name }, place) => this.program(name, tokens[place])));
+    });
+  }
+
+  async register(event) {
+    event.preventDefault();
+    await this.act(async () => {
+      await api("POST", "/api/club/programs", { name: this.name.value.trim() });
+      this.name.value = "";
+      await this.ask();
+    });
+  }
+
+  program(name, tokens) {
+    const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.token(name, token)));
+    const label = h("input", { id: `label-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, required: true, placeholder: t("club.token.example") });
+    const fresh = h("div", { class: "club-token", role: "status" });
+    return h("article", { class: "club-card" }, h("h3", {}, name),
+      rows,
+      h("form", { class: "typed", onsubmit: (event) => this.make(event, name, { rows, label, fresh }) },
+        h("label", { htmlFor: label.id }, t("club.token.label")), label, h("button", { id: `make-${name}` }, t("club.token.make"))),
+      fresh);
+  }
+
+  token(name, { id, label, created }) {
+    const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
+    return h("li", { class: "club-mine" }, h("span", {}, label, " ", h("small", {}, when)),
+      h("button", { id: `revoke-${id}`, "aria-label": `${t("club.token.revoke")}: ${label}`, onclick: () => this.act(async () => {
+        await api("DELETE", `/api/club/programs/${name}/tokens/${id}`);
+        await this.ask();
+      }) }, t("club.token.revoke")));
+  }
+
+  /** A new token is shown once, with what to do with it. */
+  async make(event, name, { rows, label, fresh }) {
+    event.preventDefault();
+    await this.act(async () => {
+      const { token } = await api("POST", `/api/club/programs/${name}/tokens`, { label: label.value.trim() });
+      label.value = "";
+      const tokens = await api("GET", `/api/club/programs/${name}/tokens`);
+      rows.replaceChildren(...tokens.map((one) => this.token(name, one)));
+      const text = h("input", { id: `token-${name}`, class: "club-secret", readOnly: true, value: token, "aria-label": t("club.token") });
+      const copy = h("button", { id: `copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));
+      fresh.replaceChildren(
+        h("p", {}, t("club.token.once")), h("div", { class: "club-secret-row" }, text, copy),
+        h("p", { class: "soft" }, t("club.token.use")), h("code", {}, `AWELLO_TOKEN=… awello bot champion@level=6 --server ${location.origin}`));
+    });
+  }
+}
+
+/** Copy a field; where the browser does not let us, it is selected at least. */
+async function copyFrom(field) {
+  field.select();
+  try {
+    await navigator.clipboard.writeText(field.value);
+    say(t("export.copied"));
+    field.nextElementSibling.textContent = t("export.copied");
+  } catch {
+    document.execCommand("copy");
+  }
+}

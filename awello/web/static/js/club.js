@@ -1,0 +1,249 @@
+/** The club as this page knows it: who we are, who is there, our games and offers; and what we ask for. */
+import { ClubBar } from "./club-bar.js";
+import { ClubChannel } from "./club-channel.js";
+import { ClubGame } from "./club-game.js";
+import { ClubTab } from "./club-tab.js";
+import { clubProblem } from "./club-words.js";
+import { Game } from "./game.js";
+import { note, say } from "./notices.js";
+import { api } from "./server.js";
+import { t } from "./words.js";
+
+const AWAY_AFTER = 700; // milliseconds without a channel before it is worth a word
+const NOBODY = { seeks: [], games: [], here: 0, members: [] };
+
+export class Club {
+  constructor(app) {
+    this.app = app;
+    this.name = null; // ours, if we are logged in
+    this.lobby = NOBODY;
+    this.games = new Map(); // ours that go on: number → what the club last told
+    this.seen = new Set(); // numbers of ours that were told here
+    this.challenges = new Map(); // to us: number → offer
+    this.sent = new Map(); // from us: number → offer
+    this.rematches = new Map(); // number of a game that ended → who wants to play again
+    this.offering = false; // whether a game may begin because of something that was done here
+    this.coming = null; // { number, state } of a game that is on its way to the board, and what was told of it since
+    this.watched = null; // the number of somebody else's game that we are told of
+    this.away = false; // whether the club has not answered for a while
+    this.channel = new ClubChannel();
+    this.channel.addEventListener("news", (event) => this.hear(event.detail));
+    this.channel.addEventListener("offline", () => this.noteAway());
+    this.bar = new ClubBar(this);
+  }
+
+  /** Come in: as ourselves if the browser remembers who we are; others are connected when they look at the club. */
+  async enter() {
+    this.app.addTab("club", ClubTab);
+    const { name } = await api("GET", "/api/club/session").catch(() => ({ name: null }));
+    this.name = name;
+    if (name) this.channel.open();
+    this.app.draw();
+    return this;
+  }
+
+  // ---- who we are ---------------------------------------------------------------------------------------------------
+  /** Log in, or open an account first. */
+  async logIn(name, password, fresh) {
+    const found = await api("POST", fresh ? "/api/club/accounts" : "/api/club/session", { name, password });
+    this.become(found.name);
+  }
+
+  async logOut() {
+    await api("DELETE", "/api/club/session");
+    this.become(null);
+  }
+
+  become(name) {
+    this.name = name;
+    this.offering = false;
+    for (const known of [this.games, this.seen, this.challenges, this.sent, this.rematches]) known.clear();
+    this.channel.open(true);
+    this.app.draw();
+  }
+
+  /** Our side in a game, or null. */
+  sideIn({ players }) {
+    const side = players.findIndex(({ name }) => name === this.name);
+    return side < 0 || this.name === null ? null : side;
+  }
+
+  // ---- what we are told ---------------------------------------------------------------------------------------------
+  hear(message) {
+    const { event } = message;
+    if (event === "welcome") this.welcome(message);
+    else if (event === "lobby") this.lobby = message;
+    else if (event === "game") this.hearGame(message);
+    else if (event === "challenge") this.hearChallenge(message);
+    else if (event === "declined") this.hearDeclined(message);
+    else if (event === "rematch") this.hearRematch(message);
+    else if (event === "refused") note(clubProblem(message));
+    this.app.draw();
+  }
+
+  /** We are in; our games and challenges are told next, and the game on the board may have gone on without us. */
+  welcome(message) {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.away = false;
+    this.name = message.name;
+    this.lobby = message;
+    for (const known of [this.games, this.challenges, this.sent]) known.clear();
+    this.app.table.game?.club?.resume();
+  }
+
+  noteAway() {
+    this.timer ??= setTimeout(() => {
+      this.away = true;
+      say(t("club.away"));
+      this.app.draw();
+    }, AWAY_AFTER);
+    this.app.draw();
+  }
+
+  hearGame(state) {
+    state.moment = performance.now();
+    const mine = this.sideIn(state);
+    const fresh = mine !== null && !this.seen.has(state.game);
+    if (mine !== null) this.seen.add(state.game);
+    if (mine !== null && !state.over) this.games.set(state.game, state);
+    else this.games.delete(state.game);
+    const shown = this.app.table.game?.club;
+    if (this.coming?.number === state.game) this.coming.state = state;
+    else if (shown?.number === state.game) shown.follow(state);
+    else if (fresh && !state.over) this.begun(state, 1 - mine);
+    else if (mine !== null && state.mover === mine) say(t("club.turn.against", { name: state.players[1 - mine].name }));
+  }
+
+  /** A game of ours has begun: it comes on the board, unless we do something else or play another. */
+  begun(state, other) {
+    const { name } = state.players[other];
+    for (const [number, offer] of this.challenges) if (offer.from === name && offer.kind === state.kind) this.challenges.delete(number);
+    for (const [number, offer] of this.sent) if (offer.name === name && offer.kind === state.kind) this.sent.delete(number);
+    const words = t(state.ply ? "club.resumed" : "club.begun", { name });
+    const here = this.app.tab === "club" || this.offering;
+    say(words);
+    if (here && !this.app.helpless) this.show(state.game);
+    else note(words, false);
+  }
+
+  hearChallenge(offer) {
+    this.challenges.set(offer.number, offer);
+    const words = t("club.challenged", { name: offer.from });
+    say(words);
+    if (this.app.tab !== "club") note(words, false);
+  }
+
+  hearDeclined({ number, by }) {
+    if (this.sent.delete(number)) note(t("club.declined", { name: by }), false);
+    this.challenges.delete(number);
+  }
+
+  hearRematch({ game, by }) {
+    this.rematches.set(game, by);
+    const words = t("club.rematch.wanted", { name: by });
+    say(words);
+    if (this.app.table.game?.club?.number !== game) note(words, false);
+  }
+
+  // ---- what we ask for ----------------------------------------------------------------------------------------------
+  /** Ask the club; what goes wrong is said, and null comes back. */
+  async ask(what, fields) {
+    try {
+      return await this.channel.ask(what, fields);
+    } catch (error) {
+      note(clubProblem(error));
+      return null;
+    }
+  }
+
+  /** Offer a game to somebody, or to everybody; the problem, if there is one. */
+  async offer(name, terms) {
+    this.offering = true;
+    try {
+      const made = await this.channel.ask(name ? "challenge" : "seek", name ? { name, ...terms } : terms);
+      if (made.challenge) this.sent.set(made.challenge, { name, kind: terms.kind });
+      this.app.draw();
+      return "";
+    } catch (error) {
+      return clubProblem(error);
+    }
+  }
+
+  async accept(number) {
+    this.offering = true;
+    await this.ask("accept", { number });
+    this.challenges.delete(number);
+    this.app.draw();
+  }
+
+  async decline(number) {
+    await this.ask("decline", { number });
+    this.challenges.delete(number);
+    this.sent.delete(number);
+    this.app.draw();
+  }
+
+  async rematch(number) {
+    this.offering = true;
+    const answer = await this.ask("rematch", { game: number });
+    if (answer) this.rematches.set(number, this.name);
+    this.app.draw();
+  }
+
+  // ---- games on the board -------------------------------------------------------------------------------------------
+  /** Follow a link such as #club/12 or #club; whether a game came on the board. */
+  async open(hash) {
+    const number = Number(/^#club\/([1-9]\d{0,8})$/.exec(hash)?.[1]);
+    if (number) return this.show(number, { back: true });
+    this.app.showTab("club");
+    return false;
+  }
+
+  /** Put a game of the club on the board, ours or another's, that goes on or has ended; whether there is one. */
+  async show(number, options) {
+    const { table } = this.app;
+    if (table.game?.club?.number === number && !table.game.club.left(table.game)) {
+      this.app.showTab("club", "game");
+      return true;
+    }
+    const coming = { number, state: null };
+    this.coming = coming;
+    try {
+      await this.channel.ready();
+      const state = this.games.get(number) ?? { ...(await this.channel.ask("watch", { game: number })), moment: performance.now() };
+      return await this.place(state, coming, options);
+    } catch (error) {
+      note(clubProblem(error));
+      return false;
+    } finally {
+      if (this.coming === coming) this.coming = null;
+    }
+  }
+
+  async place(state, coming, options) {
+    const game = new Game({ game: state.kind });
+    for (const move of state.moves) game.play(move);
+    game.club = new ClubGame(this, game, state);
+    if (!(await this.app.use(game, options))) return false;
+    game.club.follow(coming.state ?? state);
+    this.coming = null;
+    this.app.showTab("club", "game");
+    this.app.screen.board.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+
+  /** Be told no longer of another's game that has left the board. */
+  tidy() {
+    const shown = this.app.table.game.club;
+    if (this.watched && this.watched !== shown?.number) this.channel.ask("unwatch", { game: this.watched }).catch(() => {});
+    this.watched = shown && !shown.over && shown.mine === null ? shown.number : null;
+  }
+
+  /** In how many of our games that are not on the board it is our turn, and how many challenge us. */
+  get waiting() {
+    const shown = this.app.table.game?.club?.number;
+    const turns = [...this.games.values()].filter((state) => state.game !== shown && state.mover === this.sideIn(state));
+    return turns.length + this.challenges.size;
+  }
+}
