@@ -1,0 +1,356 @@
+"""The club in a real browser: two who play, one who watches, a server that leaves, and a page without a club."""
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import AWAY, REFUSAL, caption, cell, click, notice, tab, visiting, walk
+from clubs import PASSWORD, serving
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from test_page_look import PHONE, english_left, serious, too_small
+
+from awello.web import clubhouse
+
+OPEN = ".board-cell.is-open"
+ON_A_PHONE: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "locale": "fr-FR"}
+
+
+@pytest.fixture
+def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a club that nobody has come to yet."""
+    monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
+    with serving(tmp_path / "club.sqlite") as address:
+        yield address
+
+
+@contextmanager
+def coming(browser: Browser, address: str, *names: str, forgiven: str = r"$^", **settings: Any) -> Iterator[list[Page]]:
+    """The pages of some who have accounts, with the club before them; nobody's account has no name."""
+    with ExitStack() as stack:
+        pages = []
+        for name in names:
+            visitor = stack.enter_context(visiting(browser, address, **settings))
+            visitor.forgive(forgiven)
+            if name:
+                login = {"name": name, "password": PASSWORD}
+                assert visitor.context.request.post(f"{address}api/club/accounts", data=login).ok
+            pages.append(visitor.open())
+            tab(pages[-1], "club")
+            expect(pages[-1].locator("#club-members")).to_contain_text(name)
+        yield pages
+
+
+def offer(page: Page, kind: str, name: str = "", side: str = "", rated: bool = True) -> None:
+    """Fill the form of an offer in, and send it."""
+    page.click("#club-view-lobby")
+    if page.get_attribute("#club-offer", "open") is None:
+        page.click("#club-offer summary")
+    page.fill("#club-opponent", name)
+    page.select_option("#club-kind", kind)
+    page.select_option("#club-side", side)
+    page.set_checked("#club-rated", rated)
+    page.click("#club-offer-go")
+
+
+def begin(first: Page, second: Page, kind: str, **terms: Any) -> None:
+    """A game in which these two play, in this order."""
+    offer(first, kind, side="0", **terms)
+    second.click("#club-view-lobby")
+    second.locator("#club-seeks .club-row, .club-calls .primary").click()
+    expect(caption(first)).to_contain_text("Your turn")
+
+
+def moves_of(page: Page) -> list[str]:
+    """The moves in the list beside the board."""
+    return page.locator("#panel-club .moves-name").all_inner_texts()
+
+
+def play_on(pages: list[Page]) -> None:
+    """Play the first legal moves until the game is over."""
+    while True:
+        before = len(moves_of(pages[0]))
+        if mover := next((page for page in pages if page.locator(OPEN).count()), None):
+            mover.locator(OPEN).first.click()
+            grown = "before => document.querySelectorAll('#panel-club .moves-name').length > before"
+            pages[0].wait_for_function(grown, arg=before)
+        elif pages[0].locator("#banner").is_visible():
+            return
+        else:
+            pages[0].wait_for_timeout(20)
+
+
+# ---- a game ---------------------------------------------------------------------------------------------------------
+def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -> None:
+    """From an offer to the ratings, a rematch and the profile; who watches sees the same without buttons."""
+    with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
+        offer(ann, "othello4", side="0")
+        expect(ann.locator("#club-seeks")).to_contain_text("You · Othello 4×4 · 5 min · rated")
+        expect(eyes.locator("#club-seeks .club-row")).to_be_disabled()
+        seek = bob.locator("#club-seeks .club-row")
+        expect(seek).to_have_text(re.compile("Ann.*1500?.*you play White"))
+        seek.click()
+        for page in (ann, bob):
+            expect(page.locator("#clock-bottom .clock-player")).to_have_text(
+                "Ann (1500?)" if page is ann else "Bob (1500?)"
+            )
+        expect(caption(ann)).to_have_text("Your turn: Black to move")
+        expect(bob.locator(OPEN)).to_have_count(0)
+        expect(bob.locator("#club-abort")).to_be_visible()
+        eyes.locator("#club-games .club-row").click()
+        expect(eyes.locator("#club-bar")).to_have_text("You watch Ann – Bob")
+        assert eyes.locator("#club-bar button, .board-cell.is-open").count() == 0
+
+        walk(ann, "b1")
+        expect(bob.locator("#spoken")).to_contain_text("Black plays b1, flips 1")
+        expect(ann.locator("#club-resign")).to_be_visible()
+        left = bob.locator("#clock-bottom .clock-time")
+        was = left.inner_text()
+        expect(left).not_to_have_text(was)  # it runs between messages
+        ann.keyboard.press("l")
+        notice(ann, "Nobody helps while you play")
+        for hidden in ("#engine", "#tab-analysis", "value-graph"):
+            expect(ann.locator(hidden)).to_be_hidden()
+        expect(eyes.locator("#engine")).to_be_visible()
+        play_on([ann, bob])
+        for page in (bob, eyes):
+            expect(page.locator("#banner strong")).to_have_text(ann.inner_text("#banner strong"))
+            expect(page.locator("#spoken")).to_contain_text(re.compile("wins|draw"))
+        assert moves_of(ann) == moves_of(bob) == moves_of(eyes)
+        expect(ann.locator("#club-ratings")).to_have_text(
+            re.compile(r"Ann: 1500 → \d+ \([+−]\d+\)Bob: 1500 → \d+ \([+−]\d+\)")
+        )
+        expect(eyes.locator("#club-rematch")).to_have_count(0)
+
+        ann.click("#club-rematch")
+        expect(bob.locator("#club-rematch")).to_have_text("Play again with Ann")
+        bob.click("#club-rematch")
+        expect(caption(bob)).to_contain_text("Your turn")
+        bob.locator(OPEN).first.click()
+        ann.locator(OPEN).first.click()
+        ann.click("#club-resign")
+        ann.click("#club-resign-no")
+        expect(ann.locator("#club-resign-yes")).to_have_count(0)
+        ann.click("#club-resign")
+        ann.click("#club-resign-yes")
+        expect(bob.locator("#banner strong")).to_have_text("Black wins: White resigned")
+        bob.click("#club-back")
+        expect(bob.locator("#club-games")).to_contain_text("No game is played now")
+
+        bob.click("#club-view-ladder")
+        bob.select_option("#ladder-kind", "othello4")
+        expect(bob.locator("#ladder tbody tr")).to_have_count(2)
+        bob.locator("#ladder button", has_text="Ann").click()
+        expect(bob.locator("#club-pools tbody tr")).to_contain_text("Othello 4×4 · Blitz")
+        lost, ended = bob.locator("#club-last .club-row").all_inner_texts()
+        assert lost.startswith("Lost · Bob") and "–" in ended.splitlines()[1]
+        bob.locator("#club-open-1").click()
+        expect(bob.locator("#club-ratings")).to_contain_text("Ann: 1500 →")
+        assert bob.url.endswith("#club/1") and moves_of(bob) == moves_of(eyes)
+        bob.keyboard.press("Home")
+        cell(bob, "d3").click()  # another first move: a variation, as in any game
+        bob.wait_for_function("() => location.hash.includes('moves=')")
+        ann.click("#club-view-player")
+        with ann.expect_download() as taken:
+            ann.click("#club-download")
+        assert taken.value.suggested_filename == "awello-Ann.ggf"
+        assert taken.value.path().read_text().count("(;GM[Othello]") == 2
+
+
+def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None:
+    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+        offer(ann, "othello", "Nobody")
+        expect(ann.locator("#club-offer-problem")).to_contain_text("nobody")
+        offer(ann, "abapa", "bob")
+        expect(ann.locator("#club-seeks")).to_contain_text("You challenge bob")
+        tab(bob, "play")
+        expect(bob.locator("#tab-club")).to_have_text("Club (1)")
+        bob.locator("#club-bar button", has_text="Decline").click()
+        notice(ann, "Bob does not want to play now")
+        tab(bob, "club")
+        begin(ann, bob, "abapa", name="Bob", rated=False)
+        click(ann, "C")
+        bob.click("#club-draw-offer")
+        expect(ann.locator("#spoken")).to_contain_text("North offers a draw")
+        ann.click("#club-draw-decline")
+        expect(bob.locator("#club-draw-offer")).to_be_visible()
+
+        offer(bob, "othello", "Ann", side="1")
+        ann.click("#club-view-lobby")
+        ann.locator(".club-calls .primary").click()
+        other = ann.locator("#club-game-2")
+        expect(other).to_have_text("Bob, Othello · your turn")
+        other.click()
+        expect(ann.locator("othello-board")).to_be_visible()
+        expect(ann.locator("#club-draw-offer")).to_have_count(0)  # the board decides
+        ann.click("#club-abort")
+        expect(ann.locator("#banner strong")).to_have_text("The game was not begun")
+        ann.click("#club-game-1")
+        expect(ann.locator("awale-board")).to_be_visible()
+        click(bob, "a")
+        ann.click("#club-draw-offer")
+        bob.click("#club-draw-accept")
+        for page in (ann, bob):
+            expect(page.locator("#banner strong")).to_have_text("A draw was agreed")
+            expect(page.locator("#club-ratings")).to_have_count(0)
+
+
+# ---- a server that leaves -------------------------------------------------------------------------------------------
+def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A move that was not acknowledged is sent again; who reloads the page finds the game."""
+    monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
+    file, lost = tmp_path / "club.sqlite", list[str]()
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        port = door.getsockname()[1]
+
+    def lose_a_move(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def pass_on(message: str | bytes) -> None:
+            if json.loads(message).get("do") == "move" and not lost:
+                lost.append(str(message))
+                server.close()
+                route.close()
+            else:
+                server.send(message)
+
+        route.on_message(pass_on)
+
+    with ExitStack() as stack:
+        with serving(file, port) as address:
+            ann, bob, eyes = stack.enter_context(coming(browser, address, "Ann", "Bob", "", forgiven=AWAY))
+            for page in (ann, bob, eyes):
+                page.evaluate("window.stayed = true")
+            begin(ann, bob, "othello")
+            eyes.locator("#club-games .club-row").click()
+            click(ann, "f5")
+            expect(bob.locator("#spoken")).to_contain_text("Black plays f5")
+        for page in (ann, bob, eyes):
+            expect(page.locator("#club-bar .club-away")).to_be_visible()
+        expect(bob.locator("#club-resign, #club-abort")).to_be_disabled()
+        assert bob.locator(OPEN).count() == 0
+        with serving(file, port):
+            for page in (ann, bob, eyes):
+                expect(page.locator(".club-away:visible")).to_have_count(0)
+            bob.route_web_socket("**/api/club/live", lose_a_move)
+            bob.reload()
+            expect(bob.locator("#caption")).to_contain_text("Your turn")
+            click(bob, "d6")
+            for page in (ann, eyes):
+                expect(page.locator("#spoken")).to_contain_text("White plays d6")
+            assert len(lost) == 1
+            click(ann, "c3")
+            expect(caption(bob)).to_contain_text("Your turn")
+            assert ann.evaluate("window.stayed") and moves_of(bob) == ["f5", "d6", "c3"]
+            for page in (ann, bob, eyes):
+                page.goto("about:blank")
+
+
+# ---- who comes in ---------------------------------------------------------------------------------------------------
+def test_the_way_in(browser: Browser, club: str) -> None:
+    """What is wrong is said in a line, in French too; browsers are told which field is which."""
+    with visiting(browser, club) as visitor:
+        visitor.forgive(REFUSAL)
+        page = visitor.open()
+        panel = tab(page, "club")
+        password, problem = page.locator("#club-password"), page.locator("#club-problem")
+        expect(password).to_have_attribute("autocomplete", "current-password")
+        page.click("#club-other")
+        expect(page.locator("#club-name")).to_have_attribute("autocomplete", "username")
+        expect(password).to_have_attribute("autocomplete", "new-password")
+        for name, secret, words in [
+            ("9", PASSWORD, "begins with a letter"),
+            ("Ann", "short", "at least 10 letters"),
+        ]:
+            page.fill("#club-name", name)
+            page.fill("#club-password", secret)
+            page.click("#club-enter")
+            expect(problem).to_contain_text(words)
+        page.fill("#club-password", PASSWORD)
+        page.keyboard.press("Enter")
+        expect(panel.locator(".club-who")).to_contain_text("You are Ann")
+        page.reload()
+        expect(tab(page, "club").locator(".club-who")).to_contain_text("You are Ann")
+        page.click("#club-leave")
+        expect(page.locator("#club-view-programs")).to_have_count(0)
+        page.fill("#club-name", "ann")
+        page.fill("#club-password", "a wrong password")
+        page.click("#club-enter")
+        expect(problem).to_have_text("The name or the password is wrong.")
+        assert serious(page, "#panel-club") == []
+        tab(page, "settings").locator("#setting-language").select_option("fr")
+        tab(page, "club")
+        page.fill("#club-name", "ann")
+        page.fill("#club-password", "a wrong password")
+        page.click("#club-enter")
+        expect(problem).to_have_text("Le nom ou le mot de passe est faux.")
+        assert english_left(page) == []
+
+
+def test_programs(browser: Browser, club: str) -> None:
+    """A program, a token that is shown once, and what becomes of it."""
+    with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.click("#club-view-programs")
+        page.fill("#program-name", "rex")
+        page.click("#program-register")
+        page.fill("#label-rex", "x")
+        page.click("#make-rex")
+        expect(page.locator("#token-rex")).to_be_visible()
+        check(page, "programs")
+        page.click("#copy-rex")
+        expect(page.locator("#copy-rex")).to_have_text("Copié")
+        token = page.evaluate("() => navigator.clipboard.readText()")
+        headers = {"authorization": f"Bearer {token}"}
+        asked = f"{club}api/club/session"
+        assert page.context.request.get(asked, headers=headers).json() == {"name": "rex", "program": True}
+        page.click("#club-view-lobby")
+        page.click("#club-view-programs")
+        expect(page.locator("#token-rex")).to_have_count(0)
+        page.locator("#programs li button").click()
+        expect(page.locator("#programs li")).to_have_count(0)
+        assert page.context.request.get(asked, headers=headers).status == 401
+
+
+# ---- everyone -------------------------------------------------------------------------------------------------------
+def test_everyone(browser: Browser, club: str) -> None:
+    with coming(browser, club, "Ann", "Bob", **ON_A_PHONE) as (ann, bob):
+        offer(ann, "othello", "Bob", side="0")
+        check(bob, "challenge", ".club-calls .primary")
+        bob.locator(".club-calls .primary").click()
+        check(ann, "game", "#club-abort")
+        click(ann, "f5")
+        bob.locator(OPEN).first.click()
+        bob.click("#club-resign")
+        bob.click("#club-resign-yes")
+        expect(ann.locator("#banner")).to_be_visible()
+        ann.click("#club-view-player")
+        check(ann, "profile", "#club-last")
+
+
+def check(page: Page, state: str, sign: str = "body") -> None:
+    """In either light no serious complaint of axe, nothing to scroll sideways, room for fingers, and all in French."""
+    page.wait_for_selector(sign)
+    assert serious(page, ".page") == [], state
+    page.emulate_media(color_scheme="dark")
+    assert serious(page, ".page", "color-contrast") == [], state
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"], state
+    assert too_small(page) == [] and english_left(page) == [], state
+
+
+def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:
+    with serving(None) as address, visiting(browser, address) as visitor:
+        asked: list[str] = []
+        visitor.page.on("request", lambda request: asked.append(request.url))
+        page = visitor.open("#club/1")
+        notice(page, "This link holds no game")
+        click(page, "f5")
+        page.wait_for_selector("#seat-0 option[value=greedy]", state="attached")
+        assert page.locator("[role=tab]").count() == 6 and not re.search(r'="[^"]*club', page.content())
+        assert not [url for url in asked if "club" in url.partition("#")[0]]
