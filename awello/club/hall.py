@@ -329,7 +329,8 @@ class Hall:
             self.ended.popitem(last=False)
         self._news = True
         self._begin(self._archive_one(seat))
-        self.tournaments.wake()
+        if seat.table.tournament is not None:
+            self.tournaments.wake()
 
     def _standing(self, seat: Seat) -> Message:
         """What whoever acted is told at once."""

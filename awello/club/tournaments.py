@@ -1,8 +1,8 @@
 """The organiser of tournaments in the hall: begins them, pairs rounds, begins games, and tells how everybody stands.
 
 Nothing is remembered here that the books do not have.  At every look each tournament is read, and what is due by then
-is done, each thing in one transaction: a game is written together with its pairing, a result with nothing lost before.
-So it does not matter when the club was closed or killed.  Who was waited for is waited for anew.
+is done, each thing in one transaction: a game is written together with its pairing, and what comes of it is found in
+the books.  So it does not matter when the club was closed or killed.  Who was waited for is waited for anew.
 """
 
 import asyncio
@@ -73,11 +73,10 @@ class Tournaments:
 
     def greet(self, guest: Guest) -> None:
         """Tell somebody who comes in of their tournaments; perhaps they were waited for."""
-        if guest.account:
-            for contest in self.contests.values():
-                if guest.account in contest.people:
-                    guest.send(contest.news(guest.account.number))
-            self.wake()
+        for contest in self.contests.values():
+            if guest.account and guest.account in contest.people:
+                guest.send(contest.news(guest.account.number))
+                self.wake()
 
     # ---- what is due -------------------------------------------------------------------------------------------------
     def wake(self) -> None:
