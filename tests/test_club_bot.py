@@ -69,13 +69,16 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
 
     async def run() -> None:
         port = 0
-        for _ in range(3):
+        for phase in range(3):
             with serving(file, port) as address:
                 if not port:
                     port = int(address.split(":")[2].strip("/"))
                     bots = [Bot(address, each, "uct@30ms", manners, said.append) for each in (one, two)]
                     tasks = [asyncio.create_task(bot.run()) for bot in bots]
-                await asyncio.sleep(1.8)
+                for _ in range(8 if phase < 2 else 200):
+                    await asyncio.sleep(0.15)
+                    if phase == 2 and tables(file)[0].over:
+                        break
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
