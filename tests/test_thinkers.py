@@ -304,21 +304,21 @@ def test_a_choice_interrupts_an_analysis_which_goes_on(room: Room) -> None:
 def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "TURN", 0.02)
     monkeypatch.setattr(pool, "LOOK", 0.02)
-    log: list[tuple[int, Answer]] = []
+    log: list[tuple[int, Answer]] = []  # each has time for many turns, also on a machine that stands still at times
 
     async def follow(number: int) -> None:
-        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5 + number), 0.1))) as answers:
+        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5 + number), 0.4))) as answers:
             async for answer in answers:
                 log.append((number, answer))
 
     async def all_at_once() -> None:
-        await asyncio.gather(*(follow(number) for number in range(30)))
+        await asyncio.gather(*(follow(number) for number in range(12)))
 
     room.run(all_at_once())
     kinds = [answer["kind"] for _, answer in log]
-    assert kinds.count("done") == 30
+    assert kinds.count("done") == 12
     assert len({number for number, answer in log[: kinds.index("done")] if answer["kind"] == "analysis"}) > 5
-    for number in range(30):
+    for number in range(12):
         depths = [answer["depth"] for whose, answer in log if whose == number and answer["kind"] == "analysis"]
         assert depths and depths == sorted(depths)
     assert len(multiprocessing.active_children()) == 1
