@@ -194,6 +194,9 @@ def draw_curves(axes: Any, rows: Sequence[dict[str, float]]) -> None:
     for name, label, colour in (("top1", "winners'", "tab:blue"), ("top1_all", "all", "tab:orange")):
         right.plot(steps, [100 * row[name] for row in rows], "s-", color=colour)
         axes.plot([], [], "s-", color=colour, label=f"{label} moves found in games set aside")  # for the legend
+    for side in (axes, right):  # room for the legend, which knows nothing of the curves on the right
+        low, high = side.get_ylim()
+        side.set_ylim(low, high + (high - low) / 4)
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
     right.set_ylabel("top 1, %")
