@@ -3,20 +3,26 @@
 import json
 import re
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import AWAY, REFUSAL, caption, cell, click, notice, tab, visiting, walk
+from browser import AWAY, REFUSAL, caption, cell, notice, tab, visiting, walk
 from clubs import PASSWORD, serving
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 from test_page_look import PHONE, english_left, serious, too_small
 
 from awello.web import clubhouse
 
 OPEN = ".board-cell.is-open"
+GAME = ["c1", "d1", "a3", "a4", "a1", "a2"]
+COUNT_OPEN = """() => {
+  window.opened = 0;
+  setInterval(() => (window.opened += document.querySelectorAll(".board-cell.is-open").length), 10);
+}"""
 ON_A_PHONE: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "locale": "fr-FR"}
 
 
@@ -70,18 +76,15 @@ def moves_of(page: Page) -> list[str]:
     return page.locator("#panel-club .moves-name").all_inner_texts()
 
 
-def play_on(pages: list[Page]) -> None:
-    """Play the first legal moves until the game is over."""
-    while True:
-        before = len(moves_of(pages[0]))
-        if mover := next((page for page in pages if page.locator(OPEN).count()), None):
-            mover.locator(OPEN).first.click()
-            grown = "before => document.querySelectorAll('#panel-club .moves-name').length > before"
-            pages[0].wait_for_function(grown, arg=before)
-        elif pages[0].locator("#banner").is_visible():
-            return
-        else:
-            pages[0].wait_for_timeout(20)
+def play(page: Page, move: str) -> None:
+    """Play a move as soon as it is one."""
+    page.locator(f"{OPEN}[data-cell='{move}']").click()
+
+
+def slowly(route: Route) -> None:
+    """A server that takes its time."""
+    time.sleep(0.25)
+    route.continue_()
 
 
 # ---- a game ---------------------------------------------------------------------------------------------------------
@@ -116,7 +119,17 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         for hidden in ("#engine", "#tab-analysis", "value-graph"):
             expect(ann.locator(hidden)).to_be_hidden()
         expect(eyes.locator("#engine")).to_be_visible()
-        play_on([ann, bob])
+        for page, move in zip([bob, ann] * 3, GAME, strict=True):
+            play(page, move)
+        play(ann, "d3")  # Bob passed
+        play(bob, "d4")
+        play(ann, "c4")
+        ann.route("**/api/line", slowly)
+        ann.evaluate(COUNT_OPEN)
+        play(bob, "d2")
+        play(bob, "b4")  # Ann passed
+        expect(ann.locator("#club-ratings")).to_be_visible()
+        assert ann.evaluate("window.opened") == 0, "it was never Ann's turn, however slowly she saw it"
         for page in (bob, eyes):
             expect(page.locator("#banner strong")).to_have_text(ann.inner_text("#banner strong"))
             expect(page.locator("#spoken")).to_contain_text(re.compile("wins|draw"))
@@ -173,7 +186,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
         notice(ann, "Bob does not want to play now")
         tab(bob, "club")
         begin(ann, bob, "abapa", name="Bob", rated=False)
-        click(ann, "C")
+        play(ann, "C")
         bob.click("#club-draw-offer")
         expect(ann.locator("#spoken")).to_contain_text("North offers a draw")
         ann.click("#club-draw-decline")
@@ -191,7 +204,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
         expect(ann.locator("#banner strong")).to_have_text("The game was not begun")
         ann.click("#club-game-1")
         expect(ann.locator("awale-board")).to_be_visible()
-        click(bob, "a")
+        play(bob, "a")
         ann.click("#club-draw-offer")
         bob.click("#club-draw-accept")
         for page in (ann, bob):
@@ -203,7 +216,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
 def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A move that was not acknowledged is sent again; who reloads the page finds the game."""
     monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
-    file, lost = tmp_path / "club.sqlite", list[str]()
+    file, lost, said = tmp_path / "club.sqlite", list[str](), set[str]()
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
         port = door.getsockname()[1]
@@ -212,7 +225,8 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
         server = route.connect_to_server()
 
         def pass_on(message: str | bytes) -> None:
-            if json.loads(message).get("do") == "move" and not lost:
+            said.add(json.loads(message)["do"])
+            if json.loads(message)["do"] == "move" and not lost:
                 lost.append(str(message))
                 server.close()
                 route.close()
@@ -228,7 +242,7 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
                 page.evaluate("window.stayed = true")
             begin(ann, bob, "othello")
             eyes.locator("#club-games .club-row").click()
-            click(ann, "f5")
+            play(ann, "f5")
             expect(bob.locator("#spoken")).to_contain_text("Black plays f5")
         for page in (ann, bob, eyes):
             expect(page.locator("#club-bar .club-away")).to_be_visible()
@@ -240,11 +254,11 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
             bob.route_web_socket("**/api/club/live", lose_a_move)
             bob.reload()
             expect(bob.locator("#caption")).to_contain_text("Your turn")
-            click(bob, "d6")
+            play(bob, "d6")
             for page in (ann, eyes):
                 expect(page.locator("#spoken")).to_contain_text("White plays d6")
-            assert len(lost) == 1
-            click(ann, "c3")
+            assert len(lost) == 1 and "pong" in said
+            play(ann, "c3")
             expect(caption(bob)).to_contain_text("Your turn")
             assert ann.evaluate("window.stayed") and moves_of(bob) == ["f5", "d6", "c3"]
             for page in (ann, bob, eyes):
@@ -324,7 +338,7 @@ def test_everyone(browser: Browser, club: str) -> None:
         check(bob, "challenge", ".club-calls .primary")
         bob.locator(".club-calls .primary").click()
         check(ann, "game", "#club-abort")
-        click(ann, "f5")
+        play(ann, "f5")
         bob.locator(OPEN).first.click()
         bob.click("#club-resign")
         bob.click("#club-resign-yes")
@@ -350,7 +364,7 @@ def test_without_a_club_there_is_no_trace_of_it(browser: Browser) -> None:
         visitor.page.on("request", lambda request: asked.append(request.url))
         page = visitor.open("#club/1")
         notice(page, "This link holds no game")
-        click(page, "f5")
+        play(page, "f5")
         page.wait_for_selector("#seat-0 option[value=greedy]", state="attached")
         assert page.locator("[role=tab]").count() == 6 and not re.search(r'="[^"]*club', page.content())
         assert not [url for url in asked if "club" in url.partition("#")[0]]

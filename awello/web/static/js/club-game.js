@@ -14,14 +14,14 @@ export class ClubGame {
     this.number = state.game;
     this.state = state;
     this.sending = null; // { ply, move } that the club has not acknowledged
-    this.end = null; // the node where it ended
-    this.old = state.over; // whether it had ended before we came
+    this.end = null; // the node where it ended, once the board shows all of it
     this.turn = Promise.resolve();
     game.names = state.players.map(playerWords);
+    if (state.over) this.finish();
   }
 
   get over() {
-    return this.state.over;
+    return this.end !== null;
   }
 
   /** Our side, or null if we watch. */
@@ -29,7 +29,7 @@ export class ClubGame {
     return this.club.sideIn(this.state);
   }
 
-  /** Whether we play, and the game goes on. */
+  /** Whether we play, and the game goes on as far as the board knows. */
   get playing() {
     return this.mine !== null && !this.over;
   }
@@ -48,7 +48,7 @@ export class ClubGame {
 
   /** Whether the game on the board is no longer just this one: somebody tries out other moves. */
   left(game) {
-    if (!this.end) return false;
+    if (!this.over) return false;
     let node = game.root;
     while (node.children.length === 1) [node] = node.children;
     return node.children.length > 0 || node.ply !== this.state.ply;
@@ -89,7 +89,7 @@ export class ClubGame {
       if (error.code !== "offline") note(clubProblem(error));
       return;
     }
-    if (this.sending?.ply === this.state.ply && !this.over) this.send();
+    if (this.sending?.ply === this.state.ply && !this.state.over) this.send();
     else this.sending = null;
   }
 
@@ -105,13 +105,13 @@ export class ClubGame {
     this.turn = this.turn.then(() => this.catchUp()).catch((error) => complain(error));
   }
 
-  /** Bring the moves of the board in step with those of the club. */
+  /** Bring the moves of the board in step with those of the club as it is told now; what comes meanwhile comes after. */
   async catchUp() {
-    const { game } = this;
+    const { game, state } = this;
     const { table } = this.club.app;
-    if (table.game !== game || this.end) return;
+    if (table.game !== game || this.over) return;
     const line = game.root.tip.path.slice(1);
-    const { moves } = this.state;
+    const { moves } = state;
     let common = line.findIndex((node, place) => node.move !== moves[place]);
     if (common < 0) common = line.length;
     const ahead = this.sending && common === moves.length && line.length === common + 1; // our move is on its way
@@ -120,7 +120,10 @@ export class ClubGame {
       await table.go(game.at);
     }
     await this.add(moves.slice(ahead ? line.length : common));
-    if (this.over) this.finish();
+    if (state.over) {
+      this.finish();
+      if (state.reason && game.at === this.end) table.emit("end");
+    }
     this.club.app.draw();
   }
 
@@ -148,8 +151,6 @@ export class ClubGame {
     const { reason, winner } = this.state;
     const { tip } = this.game.root;
     this.end = tip;
-    if (!reason) return;
-    tip.result = { loser: winner === null ? null : 1 - winner, reason: REASONS[reason] };
-    if (this.game.at === tip && !this.old) this.club.app.table.emit("end");
+    if (reason) tip.result = { loser: winner === null ? null : 1 - winner, reason: REASONS[reason] };
   }
 }
