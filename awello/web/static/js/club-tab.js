@@ -6,10 +6,9 @@ import { ClubLobby } from "./club-lobby.js";
 import { ClubPlayer } from "./club-player.js";
 import { ClubPrograms } from "./club-programs.js";
 import { h } from "./dom.js";
-import { ratingWords, sideWords, termsWords } from "./club-words.js";
+import { clubProblem, ratingWords, sideWords, termsWords } from "./club-words.js";
 import { note } from "./notices.js";
 import { treeOf } from "./play-panel.js";
-import { clubProblem } from "./club-words.js";
 import { currentLanguage, t } from "./words.js";
 
 const VIEWS = ["game", "lobby", "ladder", "player", "programs"];
@@ -63,7 +62,7 @@ export class ClubTab {
     if (this.box.hidden) return;
     club.channel.open();
     if (this.view === "game" && !app.table.game.club) this.view = "lobby";
-    if (!club.name && ["programs"].includes(this.view)) this.view = "lobby";
+    if (!club.name && this.view === "programs") this.view = "lobby";
     this.away.hidden = !club.away;
     this.arrange();
     this.views[this.view].update?.();
