@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from awello.arena.match import Match, play_one
 from awello.errors import ConfigError
+from awello.evaluate.cnn import TURNED
 from awello.evaluate.network import DAMAGED, Network, load_network, network_name, new_network
 from awello.evaluate.perceptron import USUAL
 from awello.kernel import U, Words
@@ -27,7 +28,6 @@ from awello.players.player import make_player
 from awello.players.spec import Spec
 from awello.position import Position
 from awello.rules.game import Game
-from awello.rules.othello import symmetric
 from awello.search.montecarlo import NetworkTree
 from awello.search.uct import LONGEST, MOST_MOVES
 
@@ -43,9 +43,6 @@ CLIP = 1.0  # the longest gradient
 LARGEST = 4.0  # weight
 REPORTS = 10
 MATCH, MORE = 20, 10  # games against UCT for each report, in which it has so many times the rounds
-TURNED = np.array(
-    [[int(symmetric(U(1 << square), turn)).bit_length() - 1 for square in range(64)] for turn in range(8)]
-)
 
 Reals = npt.NDArray[np.floating]
 
