@@ -16,9 +16,10 @@ from awello.archive.archive import Archive, Wanted, parse_years
 from awello.archive.explorer import explore
 from awello.errors import ConfigError
 from awello.formats.files import find_format, read_games
-from awello.web import archivist, exchange
+from awello.web import archivist, exchange, limits
 from awello.web.app import create_app
 from awello.web.door import FILES, LARGEST_FILES
+from awello.web.limits import Bucket, Buckets
 
 HOST = "http://127.0.0.1:8421"
 TIGER = "f5d6c3d3c4"
@@ -144,18 +145,18 @@ def test_what_is_no_finished_game_is_refused(
 
 def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr(archivist, "monotonic", lambda: now[0])
-    monkeypatch.setattr(archivist, "MOST_A_MINUTE", 2)
-    monkeypatch.setattr(archivist, "MOST_A_DAY", 3)
+    monkeypatch.setattr(limits, "monotonic", lambda: now[0])
+    keeper = client.app.state.archivist  # type: ignore[attr-defined]
+    keeper.of_guest, keeper.of_all = Buckets(2, 2 / 60), Bucket(3, 3 / 86400)
 
     def keep(seed: int) -> int:
         return client.post("/api/games", json=finished(seed=seed)).status_code
 
     assert [keep(1), keep(2), keep(3)] == [200, 200, 429]
-    now[0] += archivist.MINUTE
+    now[0] += 60
     answer = client.post("/api/games", json=finished(seed=4))
     assert (answer.status_code, keep(5)) == (200, 429)
-    now[0] += archivist.DAY
+    now[0] += 86400
     assert keep(6) == 200
     assert len(Archive(place).numbers(Wanted())) == 4
 

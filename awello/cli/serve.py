@@ -14,6 +14,7 @@ from awello.errors import ConfigError
 
 PORT, TRIES = 8421, 20
 USUAL_THREADS = 4
+UNREAD = 30_000  # milliseconds in which somebody must take what was sent to them
 
 
 @app.command()
@@ -50,26 +51,13 @@ def serve(
 
     compile_once()
     from awello.web.app import create_app
-    from awello.web.live import LARGEST
+    from awello.web.reception import Reception
 
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
-    config = uvicorn.Config(
-        create_app(
-            threads or min(USUAL_THREADS, os.cpu_count() or 1),
-            host,
-            None if no_archive else archive or "",
-            club,
-            name or (),
-        ),
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        ws_max_size=2 * LARGEST,  # a message that is a little too large is answered, not cut off
-        ws_max_queue=16,
-        timeout_graceful_shutdown=2,
-    )
-    server = uvicorn.Server(config)
+    kept = None if no_archive else archive or ""
+    application = create_app(threads or min(USUAL_THREADS, os.cpu_count() or 1), host, kept, club, name or ())
+    server = uvicorn.Server(Reception(application, behind=bool(name)))
     print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)
     if browser and can_show():
         webbrowser.open(address)
@@ -94,6 +82,8 @@ def listen(host: str, port: int | None) -> socket.socket:
     for candidate in range(PORT, PORT + TRIES) if port is None else [port]:
         door = socket.socket(family)
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # connections have it from here
+            door.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD)
         try:
             door.bind((host, candidate))
             door.listen()

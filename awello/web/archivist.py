@@ -7,7 +7,6 @@ people, so it goes to the server's log and not to guests.
 import logging
 import threading
 from asyncio import Lock
-from collections import deque
 from collections.abc import Callable
 from time import monotonic
 from typing import TypeVar
@@ -17,10 +16,10 @@ from anyio import CapacityLimiter, to_thread
 from awello.archive.archive import Archive
 from awello.errors import ArchiveError, AwelloError
 from awello.web.door import Refusal
+from awello.web.limits import Bucket, Buckets
 
 AT_ONCE = 4  # questions to the archive; others wait, and the rest of the server does not
 RETRY = 10.0  # seconds before an archive that could not be opened is tried again
-MINUTE, DAY = 60.0, 86400.0
 MOST_A_MINUTE = 20  # games that one guest may add
 MOST_A_DAY = 2000  # games that all of them may add
 
@@ -38,7 +37,7 @@ class Archivist:
         self._failed_at = -RETRY
         self._opening = threading.Lock()
         self._limiter: CapacityLimiter | None = None
-        self._added: deque[tuple[float, str]] = deque()  # when, and by whom
+        self.of_guest, self.of_all = Buckets(MOST_A_MINUTE, MOST_A_MINUTE / 60), Bucket(MOST_A_DAY, MOST_A_DAY / 86400)
 
     async def ask(self, question: Callable[[Archive], Answer]) -> Answer:
         """The answer to a question, which is asked in a thread."""
@@ -50,14 +49,10 @@ class Archivist:
 
     def admit(self, guest: str) -> None:
         """Count a game that a guest adds; refuse it if there were too many."""
-        now = monotonic()
-        while self._added and self._added[0][0] <= now - DAY:
-            self._added.popleft()
-        if sum(name == guest and moment > now - MINUTE for moment, name in self._added) >= MOST_A_MINUTE:
+        if not self.of_guest.take(guest):
             raise Refusal(429, "often", f"{MOST_A_MINUTE} games a minute are kept at most: wait a little")
-        if len(self._added) >= MOST_A_DAY:
+        if not self.of_all.take():
             raise Refusal(429, "often", f"{MOST_A_DAY} games a day are kept at most: come back tomorrow")
-        self._added.append((now, guest))
 
     def close(self) -> None:
         """Let go of the database."""

@@ -2,10 +2,12 @@
 
 The server is for the person at this machine.  A page from elsewhere in the same browser must not command it: so the
 host asked for must be one of ours (a foreign name that was pointed at this machine is not), and a request that changes
-or starts anything must come from our own page or from no page at all.  Bodies have a largest size, and answers carry
-a policy that lets the page run nothing but its own files.
+or starts anything must come from our own page or from no page at all.  Bodies have a largest size and must come in
+time, an address that is not this machine's may ask so often, and answers carry a policy that lets the page run nothing
+but its own files.
 """
 
+import asyncio
 import ipaddress
 import json
 import socket
@@ -14,6 +16,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+
+from awello.web.limits import Buckets, network_of
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
@@ -23,6 +28,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_BODY, LARGEST_FILES = 1 << 17, 1 << 24
 FILES = "/api/games/files"  # the one address where files are sent
+BODY_TIME = 60.0  # seconds in which a body must come
+QUESTIONS = (400, 40)  # to the API, of an address: at once, and a second
 OWN = ("localhost", "127.0.0.1", "::1")
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
@@ -49,6 +56,7 @@ class Door:
     def __init__(self, inside: Application, host: str = "127.0.0.1", names: Sequence[str] = ()) -> None:
         self.inside = inside
         self.anywhere = host in ("0.0.0.0", "::")
+        self.questions = Buckets(*QUESTIONS)
         self.hosts = {*OWN, host.lower(), socket.gethostname().lower(), *(name.lower() for name in names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,6 +79,9 @@ class Door:
             raise Refusal(403, "host", "this name is not mine: open the address that the server printed")
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
             return
+        address = (scope.get("client") or ("",))[0]
+        if address not in OWN and not self.questions.take(network_of(address)):
+            raise Refusal(429, "often", "too many questions: wait a little")
         origin = headers.get("origin")
         own = origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
         if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
@@ -88,12 +99,17 @@ class Door:
         return name in self.hosts or (self.anywhere and _is_address(name))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size, largest = 0, _largest(scope)
+        size, largest, more = 0, _largest(scope), True
+        deadline = asyncio.get_running_loop().time() + BODY_TIME
 
         async def counted() -> Event:
-            nonlocal size
-            event = await receive()
-            size += len(event.get("body", b""))
+            nonlocal size, more
+            try:
+                async with asyncio.timeout_at(deadline if more else None):
+                    event = await receive()
+            except TimeoutError:
+                raise Refusal(408, "slow", f"the request did not come within {BODY_TIME:.0f} seconds") from None
+            size, more = size + len(event.get("body", b"")), event.get("more_body", False)
             if size > largest:
                 raise _too_large(largest)
             return event
@@ -104,6 +120,11 @@ class Door:
             await send(event)
 
         await self.inside(scope, counted, sealed)
+
+
+def address_of(client: HTTPConnection) -> str:
+    """Where a request or a connection comes from."""
+    return client.client.host if client.client else ""
 
 
 def _is_address(name: str) -> bool:

@@ -16,7 +16,8 @@ from awello.position import Position, format_position, parse_position
 from awello.record import Record
 from awello.rules.game import Game
 from awello.web.archivist import Archivist
-from awello.web.door import Refusal
+from awello.web.door import Refusal, address_of
+from awello.web.limits import network_of
 from awello.web.messages import LONGEST_GAME, GameName, Line, Message
 
 SITE = "Awello page"
@@ -221,7 +222,7 @@ async def show_game(number: Annotated[int, Path(ge=1, le=LARGEST)], archivist: K
 async def keep_game(request: Keep, archivist: Keeping, client: Request) -> Any:
     """The number of a finished game in the archive; one that is there already is not kept twice."""
     record = request.finished()
-    archivist.admit(client.client.host if client.client else "")
+    archivist.admit(network_of(address_of(client)))
     return {"number": await archivist.ask(lambda archive: archive.add(record))}
 
 

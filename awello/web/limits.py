@@ -1,6 +1,8 @@
-"""How often somebody may do something: a bucket that fills with time, for each account, address or connection."""
+"""What somebody may do: how often, by a bucket that fills with time, and how many times at once, by a turnstile."""
 
-from collections import OrderedDict
+import ipaddress
+from collections import Counter, OrderedDict
+from collections.abc import Mapping
 from time import monotonic
 
 MOST_KEYS = 50_000  # buckets that are remembered; the ones that were used longest ago are forgotten
@@ -38,3 +40,37 @@ class Buckets:
         while len(self._buckets) > MOST_KEYS:
             self._buckets.popitem(last=False)
         return bucket.take()
+
+
+class Turnstile:
+    """So many at once under each key; the limits come with the keys."""
+
+    def __init__(self) -> None:
+        self.inside: Counter[str] = Counter()
+
+    def enter(self, keys: Mapping[str, int]) -> bool:
+        """Count one more under some keys, each with its limit; False if one of them is reached."""
+        if any(self.inside[key] >= most for key, most in keys.items()):
+            return False
+        self.inside.update(keys.keys())
+        return True
+
+    def leave(self, keys: Mapping[str, int]) -> None:
+        """One who entered is gone."""
+        for key in keys:
+            self.inside[key] -= 1
+            if not self.inside[key]:
+                del self.inside[key]
+
+
+def network_of(address: str) -> str:
+    """Where an address counts: who has one of IPv6 has as many beside it as they want."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    if found.ipv4_mapped or found.is_loopback:
+        return str(found.ipv4_mapped or found)
+    return str(ipaddress.ip_network((found, 64), strict=False))
