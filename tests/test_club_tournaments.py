@@ -413,8 +413,8 @@ async def test_a_pairing_is_played_and_decided_once(club: Club) -> None:
     for _ in range(2):  # as if the organiser had not seen that it is done already
         with refused("gone"):
             await club.hall.tournaments._begin(contest, fixture)
-        await club.hall.write(partial(entries.forfeit, contest=contest, fixture=fixture, here=set()))
-        await club.hall.write(partial(entries.begin_round, contest=replace(contest, round=0), pairs=[(1, 2)]))
+        await club.hall.books.write(partial(entries.forfeit, contest=contest, fixture=fixture, here=set()))
+        await club.hall.books.write(partial(entries.begin_round, contest=replace(contest, round=0), pairs=[(1, 2)]))
     assert len(club.hall.seats) == len(played(club)) == len(look(club, number).fixtures) == 1
     assert not look(club, number).round_over
     restored = club.desk.read(load_tables)

@@ -61,6 +61,11 @@ class Club:
     def last(self, name: str, event: str = "game") -> dict[str, Any]:
         return next(message for message in reversed(self.told[name]) if message["event"] == event)
 
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait for something that happens by itself."""
+        while not condition():
+            await asyncio.sleep(0.02)
+
     async def begin(self, first: Guest, second: Guest, terms: Terms = BLITZ) -> int:
         """The number of a game in which these two play, in this order."""
         offered = await self.hall.seek(first, replace(terms, side=0))
@@ -86,6 +91,10 @@ def club(test: Play) -> Callable[[Path], None]:
 
 def refused(code: str) -> pytest.RaisesExc[Refused]:
     return pytest.raises(Refused, check=lambda error: error.code == code)
+
+
+def complain(connection: Any) -> None:
+    raise ArchiveError("the disk is full")
 
 
 async def play_on(club: Club, number: int, players: list[Guest], seed: int = 0, most: int = 500) -> None:
@@ -138,10 +147,7 @@ async def test_a_game_is_played_told_and_archived(club: Club) -> None:
     end = club.last("eyes")
     assert end == club.last("Ann") == club.last("Bob") and end["over"] and end["score"] and end["mover"] is None
     assert end["reason"] == "" and len(end["moves"]) == end["ply"]
-    for _ in range(100):
-        if club.archived:
-            break
-        await asyncio.sleep(0.02)
+    await club.until(lambda: club.archived)
     (record,) = club.archived
     assert record.tags["Black"] == "Ann" and record.final.score() == end["score"]
     with refused("over"):
@@ -305,17 +311,49 @@ async def test_what_cannot_be_written_has_not_happened(club: Club) -> None:
     write = club.desk.write
 
     def fail(act: Any) -> Any:
-        def full(connection: Any) -> None:
-            raise ArchiveError("the disk is full")
-
-        return write(full)
+        return write(complain)
 
     club.desk.write = fail  # type: ignore[method-assign]
     with refused("storage"):
         await club.hall.move(ann, number, 0, move)
     assert club.last("Bob")["ply"] == 0 and club.hall.seats[number].table.moves == ()
+    before = club.last("Ann")["clocks"]
+    await asyncio.sleep(1.5)  # while the books cannot be written, this is nobody's time
     club.desk.write = write  # type: ignore[method-assign]
+    with refused("storage"):
+        await club.hall.move(ann, number, 0, move)  # nothing, until the books have been looked at
+    await club.until(lambda: not club.hall.books.failing)
     assert (await club.hall.move(ann, number, 0, move))["ply"] == 1
+    assert club.last("Ann")["clocks"][0] == pytest.approx(before[0], abs=1.2)
+
+
+@club
+async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    number = await club.begin(ann, bob)
+    other = await club.begin(bob, ann)
+    move, write = club.last("Ann")["legal"][0], club.desk.write
+
+    def lose(act: Any) -> Any:
+        """A server that keeps something, and is lost before it can say so."""
+        write(act).result()
+        return write(complain)
+
+    async def trouble(act: Awaitable[Any]) -> None:
+        club.desk.write = lose  # type: ignore[method-assign]
+        with refused("storage"):
+            await act
+        club.desk.write = write  # type: ignore[method-assign]
+        await club.until(lambda: not club.hall.books.failing)
+
+    await trouble(club.hall.move(ann, number, 0, move))
+    assert [state["ply"] for state in club.told["Bob"] if state.get("game") == number][-1] == 1
+    assert (await club.hall.move(ann, number, 0, move))["ply"] == 1  # sent again, as clients do
+    await trouble(club.hall.resign(bob, other))
+    assert other in club.hall.ended and club.last("Ann")["players"][0]["after"]
+    offer = await club.hall.seek(ann, BLITZ)
+    await trouble(club.hall.accept(bob, offer["seek"]))
+    assert len(club.hall.seats) == 2  # the game that began without anybody being told, and the first
 
 
 @club

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from awello.archive.database import connect, writing
 from awello.club.rating import Rating, pool_of, rate
-from awello.club.schema import CLUB, accounts, audit, changes, games, pulse, ratings
+from awello.club.schema import CLUB, accounts, audit, changes, games, pulse, ratings, tournaments
 from awello.club.table import ABORTED, AGREED, Table
 from awello.limits import Clock
 from awello.position import Position
@@ -131,11 +131,12 @@ def table_of(row: Any) -> Table:
     )
 
 
-def record_of(table: Table, names: tuple[str, str]) -> Record:
+def record_of(connection: Connection, table: Table, names: tuple[str, str]) -> Record:
     """A game as archives and files keep it."""
+    held = connection.execute(select(tournaments.c.name).where(tournaments.c.id == table.tournament)).scalar()
     moment = time.strftime("%Y-%m-%d", time.gmtime(table.since))
     tags = {"Result": "1/2-1/2"} if table.reason == AGREED else {}  # as OGN says it: the board does not
-    return table.record(names, Event="Awello club", Date=moment, Round=str(table.number), **tags)
+    return table.record(names, Event=held or "Awello club", Date=moment, Round=str(table.number), **tags)
 
 
 def _state(table: Table) -> dict[str, Any]:

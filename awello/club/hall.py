@@ -6,8 +6,9 @@ whole, and everybody concerned is told, or is refused with a reason and changes 
 
 import asyncio
 import time
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from itertools import count
 from random import Random
@@ -16,6 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, select, update
 
 from awello.club.accounts import Account, find_account
+from awello.club.books import Books
 from awello.club.desk import Desk, beat, last_beat, load_tables, rating_of, record_of, save_table, table_of
 from awello.club.offers import Message, Offer, Terms
 from awello.club.rating import Rating, pool_of
@@ -23,7 +25,7 @@ from awello.club.schema import games
 from awello.club.seat import Also, Guest, Seat, lay_table, sit_down
 from awello.club.table import ABORTED, Refused, Table
 from awello.club.tournaments import Tournaments
-from awello.errors import ArchiveError, AwelloError
+from awello.errors import AwelloError
 from awello.record import Record
 from awello.rules.game import PASS
 
@@ -32,6 +34,7 @@ MOST_GAMES, MOST_PROGRAM_GAMES = 8, 64  # of one account at once
 NAMED = 100  # members who are named in the lobby
 REMEMBERED = 1000  # games that have ended and can be looked at without asking the database
 TICK = 0.2  # seconds between two looks at the clocks
+PATIENCE = 60.0  # seconds before an archive that could not be written is tried again
 PULSE = 0.5  # seconds between two notes that the club is open
 
 Done = TypeVar("Done")
@@ -42,7 +45,7 @@ class Hall:
     """The club while it is open."""
 
     def __init__(self, desk: Desk, archive: Archiver | None = None, seed: int | None = None) -> None:
-        self.desk, self.archive, self.chance = desk, archive, Random(seed)
+        self.books, self.archive, self.chance = Books(desk), archive, Random(seed)
         self.seats: dict[int, Seat] = {}
         self.ended: OrderedDict[int, Seat] = OrderedDict()
         self.guests: set[Guest] = set()
@@ -50,8 +53,9 @@ class Hall:
         self.seeks: dict[int, Offer] = {}
         self.challenges: dict[int, Offer] = {}
         self.counts: Counter[str] = Counter()  # of what happened, for whoever watches the club
-        self.waits: deque[float] = deque(maxlen=10_000)  # seconds that acts took until they were written
         self._numbers = count(1)
+        self._sitting: Counter[int] = Counter()  # games that are about to begin, by account
+        self._to_archive = asyncio.Event()
         self._news = False  # whether the lobby has changed since everybody was told
         self._started = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -64,25 +68,48 @@ class Hall:
     # ---- opening and closing -----------------------------------------------------------------------------------------
     async def open(self) -> None:
         """Take up the games that went on when the club was last open, and begin to look at clocks."""
-        stopped, tables = await asyncio.to_thread(
-            self.desk.read, lambda connection: (last_beat(connection), load_tables(connection))
-        )
-        for table in tables:
-            resumed = table.resume(table.since if stopped is None else stopped, self.now())
-            await self.write(partial(save_table, table=resumed))
-            self.seats[table.number] = await self._seat(resumed)
-        await self.write(partial(beat, moment=self.now()))
+        await self._take_up()
         self._begin(self._look_at_clocks())
         self._begin(self._note_the_time())
-        self._begin(self._archive_the_rest())
+        self._begin(self._archive_all())
         self._begin(self.tournaments.run())
+
+    async def _take_up(self) -> None:
+        """Go on with the games as the books have them; the time in which the club stood still is nobody's."""
+
+        def act(connection: Connection) -> list[Table]:
+            stopped, now = last_beat(connection), self.now()
+            tables = [
+                table.resume(table.since if stopped is None else stopped, now) for table in load_tables(connection)
+            ]
+            for table in tables:
+                save_table(connection, table)
+            beat(connection, now)
+            return tables
+
+        async with AsyncExitStack() as stack:
+            for seat in list(self.seats.values()):
+                await stack.enter_async_context(seat.lock)
+            tables = {table.number: table for table in await self.books.retry(act)}
+            for number, table in tables.items():
+                seat = self.seats.get(number) or self.seats.setdefault(number, await self._seat(table))
+                seat.follow(table)
+                self._tell_table(seat)
+            for seat in [seat for number, seat in self.seats.items() if number not in tables]:
+                written = await self._from_books(seat.table.number)  # it ended, but nobody could be told
+                seat.follow(written.table)
+                seat.after = written.after
+                await self._end(seat)
+                self._tell_table(seat)
+        self.books.failing = False
 
     async def close(self) -> None:
         """Write down when the club closes, so that no time is taken from anybody."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self.write(partial(beat, moment=self.now()))
+        with suppress(AwelloError):
+            await self.books.write(partial(beat, moment=self.now()))
 
     def _begin(self, work: Coroutine[Any, Any, Done]) -> "asyncio.Task[Done]":
         task = asyncio.create_task(work)
@@ -100,15 +127,14 @@ class Hall:
                 try:
                     await self._act(seat, lambda table: table.flag(self.now()))
                 except AwelloError:
-                    break  # the database does not answer: at the next look
+                    break  # the books cannot be written: at the next look
 
     async def _note_the_time(self) -> None:
+        """Note that the club is open.  After a failure nobody knows what was written: begin again from the books."""
         while True:
             await asyncio.sleep(PULSE)
-            try:
-                await self.write(partial(beat, moment=self.now()))
-            except AwelloError:
-                continue
+            with suppress(AwelloError):
+                await (self._take_up() if self.books.failing else self.books.write(partial(beat, moment=self.now())))
 
     # ---- who is here -------------------------------------------------------------------------------------------------
     def enter(self, guest: Guest) -> None:
@@ -193,7 +219,7 @@ class Hall:
         """Offer a game to somebody who is here."""
         account = self._known(guest)
         terms.check()
-        other = await asyncio.to_thread(self.desk.read, partial(find_account, name=name))
+        other = await self.books.read(partial(find_account, name=name))
         rating = await self._rating(account, terms)
         self._may_play(account)
         if other is None or other.number not in self.present:
@@ -239,8 +265,13 @@ class Hall:
         """Begin a game, even if whoever asked for it is gone by then; `also` is written together with it."""
 
         async def begin() -> Message:
-            seat = await self.write(partial(lay_table, people=people, terms=terms, now=self.now, also=also))
-            self.seats[seat.table.number] = seat
+            numbers = [person.number for person in people]
+            self._sitting.update(numbers)
+            try:
+                seat = await self.books.write(partial(lay_table, people=people, terms=terms, now=self.now, also=also))
+            finally:
+                self._sitting.subtract(numbers)
+            seat = self.seats.setdefault(seat.table.number, seat)
             self._tell_table(seat)
             self._news = True
             return {"game": seat.table.number}
@@ -287,13 +318,15 @@ class Hall:
         if seat is None:
             raise Refused("gone", f"game {number} is not one that has just ended: challenge the other player")
         side = seat.table.side_of(account.number)
+        other = seat.people[1 - side]
+        if other.number not in self.present:
+            raise Refused("absent", f"{other.name} is not here any more: look who is, or seek a game")
         self._may_play(account)
         if seat.rematch != 1 - side:
             seat.rematch = side
-            other = seat.people[1 - side].number
-            self._tell_account(other, {"event": "rematch", "game": number, "by": account.name})
+            self._tell_account(other.number, {"event": "rematch", "game": number, "by": account.name})
             return {}
-        self._may_play(seat.people[1 - side])
+        self._may_play(other)
         seat.rematch = None
         terms = Terms(seat.table.game, seat.table.control, seat.table.rated)
         return await self.start((seat.people[1], seat.people[0]), terms)
@@ -304,6 +337,7 @@ class Hall:
 
     async def _act(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
         """Change a game, to the end even if whoever asked for it is gone by then."""
+        self.books.check()
         return await asyncio.shield(self._begin(self._change(seat, change)))
 
     async def _change(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
@@ -311,7 +345,7 @@ class Hall:
         async with seat.lock:
             after = change(seat.table)
             if after is not seat.table:
-                rated = await self.write(partial(save_table, table=after))
+                rated = await self.books.write(partial(save_table, table=after))
                 self.counts["moves"] += len(after.moves) - len(seat.table.moves)
                 seat.follow(after)
                 if after.over:
@@ -328,7 +362,7 @@ class Hall:
         while len(self.ended) > REMEMBERED:
             self.ended.popitem(last=False)
         self._news = True
-        self._begin(self._archive_one(seat))
+        self._to_archive.set()
         if seat.table.tournament is not None:
             self.tournaments.wake()
 
@@ -351,48 +385,39 @@ class Hall:
         return seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS
 
     # ---- books -------------------------------------------------------------------------------------------------------
-    async def write(self, act: Callable[[Connection], Done]) -> Done:
-        """Write something into the books, or refuse it as a whole."""
-        begun = time.monotonic()
-        try:
-            done = await asyncio.wrap_future(self.desk.write(act))
-            self.waits.append(time.monotonic() - begun)
-            return done
-        except ArchiveError:
-            self.counts["storage failures"] += 1
-            raise Refused("storage", "the club cannot write now, so nothing happened: try again in a moment") from None
-
     async def _seat(self, table: Table) -> Seat:
-        return await asyncio.to_thread(self.desk.read, partial(sit_down, table=table))
+        return await self.books.read(partial(sit_down, table=table))
 
     async def _rating(self, account: Account, terms: Terms) -> Rating:
         pool = pool_of(terms.game, terms.control)
-        return await asyncio.to_thread(self.desk.read, partial(rating_of, account=account.number, pool=pool))
+        return await self.books.read(partial(rating_of, account=account.number, pool=pool))
 
     async def _from_books(self, number: int) -> Seat:
-        row = await asyncio.to_thread(
-            self.desk.read, lambda connection: connection.execute(select(games).where(games.c.id == number)).first()
-        )
+        asked = select(games).where(games.c.id == number)
+        row = await self.books.read(lambda connection: connection.execute(asked).first())
         if row is None:
             raise Refused("absent", f"there is no game {number}")
         return await self._seat(table_of(row))
 
-    async def _archive_one(self, seat: Seat) -> None:
-        """Put a game that has ended into the archive, once."""
-        table = seat.table
-        if self.archive is None:
-            return
-        if table.reason != ABORTED and table.moves:
-            await self.archive(record_of(table, (seat.people[0].name, seat.people[1].name)))
-        done = update(games).where(games.c.id == table.number).values(archived=True)
-        await self.write(lambda connection: connection.execute(done).rowcount)
+    async def _archive_all(self) -> None:
+        """Put games that have ended into the archive, each once; those that could not be are tried again."""
+        left = select(games).where(games.c.over, ~games.c.archived).order_by(games.c.id).limit(100)
+        while self.archive:
+            with suppress(AwelloError):
+                while rows := await self.books.read(lambda connection: connection.execute(left).all()):
+                    for row in rows:
+                        await self._archive(await self._seat(table_of(row)), self.archive)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    await self._to_archive.wait()
+            self._to_archive.clear()
 
-    async def _archive_the_rest(self) -> None:
-        """Games that ended when the club was closed before they were archived."""
-        left = select(games).where(games.c.over, ~games.c.archived)
-        rows = await asyncio.to_thread(self.desk.read, lambda connection: connection.execute(left).all())
-        for row in rows if self.archive else []:
-            await self._archive_one(await self._seat(table_of(row)))
+    async def _archive(self, seat: Seat, archive: Archiver) -> None:
+        table, names = seat.table, (seat.people[0].name, seat.people[1].name)
+        if table.reason != ABORTED and table.moves:
+            await archive(await self.books.read(partial(record_of, table=table, names=names)))
+        done = update(games).where(games.c.id == table.number).values(archived=True)
+        await self.books.write(lambda connection: connection.execute(done).rowcount)
 
     # ---- telling -----------------------------------------------------------------------------------------------------
     def _tell_account(self, account: int, message: Message) -> None:
@@ -422,5 +447,5 @@ class Hall:
 
     def _may_play(self, account: Account) -> None:
         most = MOST_PROGRAM_GAMES if account.program else MOST_GAMES
-        if len(self._games_of(account)) >= most:
+        if len(self._games_of(account)) + self._sitting[account.number] >= most:
             raise Refused("many", f"{account.name} plays {most} games already: end one first")

@@ -68,7 +68,7 @@ def records_of(connection: Connection, account: Account, limit: int, before: int
     """The games of an account that have ended, the latest `limit` of them, in the order in which they began."""
     ended = _games(account.number, limit, before).where(games.c.over, games.c.reason != ABORTED)
     for row in reversed(connection.execute(ended).all()):
-        yield record_of(table_of(row), (row.first_name, row.second_name))
+        yield record_of(connection, table_of(row), (row.first_name, row.second_name))
 
 
 def _plays(account: int) -> Any:

@@ -29,7 +29,7 @@ from awello.club.entries import (
 from awello.club.offers import Message
 from awello.club.seat import Guest
 from awello.club.table import Refused
-from awello.errors import ArchiveError, AwelloError
+from awello.errors import AwelloError
 
 if TYPE_CHECKING:
     from awello.club.hall import Hall
@@ -51,24 +51,24 @@ class Tournaments:
     # ---- what guests ask for -----------------------------------------------------------------------------------------
     async def join(self, guest: Guest, which: int | str) -> Message:
         """Enter a tournament that has not begun."""
-        contest = await self.hall.write(partial(enter_contest, which=which, account=_member(guest)))
+        contest = await self.hall.books.write(partial(enter_contest, which=which, account=_member(guest)))
         self.wake()
         return contest.view()
 
     async def withdraw(self, guest: Guest, which: int | str) -> Message:
         """Leave a tournament that has not begun."""
-        contest = await self.hall.write(partial(leave_contest, which=which, account=_member(guest)))
+        contest = await self.hall.books.write(partial(leave_contest, which=which, account=_member(guest)))
         self.wake()
         return contest.view()
 
     async def show(self, which: int | str) -> Message:
         """All of a tournament."""
-        contest: Contest = await self._read(partial(find_contest, which=which))
+        contest: Contest = await self.hall.books.read(partial(find_contest, which=which))
         return contest.whole()
 
     async def list(self) -> Message:
         """The last tournaments, in short."""
-        contests: list[Contest] = await self._read(partial(load_contests, last=SHOWN))
+        contests: list[Contest] = await self.hall.books.read(partial(load_contests, last=SHOWN))
         return {"tournaments": [contest.view() for contest in contests]}
 
     def greet(self, guest: Guest) -> None:
@@ -94,7 +94,7 @@ class Tournaments:
             self._news.clear()
 
     async def _look(self) -> None:
-        for contest in await self._read(partial(unfinished, known=list(self.contests))):
+        for contest in await self.hall.books.read(partial(unfinished, known=list(self.contests))):
             try:
                 await self._carry_on(contest)
             except AwelloError:
@@ -109,18 +109,18 @@ class Tournaments:
             self._tell(contest)
             before = contest
             if await self._step(contest):
-                contest = await self._read(partial(find_contest, which=contest.number))
+                contest = await self.hall.books.read(partial(find_contest, which=contest.number))
 
     async def _step(self, contest: Contest) -> bool:
         """Do what is due as a tournament stands; whether there was something."""
         if contest.state == OPEN and contest.starts <= self.hall.now():
-            await self.hall.write(partial(begin_contest, number=contest.number))
+            await self.hall.books.write(partial(begin_contest, number=contest.number))
         elif contest.state != PLAYING:
             return False
         elif contest.round_over:
             pairs = await asyncio.to_thread(contest.next_pairs, set(self.hall.present))
             following = partial(begin_round, pairs=pairs) if pairs else end_contest
-            await self.hall.write(partial(following, contest=contest))
+            await self.hall.books.write(partial(following, contest=contest))
         else:
             return await self._play(contest)
         return True
@@ -136,11 +136,11 @@ class Tournaments:
             await self._begin(contest, fixture)
         missed = [fixture for fixture in waiting if late and fixture not in ready]
         for fixture in missed:
-            await hall.write(partial(forfeit, contest=contest, fixture=fixture, here=here))
+            await hall.books.write(partial(forfeit, contest=contest, fixture=fixture, here=here))
         played = [fixture.game for fixture in contest.current if fixture.game is not None and not fixture.decided]
         ended = [game for game in played if game not in hall.seats]
         if ended:
-            await hall.write(partial(settle, contest=contest))
+            await hall.books.write(partial(settle, contest=contest))
         return bool(ready or missed or ended)
 
     async def _begin(self, contest: Contest, fixture: Fixture) -> None:
@@ -167,12 +167,6 @@ class Tournaments:
         for kept in (self._called, self._told):
             for key in [key for key in kept if key[0] == number]:
                 del kept[key]
-
-    async def _read(self, question: Any) -> Any:
-        try:
-            return await asyncio.to_thread(self.hall.desk.read, question)
-        except ArchiveError:
-            raise Refused("storage", "the club cannot read now: try again in a moment") from None
 
 
 def _member(guest: Guest) -> Account:

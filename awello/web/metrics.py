@@ -11,15 +11,15 @@ def show_metrics(house: Clubhouse) -> str:
     """A line for each number, with what it means."""
     rows: list[tuple[str, str, str, float]] = [("memory_bytes", "gauge", "the most memory so far", _most_memory())]
     if house.place is not None:
-        hall, waits = house.hall, sorted(house.hall.waits)
+        hall, waits = house.hall, sorted(house.hall.books.waits)
         rows += [
-            ("club_connections", "gauge", "connections to the club", house.connections[""]),
+            ("club_connections", "gauge", "connections to the club", house.connections.inside[""]),
             ("club_members", "gauge", "accounts that are connected", len(hall.present)),
             ("club_games", "gauge", "games that are played", len(hall.seats)),
             ("club_seeks", "gauge", "games that are sought", len(hall.seeks)),
             ("club_moves_total", "counter", "moves played, passes counted", hall.counts["moves"]),
             ("club_games_ended_total", "counter", "games that have ended", hall.counts["games ended"]),
-            ("club_storage_failures_total", "counter", "acts that were not written", hall.counts["storage failures"]),
+            ("club_storage_failures_total", "counter", "acts that were not written", hall.books.failures),
         ]
         if len(waits) > 1:
             late = statistics.quantiles(waits, n=20)[-1]
