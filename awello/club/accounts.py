@@ -8,6 +8,7 @@ import hashlib
 import re
 import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,6 +97,12 @@ def stored_password(connection: Connection, name: str) -> tuple[Account | None, 
     return (_account(row), row.password) if row else (None, None)
 
 
+def change_password(connection: Connection, account: Account, hashed: str) -> None:
+    """Keep another password; whoever was logged in with the old one is not any more."""
+    connection.execute(update(accounts).where(accounts.c.id == account.number).values(password=hashed))
+    connection.execute(delete(sessions).where(sessions.c.account == account.number))
+
+
 def is_password(hashed: str | None, password: str) -> bool:
     """Whether this is the password; it takes a while, and just as long if there is none."""
     try:
@@ -160,3 +167,10 @@ def by_token(connection: Connection, secret: str) -> Account | None:
     joined = select(accounts).join(tokens, tokens.c.account == accounts.c.id)
     row = connection.execute(joined.where(tokens.c.digest == digest_of(secret), ~accounts.c.closed)).first()
     return _account(row) if row else None
+
+
+def valid_secrets(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
+    """Those of some digests whose session or token is still good."""
+    kept = select(sessions.c.digest).where(sessions.c.expires > time.time(), sessions.c.digest.in_(digests))
+    given = select(tokens.c.digest).where(tokens.c.digest.in_(digests))
+    return {bytes(row.digest) for row in connection.execute(kept.union_all(given))}

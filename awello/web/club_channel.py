@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from awello.club.accounts import Account
+from awello.club.accounts import Account, digest_of
 from awello.club.hall import Hall
 from awello.club.offers import Terms
 from awello.club.seat import Guest
@@ -25,10 +25,17 @@ from awello.club.table import Refused
 from awello.errors import AwelloError
 from awello.limits import Clock
 from awello.rules.game import Game
-from awello.web.clubhouse import MOST_CONNECTIONS, MOST_OF_ACCOUNT, MOST_OF_ADDRESS, Clubhouse, address_of
+from awello.web.clubhouse import (
+    MOST_CONNECTIONS,
+    MOST_OF_ACCOUNT,
+    MOST_OF_ADDRESS,
+    MOST_WATCHERS,
+    Clubhouse,
+    secret_of,
+)
 from awello.web.complaints import complaint
-from awello.web.door import Refusal
-from awello.web.limits import Bucket
+from awello.web.door import Refusal, address_of
+from awello.web.limits import Bucket, network_of
 from awello.web.live import MOST_WRONG, POLICY_VIOLATION, WrongMessage, read_message, take_identity
 from awello.web.messages import GameName, Message, MoveName
 
@@ -219,16 +226,24 @@ async def attend(socket: WebSocket, house: Clubhouse) -> None:
     except Refusal as refusal:
         await _refuse(socket, refusal)
         return
-    keys = {"": MOST_CONNECTIONS, f"from {address_of(socket)}": MOST_OF_ADDRESS}
-    keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {}
-    if not house.admit(keys):
+    keys = {"": MOST_CONNECTIONS, f"from {network_of(address_of(socket))}": MOST_OF_ADDRESS}
+    keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {"watch": MOST_WATCHERS}
+    if not house.connections.enter(keys):
         await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
         return
+    attendance = Attendance(socket, hall, account)
+    digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
+    if account:
+        house.attending.setdefault(digest, set()).add(attendance.end)
     try:
         await socket.accept()
-        await Attendance(socket, hall, account).serve()
+        await attendance.serve()
     finally:
-        house.dismiss(keys)
+        house.connections.leave(keys)
+        if attending := house.attending.get(digest):
+            attending.discard(attendance.end)
+            if not attending:
+                del house.attending[digest]
 
 
 async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
@@ -249,11 +264,17 @@ class Attendance:
         self.pings: deque[tuple[int, float]] = deque(maxlen=8)
         self.trips: deque[float] = deque(maxlen=5)
         self.heard = monotonic()
+        self.ended = asyncio.Event()
+
+    def end(self, reason: str) -> None:
+        """Let the connection end, whatever it does."""
+        self.reason = reason
+        self.ended.set()
 
     async def serve(self) -> None:
         """Hear and tell until the connection ends."""
         self.hall.enter(self.guest)
-        tasks = [asyncio.create_task(work) for work in (self._hear(), self._say(), self._ping())]
+        tasks = [asyncio.create_task(work) for work in (self._hear(), self._say(), self._ping(), self.ended.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -265,18 +286,15 @@ class Attendance:
                 await self.socket.close(POLICY_VIOLATION if self.wrong >= MOST_WRONG else TRY_AGAIN, self.reason)
 
     def _tell(self, message: dict[str, Any]) -> None:
-        """Let a message wait its turn; who has let too many wait is disconnected."""
+        """Let a message wait its turn; who lets too many wait is disconnected."""
         try:
             self.waiting.put_nowait(message)
         except asyncio.QueueFull:
-            self.reason = "you listen too slowly"
-            while not self.waiting.empty():
-                self.waiting.get_nowait()
-            self.waiting.put_nowait(None)
+            self.end("you listen too slowly")
 
     async def _say(self) -> None:
-        while (message := await self.waiting.get()) is not None:
-            await self.socket.send_text(json.dumps(message))
+        while True:
+            await self.socket.send_text(json.dumps(await self.waiting.get()))
 
     async def _ping(self) -> None:
         """Look how long the network takes; a connection that does not answer ends."""

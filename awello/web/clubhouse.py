@@ -1,11 +1,13 @@
 """The club of this server: its books and its hall while the server runs, and who a request comes from."""
 
 import asyncio
-from collections import Counter
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request
 from sqlalchemy import Connection
 
@@ -13,7 +15,7 @@ from awello.errors import ArchiveError, ConfigError
 from awello.record import Record
 from awello.web.archivist import Archivist
 from awello.web.door import Refusal
-from awello.web.limits import Buckets
+from awello.web.limits import Buckets, Turnstile
 
 if TYPE_CHECKING:
     from awello.club.accounts import Account
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
 COOKIE = "awello_session"
 LOGINS, SIGN_UPS = (10, 1 / 6), (5, 1 / 720)  # of an address or name: at once, and a second
 DOWNLOADS = (5, 1 / 30)  # of an address
-MOST_CONNECTIONS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 2000, 256, 16
+HASHES = 2  # at once
+LOOK = 5.0  # seconds between two looks whether those who are here may still be
+FAMILIAR = 10_000  # places of names that are remembered
+MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 2000, 1000, 256, 16
 
 Done = TypeVar("Done")
 
@@ -33,9 +38,13 @@ class Clubhouse:
 
     def __init__(self, place: str | None, archivist: Archivist) -> None:
         self.place, self.archivist = place, archivist
-        self.connections: Counter[str] = Counter()  # by address, by account, and all
+        self.connections = Turnstile()  # by address, by account, those who only watch, and all
+        self.attending: dict[bytes, set[Callable[[str], None]]] = {}  # how to end connections, by what let them in
+        self.familiar: OrderedDict[tuple[str, str], None] = OrderedDict()  # where who has logged in
         self.logins, self.signups, self.downloads = Buckets(*LOGINS), Buckets(*SIGN_UPS), Buckets(*DOWNLOADS)
         self.writing = asyncio.Lock()  # while a file with somebody's games is written
+        self._hashing: CapacityLimiter | None = None
+        self._looking: asyncio.Task[None] | None = None
         self._desk: Desk | None = None
         self._hall: Hall | None = None
 
@@ -51,9 +60,12 @@ class Clubhouse:
         self._desk = await asyncio.to_thread(Desk, self.place)
         self._hall = Hall(self._desk, self._archive if self.archivist.place is not None else None)
         await self._hall.open()
+        self._looking = asyncio.create_task(self._look_at_secrets())
 
     async def close(self) -> None:
         """Close the hall, then the books."""
+        if self._looking:
+            self._looking.cancel()
         if self._hall and self._desk:
             await self._hall.close()
             await asyncio.to_thread(self._desk.close)
@@ -67,11 +79,11 @@ class Clubhouse:
 
     async def read(self, question: Callable[[Connection], Done]) -> Done:
         """Ask the books something."""
-        return await self._kept(asyncio.to_thread(self.hall.desk.read, question))
+        return await self._kept(asyncio.to_thread(self.hall.books.desk.read, question))
 
     async def write(self, act: Callable[[Connection], Done]) -> Done:
         """Write something into the books."""
-        return await self._kept(asyncio.wrap_future(self.hall.desk.write(act)))
+        return await self._kept(asyncio.wrap_future(self.hall.books.desk.write(act)))
 
     async def _kept(self, work: Awaitable[Done]) -> Done:
         try:
@@ -84,30 +96,59 @@ class Clubhouse:
         from awello.club.accounts import by_session, by_token
 
         self.hall  # noqa: B018  (refused where there is no club)
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        if kind:
-            found = await self.read(partial(by_token, secret=token)) if kind.lower() == "bearer" else None
-            if found is None:
-                raise Refusal(401, "token", "this token is not valid: make a new one")
-            return found
-        if secret := cookies.get(COOKIE):
-            return await self.read(partial(by_session, secret=secret))
-        return None
+        secret, is_token = secret_of(headers, cookies)
+        if not secret and not is_token:
+            return None
+        found = await self.read(partial(by_token if is_token else by_session, secret=secret))
+        if is_token and found is None:
+            raise Refusal(401, "token", "this token is not valid: make a new one")
+        return found
 
-    def admit(self, keys: Mapping[str, int]) -> bool:
-        """Count a connection under some keys, each with its limit; False if one is exceeded."""
-        if any(self.connections[key] >= most for key, most in keys.items()):
+    async def hash(self, work: Callable[..., Done], *words: str | None) -> Done:
+        """Hash a password or compare it: few at once, because each takes much memory and time."""
+        if self._hashing is None:
+            self._hashing = CapacityLimiter(HASHES)
+        return await to_thread.run_sync(partial(work, *words), limiter=self._hashing)
+
+    def may_try(self, network: str, name: str) -> bool:
+        """Whether somebody may try a password; who guesses a name's cannot keep out those who have had it right."""
+        if not self.logins.take(f"from {network}"):
             return False
-        self.connections.update(keys.keys())
-        return True
+        return (network, name.lower()) in self.familiar or self.logins.take(f"of {name.lower()}")
 
-    def dismiss(self, keys: Mapping[str, int]) -> None:
-        """A connection is gone."""
-        self.connections.subtract(keys.keys())
-        self.connections += Counter()  # those that are zero are forgotten
+    def remember(self, network: str, name: str) -> None:
+        """Somebody has logged in."""
+        self.familiar[network, name.lower()] = None
+        while len(self.familiar) > FAMILIAR:
+            self.familiar.popitem(last=False)
+
+    async def _look_at_secrets(self) -> None:
+        """End connections whose session has ended, whose token was revoked or whose account was closed."""
+        from awello.club.accounts import valid_secrets
+
+        while True:
+            await asyncio.sleep(LOOK)
+            digests = list(self.attending)
+            for some in (digests[at : at + 500] for at in range(0, len(digests), 500)):
+                with suppress(Refusal):
+                    valid = await self.read(partial(valid_secrets, digests=some))
+                    for digest in set(some) - valid:
+                        for end in self.attending.pop(digest, ()):
+                            end("your session has ended, or your token was revoked: log in again")
 
     async def _archive(self, record: Record) -> None:
-        await self.archivist.ask(lambda archive: archive.add(record))
+        try:
+            await self.archivist.ask(lambda archive: archive.add(record))
+        except Refusal as refusal:
+            raise ArchiveError(refusal.detail) from None
+
+
+def secret_of(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
+    """The secret that a request carries, and whether it is a token."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    if kind:
+        return (token if kind.lower() == "bearer" else ""), True
+    return cookies.get(COOKIE, ""), False
 
 
 def clubhouse_of(request: Request) -> Clubhouse:
@@ -117,8 +158,3 @@ def clubhouse_of(request: Request) -> Clubhouse:
 
 
 House = Annotated[Clubhouse, Depends(clubhouse_of)]
-
-
-def address_of(client: Any) -> str:
-    """Where a request or a connection comes from."""
-    return client.client.host if client.client else ""

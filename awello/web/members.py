@@ -7,9 +7,10 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field, StringConstraints
 
-from awello.web.clubhouse import COOKIE, House, address_of
-from awello.web.door import Refusal
+from awello.web.clubhouse import COOKIE, House
+from awello.web.door import Refusal, address_of
 from awello.web.exchange import FILE, packed
+from awello.web.limits import network_of
 from awello.web.messages import GameName, Message
 
 LONGEST_LABEL = 60
@@ -26,6 +27,13 @@ class Login(Message):
 
     name: Name
     password: Secret
+
+
+class Passwords(Message):
+    """A password to change."""
+
+    old: Secret
+    new: Secret
 
 
 class Program(Message):
@@ -118,14 +126,12 @@ def _often(taken: bool) -> None:
 @router.post("/accounts", summary="Open an account", response_model=Member)
 async def sign_up(login: Login, house: House, request: Request) -> Any:
     """An account for a person, who is logged in at once."""
-    from anyio import to_thread
-
     from awello.club import accounts
     from awello.club.desk import note
 
     house.hall  # noqa: B018  (refused where there is no club)
-    _often(house.signups.take(address_of(request)))
-    hashed = await to_thread.run_sync(accounts.hash_password, login.password)
+    _often(house.signups.take(network_of(address_of(request))))
+    hashed = await house.hash(accounts.hash_password, login.password)
 
     def act(connection: Any) -> tuple[Any, str]:
         account = accounts.open_account(connection, login.name, hashed)
@@ -139,15 +145,13 @@ async def sign_up(login: Login, house: House, request: Request) -> Any:
 @router.post("/session", summary="Log in", response_model=Member)
 async def log_in(login: Login, house: House, request: Request) -> Any:
     """A session for a browser, kept in a cookie."""
-    from anyio import to_thread
-
     from awello.club import accounts
     from awello.club.desk import note
 
     address = address_of(request)
-    _often(house.logins.take(f"from {address}") and house.logins.take(f"of {login.name.lower()}"))
+    _often(house.may_try(network_of(address), login.name))
     account, hashed = await house.read(partial(accounts.stored_password, name=login.name))
-    right = await to_thread.run_sync(accounts.is_password, hashed, login.password)
+    right = await house.hash(accounts.is_password, hashed, login.password)
     if account is None or not right:
         await house.write(lambda connection: note(connection, f"wrong password for {login.name}", address))
         raise Refusal(401, "password", "the name or the password is wrong")
@@ -156,7 +160,31 @@ async def log_in(login: Login, house: House, request: Request) -> Any:
         note(connection, "logged in", address, account.number)
         return accounts.open_session(connection, account)
 
-    return _welcome(request, account.name, await house.write(act))
+    secret = await house.write(act)
+    house.remember(network_of(address), account.name)
+    return _welcome(request, account.name, secret)
+
+
+@router.put("/password", summary="Change one's password", response_model=Member)
+async def change(passwords: Passwords, house: House, request: Request) -> Any:
+    """Another password for whoever is logged in; all other browsers must log in again."""
+    from awello.club import accounts
+    from awello.club.desk import note
+
+    person, address = await _person(house, request), address_of(request)
+    _often(house.may_try(network_of(address), person.name))
+    _, hashed = await house.read(partial(accounts.stored_password, name=person.name))
+    if not await house.hash(accounts.is_password, hashed, passwords.old):
+        await house.write(lambda connection: note(connection, "wrong password", address, person.number))
+        raise Refusal(403, "password", "the old password is wrong")
+    new = await house.hash(accounts.hash_password, passwords.new)
+
+    def act(connection: Any) -> str:
+        accounts.change_password(connection, person, new)
+        note(connection, "password changed", address, person.number)
+        return accounts.open_session(connection, person)
+
+    return _welcome(request, person.name, await house.write(act))
 
 
 @router.delete("/session", summary="Log out", response_model=Member)
@@ -326,7 +354,7 @@ async def take_home(
     from awello.formats.files import find_format
 
     account, _ = await _player(house, name)
-    _often(house.downloads.take(address_of(request)))
+    _often(house.downloads.take(network_of(address_of(request))))
 
     def write(connection: Any) -> dict[str, bytes]:
         records = list(records_of(connection, account, MOST_GAMES, before))
