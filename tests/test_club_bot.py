@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sqlite3
+import stat
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -126,18 +127,28 @@ def test_the_books_are_looked_after_by_commands(tmp_path: Path) -> None:
         == "awello: a password has 10 to 200 letters: choose another\n"
     )
     assert awello("club", "open", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
+    assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "nobody else may read it"
     token = awello("club", "program", file, "ann", "rex").stdout.strip()
     assert token.startswith("awello_")
     rows = json.loads(awello("club", "accounts", file, "--json").stdout)["accounts"]
     assert [(row["name"], row["program"]) for row in rows] == [("Ann", False), ("rex", True)]
+    assert awello("club", "password", file, "ann", stdin="battery staple\n").stdout == "Ann has another password now\n"
+    assert "is a program" in awello("club", "password", file, "rex", stdin="battery staple\n").stderr
     awello("club", "close", file, "rex")
     noted = awello("club", "audit", file).stdout
-    assert "account opened" in noted and "program rex registered" in noted and "account closed" in noted
+    assert (
+        "account opened" in noted
+        and "password changed" in noted
+        and "program rex registered" in noted
+        and "account closed" in noted
+    )
     assert token not in noted
     copy = tmp_path / "copy.sqlite"
     assert awello("club", "backup", file, str(copy)).returncode == 0
     assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert "exists already" in awello("club", "backup", file, str(copy)).stderr
+    assert "cannot be written" in awello("club", "backup", file, str(tmp_path / "nowhere" / "copy")).stderr
     assert "there is no account 'bob'" in awello("club", "close", file, "bob").stderr
 
 

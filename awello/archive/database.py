@@ -6,7 +6,7 @@ the others when it is opened.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from awello.errors import ArchiveError, AwelloError, ConfigError
 
 SERVER = "postgresql+psycopg"
 PATIENCE = 30  # seconds to wait for another program that writes
+PRIVATE = 0o600  # the mode of a file that nobody else may read
 LOCK = 4158  # the number of PostgreSQL's lock for transactions that write
 
 
@@ -45,6 +46,8 @@ class Schema:
     steps: Sequence[Callable[[Connection], None]] = ()
     durable: bool = False
     """Whether what was written outlives a power cut at once, and not only a crash of the program."""
+    private: bool = False
+    """Whether a new file can be read by nobody else on the machine."""
 
 
 def state_of(tables: MetaData) -> Table:
@@ -83,6 +86,9 @@ def _open(place: str, schema: Schema) -> Engine:
         if file.is_dir():
             raise ArchiveError(f"{str(file)!r} is a folder: name a file in it for the {what}")
         path = str(file)
+        if schema.private and not file.exists():
+            with suppress(OSError):  # the database will say what is wrong
+                file.touch(mode=PRIVATE)
         if file.exists() and not os.access(file, os.W_OK):  # and perhaps nothing beside it can be written either
             path = f"file:{quote(str(file.absolute()))}?mode=ro&immutable=1&uri=true"
         engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": PATIENCE})
@@ -93,7 +99,7 @@ def _open(place: str, schema: Schema) -> Engine:
         address = make_url(place)
         if address.drivername not in ("postgres", "postgresql", SERVER):
             raise ConfigError(f"no {what} at {place!r}: give a file, or postgresql://USER@HOST/NAME")
-        return create_engine(address.set(drivername=SERVER))
+        return create_engine(address.set(drivername=SERVER), connect_args={"connect_timeout": PATIENCE})
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
         if isinstance(error, AwelloError):
             raise

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,18 +57,43 @@ def find(desk: "Desk", name: str) -> "Account":
 @club.command("open")
 def open_(place: Place, name: Name) -> None:
     """Open an account; the password is asked for, or read from the first line if there is no terminal."""
-    from awello.club.accounts import hash_password, open_account
+    from awello.club.accounts import open_account
     from awello.club.desk import note
 
-    if sys.stdin.isatty():
-        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
-    else:
-        password = sys.stdin.readline().rstrip("\n")
-    hashed = hash_password(password)
+    hashed = ask_password()
     with books(place, new=True) as desk:
         made = desk.write(lambda connection: open_account(connection, name, hashed)).result()
         desk.write(lambda connection: note(connection, "account opened", "console", made.number)).result()
     print(f"{made.name} can log in now")
+
+
+@club.command()
+def password(place: Place, name: Name) -> None:
+    """Give somebody another password, asked for as by `open`; their browsers must log in again."""
+    from awello.club.accounts import change_password
+    from awello.club.desk import note
+
+    with books(place) as desk:
+        account = find(desk, name)
+        if account.program:
+            raise ConfigError(f"{account.name} is a program, which has tokens: 'awello club program' makes one")
+        hashed = ask_password()
+
+        def act(connection: "Connection") -> None:
+            change_password(connection, account, hashed)
+            note(connection, "password changed", "console", account.number)
+
+        desk.write(act).result()
+    print(f"{account.name} has another password now")
+
+
+def ask_password() -> str:
+    """A new password, hashed: typed twice, or the first line if there is no terminal."""
+    from awello.club.accounts import hash_password
+
+    if sys.stdin.isatty():
+        return hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+    return hash_password(sys.stdin.readline().rstrip("\n"))
 
 
 @club.command()
@@ -261,6 +286,8 @@ def backup(
     """Copy the books into one file, while the club is open or not."""
     import sqlite3
 
+    from awello.archive.database import PRIVATE
+
     if "://" in place:
         raise ConfigError("a club on PostgreSQL is backed up by pg_dump: see docs/operations.md")
     if not Path(place).exists():
@@ -268,11 +295,12 @@ def backup(
     if out.exists():
         raise ConfigError(f"{str(out)!r} exists already: choose another file")
     beside = out.with_name(out.name + ".part")
-    source, target = sqlite3.connect(place), sqlite3.connect(beside)
     try:
-        source.backup(target)
-    finally:
-        target.close()
-        source.close()
-    beside.replace(out)
+        beside.touch(mode=PRIVATE)
+        with closing(sqlite3.connect(place)) as source, closing(sqlite3.connect(beside)) as target:
+            source.backup(target)
+        beside.replace(out)
+    except (sqlite3.Error, OSError) as error:
+        beside.unlink(missing_ok=True)
+        raise ConfigError(f"the copy {str(out)!r} cannot be written: {error}") from None
     print(f"written to {out}")

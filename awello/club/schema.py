@@ -141,4 +141,4 @@ audit = Table(
 pulse = Table("pulse", metadata, Column("moment", Float, nullable=False))
 
 STEPS: list[Callable[[Connection], None]] = []  # what a club of the first version lacks, in order
-CLUB = Schema("club", metadata, state_of(metadata), STEPS, durable=True)
+CLUB = Schema("club", metadata, state_of(metadata), STEPS, durable=True, private=True)
