@@ -1,0 +1,424 @@
+"""Guests who mean harm: whatever they send, nothing comes of it, and the others play on."""
+
+import json
+import resource
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from clubs import PASSWORD, Talk, Visitor, serving, sign_up
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from awello.club import accounts
+from awello.web import club_channel, clubhouse, door, reception
+from awello.web.clubhouse import COOKIE
+
+CONNECTIONS = 10_000
+
+
+class House:
+    """A club in which Ann and Bob play, and Eve is hostile."""
+
+    def __init__(self, address: str, stack: ExitStack) -> None:
+        self.address, self.stack = address, stack
+        self.people = [self.visitor(name) for name in ("Ann", "Bob", "Eve")]
+        self.eve = self.people[2]
+        self.talks = [stack.enter_context(person.channel()) for person in self.people[:2]]
+        self.begin()
+
+    def begin(self) -> None:
+        """A new game."""
+        offer = self.talks[0].ask("seek", kind="othello", seconds=300, side=0)["seek"]
+        self.game, self.ply = self.talks[1].ask("accept", number=offer)["game"], 0
+
+    def visitor(self, name: str = "") -> Visitor:
+        visitor = self.stack.enter_context(Visitor(base_url=self.address))
+        if name:
+            sign_up(visitor, name)
+        return visitor
+
+    def state(self) -> dict[str, Any]:
+        """The game as it stands, without its clocks."""
+        found = self.talks[0].ask("watch", game=self.game)
+        return {key: found[key] for key in ("moves", "over", "offer", "ply", "legal", "mover", "players")}
+
+    def play_on(self) -> None:
+        """Whoever's turn it is moves, and that is all that has happened."""
+        before = self.state()
+        assert before["ply"] == self.ply
+        if before["over"]:
+            self.begin()
+            before = self.state()
+        move = before["legal"][0]
+        answer = self.talks[before["mover"]].ask("move", game=self.game, ply=self.ply, move=move)
+        assert answer["ok"]
+        self.ply = answer["ply"]
+        assert self.state()["moves"][: before["ply"] + 1] == [*before["moves"], move]
+
+    def call(self, first: bytes = b"", address: str = "127.0.0.1") -> socket.socket:
+        """A connection without manners."""
+        found = socket.create_connection(("127.0.0.1", urlsplit(self.address).port or 0), source_address=(address, 0))
+        found.settimeout(20)
+        found.sendall(first)
+        return found
+
+    def knock(self, secret: str = "", cookie: str = "", scheme: str = "Bearer") -> dict[str, Any]:
+        """What the channel says to somebody who shows this."""
+        headers = {"authorization": f"{scheme} {secret}"} if secret else {}
+        headers |= {"cookie": f"{COOKIE}={cookie}"} if cookie else {}
+        with connect(self.address.replace("http", "ws") + "api/club/live", additional_headers=headers) as channel:
+            found: dict[str, Any] = json.loads(channel.recv(timeout=10))
+            return found
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    file = tmp_path_factory.mktemp("club") / "club.sqlite"
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        patch.setattr(clubhouse, "SIGN_UPS", (100, 1))
+        patch.setattr(clubhouse, "LOOK", 0.2)
+        yield House(stack.enter_context(serving(file)), stack)
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the other side ends a connection, whatever it says before."""
+    try:
+        while connection.recv(1 << 16):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+# ---- at the table ---------------------------------------------------------------------------------------------------
+def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
+    with house.eve.channel() as eve, house.visitor().channel() as nobody:
+        for _ in range(4):
+            before = house.state()
+            move, ply = before["legal"][0], before["ply"]
+            for intruder, code in ((eve, "guest"), (nobody, "account")):
+                for do, fields in (
+                    ("move", {"ply": ply, "move": move}),
+                    ("resign", {}),
+                    ("abort", {}),
+                    ("draw", {}),
+                    ("draw", {"accept": False}),
+                ):
+                    assert intruder.ask(do, game=house.game, **fields)["code"] == code, do
+            waiting = house.talks[1 - before["mover"]]
+            assert waiting.ask("move", game=house.game, ply=ply, move=move)["code"] == "turn"
+            for wrong in (ply - 1, ply + 1, ply + 2, 999):
+                assert not house.talks[before["mover"]].ask("move", game=house.game, ply=wrong, move=move)["ok"]
+            for spoof in ({"account": 1}, {"by": "Ann"}, {"side": 0}, {"now": 0.0}, {"lag": 9.0}):
+                assert eve.ask("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "message"
+            assert house.state() == before
+            house.play_on()
+
+
+def test_replayed_messages_change_nothing(house: House) -> None:
+    ann, bob = house.talks
+    sent = []
+    for _ in range(4):
+        before = house.state()
+        mover = house.talks[before["mover"]]
+        sent.append((mover, {"game": house.game, "ply": before["ply"], "move": before["legal"][0]}))
+        house.play_on()
+    before = house.state()
+    for mover, fields in sent * 3:
+        answer = mover.ask("move", **fields)
+        assert answer["ok"] and answer["ply"] == before["ply"], "it is acknowledged again, and not played again"
+        other = bob if mover is ann else ann
+        assert not other.ask("move", **fields)["ok"]
+    assert house.state() == before
+    offer = ann.ask("seek", kind="abapa", seconds=60)["seek"]
+    assert bob.ask("accept", number=offer)["ok"]
+    assert bob.ask("accept", number=offer)["code"] == "gone", "an offer is taken once"
+    house.play_on()
+
+
+# ---- who somebody is ------------------------------------------------------------------------------------------------
+def test_forged_secrets_open_nothing(house: House) -> None:
+    ann = house.people[0]
+    ann.post("/api/club/programs", json={"name": "rex"})
+    token = ann.post("/api/club/programs/rex/tokens", json={"label": "one"}).json()["token"]
+    session = ann.cookies[COOKIE]
+    assert house.knock(token)["name"] == "rex" and house.knock(cookie=session)["name"] == "Ann"
+    flipped = token[:-1] + ("A" if token[-1] != "A" else "B")
+    forged = [
+        flipped,
+        token[:-1],
+        token + "A",
+        token.upper(),
+        "awello_",
+        "' OR '1'='1",
+        "x" * 5000,
+        session,
+        "\xff\xfe",
+    ]
+    for secret in forged:
+        assert house.knock(secret)["code"] == "token", secret[:40]
+        headers = [(b"authorization", f"Bearer {secret}".encode())]
+        assert ann.get("/api/club/session", headers=headers).status_code == 401
+    for scheme in ("Basic", "Token", "bearerx"):
+        assert house.knock(token, scheme=scheme)["code"] == "token"
+    for cookie in (flipped, token, session[:-1], session.swapcase(), "' OR 1=1 --"):
+        assert house.knock(cookie=cookie)["name"] is None, "they can watch, as anybody"
+    eve = house.eve
+    assert eve.get("/api/club/programs/rex/tokens").status_code == 404
+    assert eve.post("/api/club/programs/rex/tokens", json={"label": "mine"}).status_code == 404
+    assert eve.delete("/api/club/programs/rex/tokens/1").status_code == 404
+    assert house.knock(token)["name"] == "rex"
+    house.play_on()
+
+
+def test_connections_end_with_what_let_them_in(house: House) -> None:
+    mal = house.visitor("Mal")
+    mal.post("/api/club/programs", json={"name": "max"})
+    token = mal.post("/api/club/programs/max/tokens", json={"label": "one"}).json()["token"]
+
+    def ends(talk: Talk) -> bool:
+        with suppress(ConnectionClosed):
+            for _ in range(50):
+                talk.read()
+            return False
+        return True
+
+    program = {"authorization": f"Bearer {token}"}
+    with house.visitor().channel(**program) as talk:
+        number = mal.get("/api/club/programs/max/tokens").json()[0]["id"]
+        assert mal.delete(f"/api/club/programs/max/tokens/{number}").json() == {"revoked": True}
+        assert ends(talk)
+    assert house.knock(token)["code"] == "token"
+    with mal.channel() as talk:
+        other = house.visitor()
+        other.post("/api/club/session", json={"name": "Mal", "password": PASSWORD})
+        wrong = other.put("/api/club/password", json={"old": "not this one", "new": "battery staple"})
+        assert (wrong.status_code, wrong.json()["code"]) == (403, "password")
+        assert other.put("/api/club/password", json={"old": PASSWORD, "new": "battery staple"}).json()["name"] == "Mal"
+        assert ends(talk), "whoever had the old password is out"
+    with other.channel() as talk:
+        other.delete("/api/club/session")
+        assert ends(talk)
+    for password, status in ((PASSWORD, 401), ("battery staple", 200)):
+        assert other.post("/api/club/session", json={"name": "Mal", "password": password}).status_code == status
+    house.play_on()
+
+
+def test_a_wrong_name_costs_what_a_wrong_password_costs(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.people[0].post("/api/club/programs", json={"name": "lux"})
+    seen: list[str] = []
+
+    class Counted:
+        def verify(self, hashed: str, password: str) -> bool:
+            seen.append(hashed.rsplit("$", 2)[0])  # how it is hashed, and for how long
+            return real.verify(hashed, password)
+
+    real = accounts._hasher
+    monkeypatch.setattr(accounts, "_hasher", Counted())
+    answers = [
+        house.eve.post("/api/club/session", json={"name": name, "password": "guess guess"})
+        for name in ("Ann", "Nobody", "lux", "'; DROP TABLE accounts; --")
+    ]
+    assert {(answer.status_code, answer.text) for answer in answers} == {(401, answers[0].text)}
+    assert len(seen) == 4 and len(set(seen)) == 1
+
+
+def test_who_guesses_cannot_keep_others_out(house: House) -> None:
+    visitor = house.visitor()
+
+    def log_in(password: str, network: str) -> int:
+        login = {"name": "Ann", "password": password}
+        return visitor.post("/api/club/session", json=login, headers={"x-forwarded-for": network}).status_code
+
+    assert log_in(PASSWORD, "10.0.0.1") == 200
+    guesses = [log_in("guess guess", f"10.1.0.{number}") for number in range(12)]
+    assert guesses[-1] == 429, "wherever the guesses come from"
+    assert log_in(PASSWORD, "10.0.0.1") == 200, "Ann, from where she has been"
+    assert log_in(PASSWORD, "10.0.0.2") == 429
+
+
+# ---- what they send -------------------------------------------------------------------------------------------------
+HUGE: dict[str, Callable[[Any], None]] = {
+    "a frame of 16 MiB": lambda channel: channel.send("x" * (1 << 24)),
+    "a message in many pieces": lambda channel: channel.send("x" * 1000 for _ in range(10_000)),
+    "bytes": lambda channel: channel.send(bytes(1 << 24)),
+}
+
+
+@pytest.mark.parametrize("sort", HUGE)
+def test_huge_messages_end_the_connection(house: House, sort: str) -> None:
+    with house.eve.channel() as talk, pytest.raises(ConnectionClosed):
+        HUGE[sort](talk.socket)
+        for _ in range(10):
+            talk.read()
+    house.play_on()
+
+
+def test_odd_messages_are_answered_in_a_line(house: House) -> None:
+    odd = [
+        "[" * 30_000,
+        '{"a":' * 10_000,
+        '{"id": 1, "do": "move", "game": ' + "9" * 5000 + "}",
+        '{"id": 1, "do": "seek", "seconds": NaN}',
+        '{"id": 1, "do": "seek", "seconds": Infinity}',
+        '{"id": 1, "do": "move", "game": 1, "ply": 0, "move": "' + "a" * 5000 + '"}',
+        '{"id": 1, "do": "challenge", "name": "\\u0000", "seconds": 60}',
+        '{"id": 1, "do": "challenge", "name": "\\ud800", "seconds": 60}',
+        '{"id": "\\ud800", "do": "lobby"}',
+        '{"id": 1, "do": "__class__"}',
+        '{"do": "pong", "number": 123456789012345678901234567890}',
+        "\x00" * 100,
+    ]
+    for text in odd:
+        with house.eve.channel() as talk:
+            talk.socket.send(text)
+            talk.socket.send('{"id": "end", "do": "lobby", "tell": false}')
+            while (answer := talk.read()).get("id") != "end":
+                assert "event" in answer or "\n" not in answer.get("message", "")
+            assert answer["ok"]
+    house.play_on()
+
+
+def test_floods_end_the_connection(house: House) -> None:
+    with house.eve.channel() as talk, pytest.raises(ConnectionClosed):
+        for _ in range(400):
+            talk.socket.send('{"id": 1, "do": "lobby", "tell": false}')
+        for _ in range(1000):
+            talk.read()
+    house.play_on()
+
+
+def test_who_does_not_read_is_cut_off(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reception, "MOST_UNREAD", 1 << 16)
+    cookie = house.eve.cookies[COOKIE]
+    asked = "GET /api/club/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    asked += (
+        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\nCookie: {COOKIE}={cookie}\r\n"
+    )
+    ping = bytes([0x89, 0xFD, 0, 0, 0, 0]) + bytes(125)  # each is answered by as much
+    with closing(house.call(asked.encode())) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        with pytest.raises(OSError):
+            for _ in range(2000):
+                connection.sendall(ping * 100)
+    house.play_on()
+
+
+# ---- how they connect -----------------------------------------------------------------------------------------------
+def test_slow_senders_are_not_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reception, "PATIENCE", 0.5)
+    monkeypatch.setattr(door, "BODY_TIME", 0.5)
+    post = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    for first in (
+        b"",
+        b"G",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ",
+        post,
+        post + b"Content-Length: 1000\r\n\r\n{",
+        post + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{",
+        b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /api/he",  # the second request
+    ):
+        with closing(house.call(first)) as connection:
+            begun = time.monotonic()
+            connection.settimeout(0.1)
+            with suppress(OSError):
+                while time.monotonic() - begun < 20:
+                    connection.sendall(b"a")  # a letter now and then
+                    with suppress(TimeoutError):
+                        if not connection.recv(1000):
+                            break
+            assert time.monotonic() - begun < 19, first
+    house.play_on()
+
+
+def test_who_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(club_channel, "PATIENCE", 0.5)
+    monkeypatch.setattr(club_channel, "PING", 0.2)
+    with (
+        serving(tmp_path / "club.sqlite") as address,
+        Visitor(base_url=address).channel() as talk,
+        pytest.raises(ConnectionClosed),
+    ):
+        while True:
+            talk.read()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100),
+        b"\x00" * 1000,
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 20_000,
+        b"GET / HTTP/1.1\r\nX: " + b"y" * 200_000,
+        b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
+        b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999999\r\n\r\n",
+        b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x",
+    ],
+    ids=lambda first: repr(first[:24]),
+)
+def test_what_is_no_request_is_refused(house: House, first: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reception, "PATIENCE", 1.0)
+    with closing(house.call()) as connection:
+        with suppress(OSError):
+            connection.sendall(first)
+        assert is_closed(connection)
+    house.play_on()
+
+
+@contextmanager
+def many_files() -> Iterator[int]:
+    """As many connections as this process may have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else hard
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    yield min(CONNECTIONS, most - 2000)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_ten_thousand_connections_leave_room_for_others(house: House) -> None:
+    silent: list[socket.socket] = []
+    with many_files() as count:
+        for number in range(count):
+            with suppress(OSError):  # a connection that was refused may say so at once
+                silent.append(house.call())
+            if number % 500 == 0:
+                house.play_on()
+        assert len(silent) > 0.9 * count
+        house.play_on()
+        with closing(house.call(b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "127.0.0.2")) as other:
+            assert other.recv(1000).startswith(b"HTTP/1.1 200"), "another address has its own share"
+        with closing(house.call()) as one_more:
+            assert one_more.recv(1000).startswith(b"HTTP/1.1 503")
+        for connection in silent:
+            connection.close()
+    for _ in range(100):
+        with closing(house.call(b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")) as again:
+            if again.recv(1000).startswith(b"HTTP/1.1 200"):
+                break
+        time.sleep(0.05)
+    else:
+        pytest.fail("there is no room, although the others are gone")
+    house.play_on()
+
+
+def test_ten_thousand_watchers_leave_room_for_members(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(club_channel, "MOST_WATCHERS", 20)
+    monkeypatch.setattr(club_channel, "MOST_OF_ACCOUNT", 5)
+    with ExitStack() as stack:
+        nobody = house.visitor()
+        talks = [stack.enter_context(nobody.channel()) for _ in range(30)]
+        events = [talk.read()["event"] for talk in talks]
+        assert events == ["welcome"] * 20 + ["refused"] * 10
+        mine = [stack.enter_context(house.eve.channel()).read()["event"] for _ in range(7)]
+        assert mine == ["welcome"] * 5 + ["refused"] * 2
+    house.play_on()
