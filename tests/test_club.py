@@ -205,7 +205,7 @@ def test_people_log_in(desk: Desk) -> None:
     for name in ("ann", "a", "1st", "x" * 21, "a b", "Zoë", ""):
         with pytest.raises(Refused):
             member(desk, name)
-    with refused("password"):
+    with refused("weak"):
         people.hash_password("short")
     secret = desk.write(lambda connection: people.open_session(connection, ann)).result()
     assert desk.read(lambda connection: people.by_session(connection, secret)) == ann

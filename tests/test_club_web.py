@@ -34,6 +34,8 @@ def test_accounts_and_cookies(visit: Any) -> None:
     assert other.get("/api/club/session").json()["name"] is None
     taken = other.post("/api/club/accounts", json={"name": "ANN", "password": PASSWORD})
     assert (taken.status_code, taken.json()["code"]) == (400, "taken")
+    weak = other.post("/api/club/accounts", json={"name": "Bob", "password": "short"})
+    assert (weak.status_code, weak.json()["code"]) == (400, "weak")
     for name, password in (("Ann", "wrong password"), ("Nobody", PASSWORD)):
         wrong = other.post("/api/club/session", json={"name": name, "password": password})
         assert (wrong.status_code, wrong.json()["code"]) == (401, "password")

@@ -46,7 +46,7 @@ def _account(row: Any) -> Account:
 def hash_password(password: str) -> str:
     """A password as it is kept; refused if it is too short to be one."""
     if not SHORTEST <= len(password) <= LONGEST:
-        raise Refused("password", f"a password has {SHORTEST} to {LONGEST} letters: choose another")
+        raise Refused("weak", f"a password has {SHORTEST} to {LONGEST} letters: choose another")
     return _hasher.hash(password)
 
 

@@ -1,7 +1,7 @@
 /** The way into the club: log in, or open an account. */
 import { h } from "./dom.js";
 import { clubProblem } from "./club-words.js";
-import { LANGUAGES, t } from "./words.js";
+import { t } from "./words.js";
 
 const SHORTEST = 10; // letters of a password, as the club has it
 
@@ -48,16 +48,10 @@ export class ClubEntrance {
       this.password.value = "";
       document.getElementById("club-view-lobby").focus();
     } catch (error) {
-      this.problem.textContent = this.words(error);
+      this.problem.textContent = clubProblem(error, { count: SHORTEST });
       (error.code === "name" || error.code === "taken" ? this.name : this.password).focus();
     } finally {
       this.send.disabled = false;
     }
-  }
-
-  /** A password that is wrong is something else than one that is too short. */
-  words(error) {
-    const key = `club.problem.${error.code}.${this.fresh ? "new" : "known"}`;
-    return key in LANGUAGES.en ? t(key, { count: SHORTEST }) : clubProblem(error);
   }
 }

@@ -29,7 +29,7 @@ export const sideWords = (kind, side) => t(`side.${FAMILY[kind]}.${side}`);
 export const changeWords = ({ rating, after }) => `${rating} → ${after} (${signed(after - rating)})`;
 
 /** What went wrong: in the person's language where the club's code is known. */
-export function clubProblem(error) {
+export function clubProblem(error, values = {}) {
   const key = `club.problem.${error.code}`;
-  return key in LANGUAGES.en ? t(key, { message: error.message }) : problemWords(error);
+  return key in LANGUAGES.en ? t(key, { message: error.message, ...values }) : problemWords(error);
 }
