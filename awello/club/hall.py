@@ -18,6 +18,7 @@ from sqlalchemy import Connection, select, update
 
 from awello.club.accounts import Account, find_account
 from awello.club.books import Books
+from awello.club.chat import Chat
 from awello.club.desk import Desk, beat, last_beat, load_tables, rating_of, record_of, save_table, table_of
 from awello.club.offers import Message, Offer, Terms
 from awello.club.rating import Rating, pool_of
@@ -60,6 +61,7 @@ class Hall:
         self._started = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.tournaments = Tournaments(self)
+        self.chat = Chat(self)
 
     def now(self) -> float:
         """The moment, in seconds since 1970; it never goes back."""

@@ -28,6 +28,8 @@ class Guest:
     """The seconds that the network takes there and back, as measured."""
     curious: bool = False
     """Whether they are told what is new in the lobby."""
+    chats: bool = False
+    """Whether they want to hear what those say with whom they play."""
 
 
 @dataclass

@@ -141,6 +141,26 @@ def of_game(act: Callable[[Hall, Guest, int], Awaitable[Any]]) -> type[OfGame]:
     return Made
 
 
+class Chat(Message):
+    """Whether to be told what those say with whom one plays."""
+
+    tell: bool = True
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.chat.turn(guest, self.tell)
+
+
+class Say(OfGame):
+    """Say something to the other player."""
+
+    text: str
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.chat.say(guest, self.game, self.text)
+
+
 class OfTournament(Message):
     """Something about one tournament."""
 
@@ -208,6 +228,8 @@ MESSAGES: dict[str, type[Any]] = {
     "rematch": of_game(Hall.rematch),
     "watch": of_game(Hall.watch),
     "unwatch": of_game(Hall.unwatch),
+    "chat": Chat,
+    "say": Say,
     "join": Join,
     "withdraw": Withdraw,
     "tournament": Show,

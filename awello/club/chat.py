@@ -1,0 +1,81 @@
+"""Words between the two players of a game: off until somebody turns them on, told at once, and kept nowhere.
+
+Each connection turns them on for itself.  Who speaks also listens, and nobody is spoken to who does not want to be.
+"""
+
+from typing import TYPE_CHECKING
+from unicodedata import bidirectional, category
+
+from awello.club.accounts import Account
+from awello.club.offers import Message
+from awello.club.seat import Guest
+from awello.club.table import Refused
+
+if TYPE_CHECKING:
+    from awello.club.hall import Hall
+
+LONGEST = 200  # characters of a line
+BURST, PAUSE = 5, 2.0  # lines of one account at once; seconds for each in the long run
+MOST_WAITING = 1000  # accounts that are remembered to have spoken
+CONTROLS = {"Cc", "Cs", "Zl", "Zp"}  # categories of characters that are no text of one line
+TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}  # those that would turn what follows round
+
+
+class Chat:
+    """Who has something to say to whom."""
+
+    def __init__(self, hall: "Hall") -> None:
+        self.hall = hall
+        self._free: dict[int, float] = {}  # the moment at which an account will have paid for all that it said
+
+    async def turn(self, guest: Guest, tell: bool) -> Message:
+        """Turn it on or off for a connection."""
+        _member(guest)
+        guest.chats = tell
+        return {}
+
+    async def say(self, guest: Guest, number: int, text: str) -> Message:
+        """Tell the other player of a game something, and oneself elsewhere."""
+        account, words = _member(guest), _line(text)
+        seat = self.hall.seats.get(number) or self.hall.ended.get(number)
+        if seat is None:
+            raise Refused("gone", f"game {number} is not played, and has not just ended: nobody is at that table")
+        other = seat.people[1 - seat.table.side_of(account.number)]
+        if not guest.chats:
+            raise Refused("off", "you have turned chat off here: turn it on to speak")
+        listening = self._listeners(other)
+        if not listening:
+            raise Refused("quiet", f"{other.name} has chat turned off: nothing was said")
+        self._take(account)
+        for each in [*listening, *(mine for mine in self._listeners(account) if mine is not guest)]:
+            each.send({"event": "said", "game": number, "by": account.name, "text": words})
+        return {}
+
+    def _listeners(self, account: Account) -> list[Guest]:
+        return [guest for guest in self.hall.present.get(account.number, ()) if guest.chats]
+
+    def _take(self, account: Account) -> None:
+        """Count a line; refused if there were too many."""
+        now = self.hall.now()
+        free = max(now, self._free.get(account.number, now))
+        if free - now > (BURST - 1) * PAUSE:
+            raise Refused("often", f"you say too much at once: one line every {PAUSE:.0f} seconds")
+        if len(self._free) >= MOST_WAITING:
+            self._free = {number: moment for number, moment in self._free.items() if moment > now}
+        self._free[account.number] = free + PAUSE
+
+
+def _member(guest: Guest) -> Account:
+    if guest.account is None:
+        raise Refused("account", "you only watch: log in to speak")
+    return guest.account
+
+
+def _line(text: str) -> str:
+    """A text as it is told; refused if it is not one line."""
+    words = text.strip()
+    if not 0 < len(words) <= LONGEST:
+        raise Refused("text", f"a line has 1 to {LONGEST} characters, not {len(words)}")
+    if any(category(letter) in CONTROLS or bidirectional(letter) in TURNING for letter in words):
+        raise Refused("text", "a line has no control characters: leave them out")
+    return words
