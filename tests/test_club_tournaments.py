@@ -239,8 +239,32 @@ async def test_entering_and_withdrawing(club: Club) -> None:
     with refused("begun"):
         await cups.withdraw(ann, number)
     assert (await cups.join(ann, number))["state"] == "playing", "who is in it is in it"
-    listed = (await cups.list())["tournaments"]
+    found = await cups.list(ann)
+    listed = found["tournaments"]
     assert [(each["name"], each["state"], each["entrants"]) for each in listed] == [("Friday", "playing", 2)]
+    assert found["entered"] == [number] and abs(found["now"] - time.time()) < 60
+    assert (await cups.list(eve))["entered"] == (await cups.list(eyes))["entered"] == []
+
+
+@club
+async def test_whoever_looks_round_hears_that_something_changed(club: Club) -> None:
+    """Also who has not entered, and of a tournament that another process planned; who is not curious hears nothing."""
+    club.enter("eyes")
+    program = club.enter("rex", program=True)
+    program.curious = False
+    number = plan(club, rounds=1)
+    heard = club.told["eyes"]
+
+    async def changed(count: int) -> list[int]:
+        while len(found := [message for message in heard if message["event"] == "tournaments"]) < count:
+            await asyncio.sleep(SOON)
+        return list(found[count - 1]["changed"])
+
+    assert await changed(1) == [number]
+    await asyncio.gather(*(club.hall.tournaments.join(Player(club, name), number) for name in ("Ann", "Bob", "Eve")))
+    assert await changed(2) == [number]
+    assert len([message for message in heard if message["event"] == "tournaments"]) == 2, "three at once are one word"
+    assert not [message for message in club.told["rex"] if message["event"] == "tournaments"]
 
 
 @club

@@ -101,7 +101,8 @@ def test_a_game_on_the_channel(visit: Any) -> None:
         assert watcher.ask("watch", game=number)["players"][0]["name"] == "Ann"
         assert watcher.ask("resign", game=number)["code"] == "account"
         play_out(number, first, second)
-        assert watcher.ask("watch", game=number)["over"]
+        ended = watcher.ask("watch", game=number)
+        assert ended["over"] and len(ended["seconds"]) == len(ended["moves"]) and min(ended["seconds"]) >= 0
         for player in first.state(number)["players"]:
             assert (player["rating"], player["sure"]) == (1500, False) and player["after"] != 1500
         rows = ann.get("/api/club/ladder", params={"game": "othello4"}).json()

@@ -83,6 +83,7 @@ class Seat:
             "players": players,
             "ply": len(table.moves),
             "moves": self.names,
+            "seconds": [round(spent, 1) for spent in table.seconds] if table.over else None,
             "position": format_position(position),
             "mover": None if table.over else table.mover,
             "legal": legal,

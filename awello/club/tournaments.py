@@ -47,6 +47,8 @@ class Tournaments:
         self._called: dict[tuple[int, int], float] = {}  # since when the players of a round are waited for
         self._told: dict[tuple[int, int], Any] = {}  # what of a tournament an account was told last
         self._news = asyncio.Event()
+        self._changed: set[int] = set()  # tournaments of which those who look at them have not been told yet
+        self._announced = 0.0  # when they were last told
 
     # ---- what guests ask for -----------------------------------------------------------------------------------------
     async def join(self, guest: Guest, which: int | str) -> Message:
@@ -66,10 +68,11 @@ class Tournaments:
         contest: Contest = await self.hall.books.read(partial(find_contest, which=which))
         return contest.whole()
 
-    async def list(self) -> Message:
-        """The last tournaments, in short."""
+    async def list(self, guest: Guest) -> Message:
+        """The last tournaments in short, those that somebody entered, and what time it is here."""
         contests: list[Contest] = await self.hall.books.read(partial(load_contests, last=SHOWN))
-        return {"tournaments": [contest.view() for contest in contests]}
+        entered = [contest.number for contest in contests if guest.account in contest.people]
+        return {"tournaments": [contest.view() for contest in contests], "entered": entered, "now": self.hall.now()}
 
     def greet(self, guest: Guest) -> None:
         """Tell somebody who comes in of their tournaments; perhaps they were waited for."""
@@ -88,6 +91,7 @@ class Tournaments:
         while True:
             with suppress(AwelloError):  # the database does not answer: at the next look
                 await self._look()
+            self._announce()
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK):
                     await self._news.wait()
@@ -152,6 +156,8 @@ class Tournaments:
     # ---- telling -----------------------------------------------------------------------------------------------------
     def _tell(self, contest: Contest) -> None:
         """Tell everybody for whom something has changed."""
+        if self.contests.get(contest.number) != contest:
+            self._changed.add(contest.number)
         self.contests[contest.number] = contest
         for person in contest.people:
             key, news = (contest.number, person.number), (contest.state, contest.round, contest.own(person.number))
@@ -161,6 +167,14 @@ class Tournaments:
                     guest.send(contest.news(person.number))
         if contest.state not in (OPEN, PLAYING):
             self._forget(contest.number)
+
+    def _announce(self) -> None:
+        """Tell those who look round in the club which tournaments have changed, not oftener than there are looks."""
+        if self._changed and self.hall.now() >= self._announced + LOOK:
+            message = {"event": "tournaments", "changed": sorted(self._changed)}
+            self._changed, self._announced = set(), self.hall.now()
+            for guest in [each for each in self.hall.guests if each.curious]:
+                guest.send(message)
 
     def _forget(self, number: int) -> None:
         self.contests.pop(number, None)

@@ -196,7 +196,7 @@ class Tournaments(Message):
 
     async def act(self, hall: Hall, guest: Guest) -> Any:
         """Let it happen."""
-        return await hall.tournaments.list()
+        return await hall.tournaments.list(guest)
 
 
 class Lobby(Message):
