@@ -164,6 +164,8 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         bob.locator("#club-open-1").click()
         expect(bob.locator("#club-ratings")).to_contain_text("Ann: 1500 →")
         assert bob.url.endswith("#club/1") and moves_of(bob) == moves_of(eyes)
+        times = bob.locator("#panel-club .moves-time").all_inner_texts()
+        assert len(times) == len(moves_of(bob)) and all(re.fullmatch(r"\d+(\.\d)?", time) for time in times)
         bob.keyboard.press("Home")
         cell(bob, "d3").click()  # another first move: a variation, as in any game
         bob.wait_for_function("() => location.hash.includes('moves=')")
@@ -337,6 +339,7 @@ def test_everyone(browser: Browser, club: str) -> None:
         offer(ann, "othello", "Bob", side="0")
         check(bob, "challenge", ".club-calls .primary")
         bob.locator(".club-calls .primary").click()
+        ann.check("#chat-on")
         check(ann, "game", "#club-abort")
         play(ann, "f5")
         bob.locator(OPEN).first.click()

@@ -79,7 +79,7 @@ export class ClubBar {
   controls({ club: game, family }) {
     if (!game.playing) return [h("span", { class: "soft" }, t("club.watching", { players: game.state.players.map(({ name }) => name).join(" – ") }))];
     if (this.sure) return this.question(game);
-    const begun = game.state.ply > game.mine;
+    const begun = game.state.ply > game.mine || game.state.tournament !== null; // a tournament waits for a result
     return [
       ...(family === "awale" ? this.draws(game) : []),
       begun ? this.button("resign", game, () => this.askAgain(game)) : this.button("abort", game, () => this.act("abort", game)),

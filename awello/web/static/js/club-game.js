@@ -148,9 +148,10 @@ export class ClubGame {
   }
 
   finish() {
-    const { reason, winner } = this.state;
+    const { reason, winner, seconds } = this.state;
     const { tip } = this.game.root;
     this.end = tip;
+    tip.path.slice(1).forEach((node, place) => (node.seconds = seconds?.[place] ?? null));
     if (reason) tip.result = { loser: winner === null ? null : 1 - winner, reason: REASONS[reason] };
   }
 }

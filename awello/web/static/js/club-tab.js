@@ -1,17 +1,19 @@
 /** The panel of the club: the way in, the lobby, the ladder, players, our programs, and the game on the board. */
 import "./move-list.js";
+import { ChatBox } from "./club-chat.js";
 import { ClubEntrance } from "./club-entrance.js";
 import { ClubLadder } from "./club-ladder.js";
 import { ClubLobby } from "./club-lobby.js";
 import { ClubPlayer } from "./club-player.js";
 import { ClubPrograms } from "./club-programs.js";
+import { ClubTournaments } from "./club-tournaments.js";
 import { h } from "./dom.js";
 import { clubProblem, ratingWords, sideWords, termsWords } from "./club-words.js";
 import { note } from "./notices.js";
 import { treeOf } from "./play-panel.js";
 import { currentLanguage, t } from "./words.js";
 
-const VIEWS = ["game", "lobby", "ladder", "player", "programs"];
+const VIEWS = ["game", "lobby", "tournaments", "ladder", "player", "programs"];
 
 export class ClubTab {
   constructor(app, box) {
@@ -32,6 +34,7 @@ export class ClubTab {
     this.views = {
       game: new ClubBoardSide(this.app, this),
       lobby: new ClubLobby(this.club, this),
+      tournaments: new ClubTournaments(this.club, this, this.views?.tournaments.opened),
       ladder: new ClubLadder(this.club, this),
       player: new ClubPlayer(this.club, this, this.views?.player.name),
       programs: new ClubPrograms(this.club),
@@ -40,8 +43,9 @@ export class ClubTab {
     this.box.replaceChildren(this.away, this.who, this.choices, this.entrance.element, ...VIEWS.map((name) => this.views[name].element));
   }
 
-  /** Show one of the views; of players, the one of a name. */
+  /** Show one of the views; of players, the one of a name, of tournaments, the one last looked at. */
   show(view, name) {
+    if (view === "tournaments") this.views.tournaments.open(this.view === view ? null : this.views.tournaments.opened);
     this.view = view;
     if (view === "player") this.views.player.ask(name ?? this.club.name);
     if (view === "ladder") this.views.ladder.ask();
@@ -53,6 +57,23 @@ export class ClubTab {
   showPlayer(name) {
     this.show("player", name);
     this.choices.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Show a tournament, or all of them. */
+  showTournament(number) {
+    const before = this.views.tournaments.opened;
+    this.view = "tournaments";
+    this.views.tournaments.open(number);
+    this.state = null;
+    this.update();
+    if (number === null) document.getElementById(`tournament-${before}`)?.focus();
+    this.choices.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Let somebody who only watches log in. */
+  askWho() {
+    this.show("lobby");
+    this.entrance.name.focus();
   }
 
   update() {
@@ -77,7 +98,7 @@ export class ClubTab {
     this.state = state;
     this.entrance.element.hidden = Boolean(club.name) || this.view !== "lobby";
     for (const name of VIEWS) this.views[name].element.hidden = name !== this.view;
-    const known = [["game", this.app.table.game.club], ["lobby", true], ["ladder", true], ["player", club.name], ["programs", club.name]];
+    const known = [["game", this.app.table.game.club], ["lobby", true], ["tournaments", true], ["ladder", true], ["player", club.name], ["programs", club.name]];
     const focused = this.choices.contains(document.activeElement) ? document.activeElement.id : null;
     this.choices.replaceChildren(...known.filter(([, there]) => there).map(([name]) => this.choice(name, name === this.view && (name !== "player" || own))));
     if (focused) document.getElementById(focused)?.focus();
@@ -98,7 +119,7 @@ export class ClubTab {
   }
 }
 
-/** Beside the board: who plays what, and the moves. */
+/** Beside the board: who plays what, the moves, and words with the other player. */
 class ClubBoardSide {
   constructor(app, tab) {
     this.app = app;
@@ -108,12 +129,14 @@ class ClubBoardSide {
     this.list.addEventListener("jump", (event) => app.jump(event.detail.id));
     this.list.addEventListener("promote", (event) => app.promote(event.detail.id));
     this.list.addEventListener("delete", (event) => app.remove(event.detail.id));
-    this.element = h("section", { "aria-label": t("club.view.game") }, this.head, this.list);
+    this.chat = new ChatBox(app.club);
+    this.element = h("section", { "aria-label": t("club.view.game") }, this.head, this.chat.element, this.list);
   }
 
   update() {
     const { game } = this.app.table;
     this.list.config = { tree: treeOf(game.root), at: game.at.id, family: game.family };
+    this.chat.update(game.club);
     if (this.shown === game.club.number) return;
     this.shown = game.club.number;
     const { state } = game.club;
@@ -121,6 +144,11 @@ class ClubBoardSide {
       h("h2", {}, t("club.number", { number: state.game })), h("p", { class: "soft" }, termsWords(state)),
       ...state.players.map((player, side) => h("p", { class: "club-player" }, `${sideWords(state.kind, side)}: `,
         h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name),
-        ` ${ratingWords(player)}${player.program ? ` · ${t("club.program")}` : ""}`)));
+        ` ${ratingWords(player)}${player.program ? ` · ${t("club.program")}` : ""}`)),
+      ...(state.tournament ? [h("p", { class: "club-player" }, `${t("club.tournament")}: `, h("button", { id: "club-tournament", class: "plain club-name", onclick: () => this.tab.showTournament(state.tournament) }, this.nameOf(state.tournament)))] : []));
+  }
+  /** The name of a tournament if we play in it, else its number. */
+  nameOf(number) {
+    return this.app.club.contests.get(number)?.name ?? String(number);
   }
 }

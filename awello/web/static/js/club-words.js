@@ -1,7 +1,9 @@
 /** How the club's things are called. */
 import { FAMILY } from "./game.js";
 import { problemWords } from "./notices.js";
-import { LANGUAGES, signed, t } from "./words.js";
+import { currentLanguage, LANGUAGES, signed, t } from "./words.js";
+
+const DAY = 86400; // seconds
 
 /** A time control, such as "5 min + 3 s a move". */
 export function controlWords({ seconds, increment }) {
@@ -12,6 +14,34 @@ export function controlWords({ seconds, increment }) {
 /** What is played and for what, such as "Othello · 5 min · rated". */
 export function termsWords({ kind, control, rated }) {
   return [t(`game.${kind}`), controlWords(control), t(rated ? "club.rated" : "club.casual")].join(" · ");
+}
+
+/** What is played in a tournament and for what. */
+export function tournamentWords({ kind, control, rated }) {
+  return [t(`game.${kind}`), controlWords(control), t(rated ? "club.tournament.rated" : "club.tournament.casual")].join(" · ");
+}
+
+/** How a tournament is paired, such as "Swiss, 5 rounds"; a round robin knows its rounds when it has begun. */
+export function systemWords({ system, rounds }) {
+  return t(`club.system.${system}`) + (rounds ? `, ${t(rounds === 1 ? "club.rounds.one" : "club.rounds", { rounds })}` : "");
+}
+
+/** A moment as the clock on the wall here shows it, with its year if it is another one. */
+export function startWords(seconds) {
+  const moment = new Date(1000 * seconds);
+  const year = moment.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+  return new Intl.DateTimeFormat(currentLanguage(), { year, month: "short", day: "numeric", weekday: "short", hour: "2-digit", minute: "2-digit" }).format(moment);
+}
+
+/** How long it is until then, such as "in 1:02:03" or "in 3 days". */
+export function untilWords(seconds) {
+  if (seconds <= 0) return t("club.starting");
+  if (seconds >= 2 * DAY) return new Intl.RelativeTimeFormat(currentLanguage()).format(Math.floor(seconds / DAY), "day");
+  const left = Math.ceil(seconds);
+  const two = (number) => String(number).padStart(2, "0");
+  const hours = Math.floor(left / 3600);
+  const minutes = Math.floor(left / 60) % 60;
+  return t("club.in", { time: `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(left % 60)}` });
 }
 
 /** A rating; one that is not sure yet has a question mark. */

@@ -1,6 +1,7 @@
 /** The club as this page knows it: who we are, who is there, our games and offers; and what we ask for. */
 import { ClubBar } from "./club-bar.js";
 import { ClubChannel } from "./club-channel.js";
+import { ClubChat } from "./club-chat.js";
 import { ClubGame } from "./club-game.js";
 import { ClubTab } from "./club-tab.js";
 import { clubProblem } from "./club-words.js";
@@ -22,6 +23,7 @@ export class Club {
     this.challenges = new Map(); // to us: number → offer
     this.sent = new Map(); // from us: number → offer
     this.rematches = new Map(); // number of a game that ended → who wants to play again
+    this.contests = new Map(); // tournaments that we entered: number → what the club last told
     this.offering = false; // whether a game may begin because of something that was done here
     this.coming = null; // { number, state } of a game that is on its way to the board, and what was told of it since
     this.watched = null; // the number of somebody else's game that we are told of
@@ -30,6 +32,7 @@ export class Club {
     this.channel.addEventListener("news", (event) => this.hear(event.detail));
     this.channel.addEventListener("offline", () => this.noteAway());
     this.bar = new ClubBar(this);
+    this.chat = new ClubChat(this);
   }
 
   /** Come in: as ourselves if the browser remembers who we are; others are connected when they look at the club. */
@@ -57,7 +60,7 @@ export class Club {
   become(name) {
     this.name = name;
     this.offering = false;
-    for (const known of [this.games, this.seen, this.challenges, this.sent, this.rematches]) known.clear();
+    for (const known of [this.games, this.seen, this.challenges, this.sent, this.rematches, this.contests, this.chat.said]) known.clear();
     this.channel.open(true);
     this.app.draw();
   }
@@ -77,6 +80,9 @@ export class Club {
     else if (event === "challenge") this.hearChallenge(message);
     else if (event === "declined") this.hearDeclined(message);
     else if (event === "rematch") this.hearRematch(message);
+    else if (event === "said") this.chat.hear(message);
+    else if (event === "tournament") this.hearTournament(message);
+    else if (event === "tournaments") this.tournamentsChanged();
     else if (event === "refused") note(clubProblem(message));
     this.app.draw();
   }
@@ -89,6 +95,8 @@ export class Club {
     this.name = message.name;
     this.lobby = message;
     for (const known of [this.games, this.challenges, this.sent]) known.clear();
+    this.chat.tell();
+    this.tournamentsChanged();
     this.app.table.game?.club?.resume();
   }
 
@@ -146,6 +154,22 @@ export class Club {
     if (this.app.table.game?.club?.number !== game) note(words, false);
   }
 
+  /** The view of tournaments asks again when it is seen. */
+  tournamentsChanged() {
+    this.app.panels.club.views.tournaments.stale = true;
+  }
+
+  /** A tournament of ours: who comes in is told of it too, and needs no word then. */
+  hearTournament(news) {
+    const before = this.contests.get(news.tournament);
+    this.contests.set(news.tournament, news);
+    this.tournamentsChanged();
+    const words = before ? newsWords(news, before, this.name) : "";
+    if (!words) return;
+    say(words);
+    note(words, false);
+  }
+
   // ---- what we ask for ----------------------------------------------------------------------------------------------
   /** Ask the club; what goes wrong is said, and null comes back. */
   async ask(what, fields) {
@@ -192,8 +216,14 @@ export class Club {
   }
 
   // ---- games on the board -------------------------------------------------------------------------------------------
-  /** Follow a link such as #club/12 or #club; whether a game came on the board. */
+  /** Follow a link such as #club/12, #club/tournament/3 or #club; whether a game came on the board. */
   async open(hash) {
+    const tournament = Number(/^#club\/tournament\/([1-9]\d{0,8})$/.exec(hash)?.[1]);
+    if (tournament) {
+      this.app.showTab("club");
+      this.app.panels.club.showTournament(tournament);
+      return false;
+    }
     const number = Number(/^#club\/([1-9]\d{0,8})$/.exec(hash)?.[1]);
     if (number) return this.show(number, { back: true });
     this.app.showTab("club");
@@ -246,4 +276,13 @@ export class Club {
     const turns = [...this.games.values()].filter((state) => state.game !== shown && state.mover === this.sideIn(state));
     return turns.length + this.challenges.size;
   }
+}
+
+/** What is new in a tournament of ours, in a line: a round that begins, or the end. */
+function newsWords({ name, state, round, pairing, standings }, before, ours) {
+  if (state === "ended" && before.state !== state) return t("club.news.ended", { name, place: standings.find((row) => row.name === ours)?.place ?? "?" });
+  if (state === "cancelled" && before.state !== state) return t("club.news.cancelled", { name });
+  if (round === before.round || !pairing) return "";
+  const { first, second } = pairing;
+  return `${name} · ${second === null ? t("club.round.bye", { round }) : t("club.round.against", { round, name: first === ours ? second : first })}`;
 }

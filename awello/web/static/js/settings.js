@@ -11,6 +11,7 @@ const USUAL = {
   size: 640, // the largest width of a board, in pixels
   speed: 160, // milliseconds a seed
   sounds: false,
+  chat: false, // with those we play in the club
   archive: true, // finished games are kept there
   name: "", // of the person, in games that are kept
   hints: true, // values on the squares while the engine is on

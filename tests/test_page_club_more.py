@@ -1,0 +1,194 @@
+"""The club in a real browser: its tournaments, and words between two who play."""
+
+import re
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from browser import caption, notice, tab
+from clubs import Visitor, sign_up
+from playwright.sync_api import Browser, Page, expect
+from test_club_tournaments import SMALL, start_now
+from test_page_club import ON_A_PHONE, begin, check, coming, play
+from test_page_club import club as club
+from test_page_look import english_left, too_small
+
+from awello.club import tournaments
+from awello.club.accounts import find_account
+from awello.club.desk import Desk
+from awello.club.entries import enter_contest, plan_contest
+
+EVIL = "<script>window.bad = 1</script><img src=x onerror='window.bad = 1'> & \u202aça"
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The organiser looks oftener than for people."""
+    monkeypatch.setattr(tournaments, "LOOK", 0.2)
+
+
+def plan(books: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str) -> None:
+    """A tournament of the first number that is free, as another process plans it, with players who entered it."""
+    desk = Desk(books)
+    made = desk.write(lambda one: plan_contest(one, name, system, SMALL, rounds, time.time() + 4000, grace)).result()
+    desk.close()
+    enter(books, made.number, *players)
+
+
+def enter(books: Path, number: int, *players: str) -> None:
+    desk = Desk(books)
+    for player in players:
+        account = desk.read(partial(find_account, name=player))
+        assert account
+        desk.write(partial(enter_contest, which=number, account=account)).result()
+    desk.close()
+
+
+def start(books: Path, number: int) -> None:
+    desk = Desk(books)
+    start_now(desk, number)
+    desk.close()
+
+
+def press(page: Page, place: str) -> None:
+    """Use the keyboard on something."""
+    page.locator(place).focus()
+    page.keyboard.press("Enter")
+
+
+# ---- tournaments ----------------------------------------------------------------------------------------------------
+def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_path: Path) -> None:
+    """What others do is seen without asking; it can be entered by the keyboard; names lead to profiles."""
+    books = tmp_path / "club.sqlite"
+    with coming(browser, club, "Ann", "Bob", "") as (ann, bob, eyes):
+        for page in (ann, bob):
+            press(page, "#club-view-tournaments")
+        expect(ann.locator("#panel-club")).to_contain_text("No tournament is planned")
+        plan(books, "Cup")
+        row = bob.locator("#tournament-1")
+        expect(row).to_contain_text("Othello 4×4 · 1 min · rated games · Swiss, 1 round")
+        left = row.locator("time")
+        was = left.inner_text()
+        assert re.fullmatch(r"in 1:0\d:\d\d", was)
+        expect(left).not_to_have_text(was)  # it ticks
+        ann.click("#tournament-enter-1")
+        notice(ann, "You have entered Cup")
+        expect(ann.locator("#tournament-enter-1")).to_have_text("Withdraw")
+        expect(row).to_contain_text("1 player")
+        press(bob, "#tournament-1")
+        expect(bob.locator("#tournament-back")).to_be_focused()
+        expect(bob.locator("#tournament-entered")).to_have_text("Ann")
+        press(bob, "#tournament-enter-1")
+        expect(bob.locator("#tournament-entered")).to_have_text("AnnBob")
+        expect(bob.locator("#tournament-enter-1")).to_be_focused()
+        bob.keyboard.press("Enter")
+        notice(bob, "You have withdrawn from Cup")
+        bob.click("#tournament-enter-1")
+        expect(ann.locator("#tournament-1")).to_contain_text("2 players")
+
+        eyes.click("#club-view-tournaments")
+        eyes.click("#tournament-1")
+        expect(eyes.locator("#tournament-login")).to_be_visible()
+        start(books, 1)
+        expect(eyes.locator("#tournament-state")).to_have_text("Round 1 of 1")
+        eyes.locator("#round-1 button", has_text="Watch").click()
+        expect(eyes.locator("#club-bar")).to_contain_text("You watch")
+        expect(eyes.locator("#chat")).to_be_hidden()
+        eyes.click("#club-view-tournaments")
+        for page in (ann, bob):
+            expect(page.locator("#club-tournament")).to_have_text("Cup")
+            expect(page.locator("#club-resign")).to_be_visible()
+            assert page.locator("#club-abort").count() == 0, "a tournament waits for a result"
+        notice(ann, "Round 1: you play Bob")
+        bob.click("#club-tournament")
+        expect(bob.locator("#tournament-mine")).to_have_text("Round 1: you play AnnPlay")
+        bob.click("#tournament-play")
+        bob.click("#club-resign")
+        bob.click("#club-resign-yes")
+        notice(ann, "Cup has ended: your place is 1")
+        expect(eyes.locator("#tournament-state")).to_contain_text("Ended")
+        expect(eyes.locator("#tournament-standings tbody tr")).to_have_text(["1Ann1001", "2Bob0100"])
+        expect(eyes.locator("#round-1 .club-rating")).to_have_text(re.compile("^(1 – 0|0 – 1)$"))
+        eyes.locator("#round-1 button", has_text="Open").click()
+        expect(eyes.locator("#banner strong")).to_contain_text("resigned")
+        eyes.goto(f"{club}#club/tournament/1")
+        eyes.click("#standing-Ann")
+        expect(eyes.locator("#panel-club")).to_contain_text("1 game")
+        eyes.goto(f"{club}#club/tournament/7")
+        expect(eyes.locator("#panel-club [role=alert]:visible")).to_contain_text("there is no tournament 7")
+
+
+def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -> None:
+    """On a phone, in French: those to come, those who did not come, and focus that stays where it was."""
+    books = tmp_path / "club.sqlite"
+    with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
+        for name in ("Grace-Brewster-1906", "Emmy_Noether", "Bob"):
+            with Visitor(base_url=club) as visitor:
+                sign_up(visitor, name)
+        plan(books, "Absents", "double-round-robin", 0, 0.0, "Grace-Brewster-1906", "Emmy_Noether", "Bob")
+        plan(books, "Un nom de tournoi qui est très long", "swiss", 9)
+        start(books, 1)
+        page.reload()
+        tab(page, "club")
+        page.click("#club-view-tournaments")
+        expect(page.locator("#tournaments-ended")).to_contain_text("Absents")
+        check(page, "tournaments", "#tournaments-open")
+        page.click("#tournament-1")
+        expect(page.locator(".club-round[open]")).to_have_count(1)
+        expect(page.locator(".club-round[open] .club-rating").first).to_contain_text("absence")
+        page.click("#round-title-2")
+        check(page, "tournament", "#tournament-standings")
+        page.click("#tournament-back")
+        expect(page.locator("#tournament-1")).to_be_focused()
+        page.click("#tournament-2")
+        page.click("#tournament-enter-2")
+        expect(page.locator("#tournament-entered button")).to_have_count(1)
+        assert too_small(page) == [] and english_left(page) == []
+        page.locator("#tournament-link").focus()
+        enter(books, 2, "Bob")
+        expect(page.locator("#tournament-entered button")).to_have_count(2)
+        expect(page.locator("#tournament-link")).to_be_focused()
+
+
+# ---- words ----------------------------------------------------------------------------------------------------------
+def test_two_talk(browser: Browser, club: str) -> None:
+    """Off until both turn it on; what is said is text; the choice is remembered."""
+    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+        begin(ann, bob, "othello4")
+        for page in (ann, bob):
+            expect(page.locator("#chat-on")).not_to_be_checked()
+            expect(page.locator("#chat-text")).to_be_hidden()
+        ann.check("#chat-on")
+        ann.fill("#chat-text", "hello")
+        ann.keyboard.press("Enter")
+        expect(ann.locator("#chat-problem")).to_have_text("Bob has chat turned off: nothing was said.")
+        assert ann.input_value("#chat-text") == "hello"
+        bob.check("#chat-on")
+        bob.reload()
+        expect(bob.locator("#chat-on")).to_be_checked()
+        ann.click("#chat-send")
+        expect(bob.locator("#chat-log")).to_have_text("Ann hello")
+        expect(ann.locator("#chat-log")).to_have_text("Ann hello")
+        ann.fill("#chat-text", EVIL)
+        ann.keyboard.press("Enter")
+        expect(ann.locator("#chat-problem")).to_contain_text("no control characters")
+        ann.fill("#chat-text", EVIL.replace("\u202a", ""))
+        ann.keyboard.press("Enter")
+        said = bob.locator("#chat-log bdi").last
+        expect(said).to_have_text(EVIL.replace("\u202a", ""))
+        expect(bob.locator("#chat-log :is(img, script)")).to_have_count(0)
+        assert bob.evaluate("window.bad") is None is ann.evaluate("window.bad")
+        tab(ann, "play")
+        bob.fill("#chat-text", "ffff <b>")  # letters are letters here, not keys of the page
+        bob.keyboard.press("Enter")
+        notice(ann, "Bob: ffff <b>")
+        play(ann, "b1")
+        expect(caption(bob)).to_contain_text("Your turn")
+        bob.uncheck("#chat-on")
+        expect(bob.locator("#chat-log")).to_be_hidden()
+        tab(ann, "club")
+        expect(ann.locator("#chat-log p")).to_have_count(3)
+        ann.fill("#chat-text", "still there?")
+        ann.keyboard.press("Enter")
+        expect(ann.locator("#chat-problem")).to_contain_text("turned off")
