@@ -1,13 +1,19 @@
 """Photographs the page for the docs: `make pictures`.  Needs Chromium."""
 
+import re
 import sys
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
+
+from awello.web import clubhouse
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
+import clubs  # noqa: E402
 from browser import Visitor, browsing, serving  # noqa: E402
 
 GAME = "d3c5f6f5e6e3f4f3e2c3d2f1b4f2c6c2d1c4e1d6g1c7d7g5b5a3b6g4c1b2a4b7g6e8b3f7a8h6g7b1a1a2b8g2d8h8e7c8h4a7f8h5h1h3"
@@ -42,8 +48,63 @@ SHOTS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 }
 
 
+# ---- the club --------------------------------------------------------------------------------------------------------
+MEMBERS = ["Ann", "Bob", "Eve", "Dan"]
+LOST = ["Dan", "Eve", "Bob", "Dan", "Ann", "Eve"]  # games that were given up, so that ratings differ
+
+
+class Members:
+    """Those who are in the club, each on a channel of their own."""
+
+    def __init__(self, stack: ExitStack, address: str) -> None:
+        self.visitors = {name: clubs.Visitor(base_url=address) for name in MEMBERS}
+        for name, visitor in self.visitors.items():
+            clubs.sign_up(visitor, name)
+        self.talks = {name: stack.enter_context(visitor.channel()) for name, visitor in self.visitors.items()}
+
+    def play(self, first: str, second: str, moves: list[str], **terms: Any) -> int:
+        """The number of a game in which these two have played some moves."""
+        talks = self.talks[first], self.talks[second]
+        seek = talks[0].ask("seek", side=0, **terms)["seek"]
+        number: int = talks[1].ask("accept", number=seek)["game"]
+        for ply, move in enumerate(moves):
+            assert talks[ply % 2].ask("move", game=number, ply=ply, move=move)["ok"]
+        return number
+
+    def fill(self) -> None:
+        """Some games that have ended, some that go on, and some that are wanted; the first player of all plays."""
+        for place, loser in enumerate(LOST):
+            other = MEMBERS[place % 2] if MEMBERS[place % 2] != loser else MEMBERS[2]
+            number = self.play(other, loser, ["d3", "c5"], kind="othello", seconds=300)
+            assert self.talks[loser].ask("resign", game=number)["ok"]
+        self.play("Eve", "Dan", re.findall(".", AWALE), kind="abapa", seconds=1800)
+        self.play("Ann", "Bob", re.findall("..", GAME[:40]), kind="othello", seconds=300)
+        self.talks["Eve"].ask("seek", kind="othello", seconds=300)
+        self.talks["Dan"].ask("seek", kind="abapa", seconds=600, increment=5, side=1)
+
+
+def photograph_club(browser: Browser) -> None:
+    """A game that is played, and the lobby beside it."""
+    clubhouse.SIGN_UPS = (100, 1)
+    with TemporaryDirectory() as folder, clubs.serving(Path(folder) / "club.sqlite") as address, ExitStack() as stack:
+        members = Members(stack, address)
+        visitor = Visitor(browser, address, viewport={"width": 1200, "height": 960})
+        login = {"name": "Ann", "password": clubs.PASSWORD}
+        assert visitor.context.request.post(f"{address}api/club/session", data=login).ok
+        members.fill()
+        page = visitor.open("#club")
+        page.wait_for_selector("#club-resign")
+        page.click("#club-view-lobby")
+        page.wait_for_selector("#club-seeks .club-row")
+        page.wait_for_timeout(1500)
+        page.screenshot(path=HERE / "page-club.png")
+        visitor.close()
+
+
 def main() -> None:
     """Write each photograph beside this file."""
+    with browsing() as browser:
+        photograph_club(browser)
     with serving() as address, browsing() as browser:
         for name, (link, prepare, settings) in SHOTS.items():
             visitor = Visitor(browser, address, **{"viewport": {"width": 1200, "height": 960}, **settings})

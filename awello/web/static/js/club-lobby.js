@@ -99,7 +99,7 @@ export class ClubLobby {
     const kind = offer.program ? ` · ${t("club.program")}` : "";
     const label = `${t("club.accept")}: ${offer.from} ${ratingWords(offer)} · ${termsWords(offer)}${side}${kind}`;
     return h("li", {}, h("button", { id: `club-seek-${offer.number}`, class: "club-row", disabled: !club.name, "aria-label": label, title: club.name ? t("club.accept") : t("club.seek.login"), onclick: () => club.accept(offer.number) },
-      h("strong", {}, offer.from), h("span", { class: "club-rating" }, ratingWords(offer)), h("small", {}, termsWords(offer) + side + kind)));
+      h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, ratingWords(offer))), h("span", { class: "club-does" }, club.name ? t("club.accept") : ""), h("small", {}, termsWords(offer) + side + kind)));
   }
 
   mine(number, words) {
@@ -109,7 +109,7 @@ export class ClubLobby {
   game({ game, kind, players }) {
     const own = players.includes(this.club.name);
     return h("li", {}, h("button", { id: `club-watch-${game}`, class: "club-row", onclick: () => this.club.show(game) },
-      h("strong", {}, players.join(" – ")), h("span", { class: "club-rating" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${kind}`))));
+      h("strong", {}, players.join(" – ")), h("span", { class: "club-does" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${kind}`))));
   }
 
   member(name) {
