@@ -8,6 +8,7 @@ import { clubProblem } from "./club-words.js";
 import { Game } from "./game.js";
 import { note, say } from "./notices.js";
 import { api } from "./server.js";
+import { settings } from "./settings.js";
 import { t } from "./words.js";
 
 const AWAY_AFTER = 700; // milliseconds without a channel before it is worth a word
@@ -95,7 +96,7 @@ export class Club {
     this.name = message.name;
     this.lobby = message;
     for (const known of [this.games, this.challenges, this.sent]) known.clear();
-    this.chat.tell();
+    if (settings.chat) this.chat.tell();
     this.tournamentsChanged();
     this.app.table.game?.club?.resume();
   }
