@@ -2,10 +2,14 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP) --require-hashes --only-binary :all: -r
+SELF := $(PIP) --no-deps --no-build-isolation -e .
+AGREED := $(BIN)/uv pip compile --quiet --upgrade --constraints requirements/dev.lock
 INSTALL := apt-get update -qq && apt-get install -y -qq --no-install-recommends
 
 .DEFAULT_GOAL := help
-.PHONY: help play test test-slow bench pictures notebooks clean
+.PHONY: help play test test-slow bench pictures notebooks lock audit sbom clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +35,19 @@ pictures: .venv/developer ## Draw the pictures of the docs again, and photograph
 notebooks: .venv/notebooks ## Run the notebooks of the docs again and keep what they show
 	$(BIN)/python docs/notebooks/execute.py
 
+lock: .venv/tools ## Pin the newest version of every dependency, with hashes, in requirements/
+	$(BIN)/uv pip compile --quiet --upgrade --extra dev --group build -o requirements/dev.lock pyproject.toml
+	set -e; for extra in all notebooks; do $(AGREED) --extra $$extra --group build -o requirements/$$extra.lock pyproject.toml; done
+	$(AGREED) --group build -o requirements/run.lock pyproject.toml
+	$(AGREED) --group tools -o requirements/tools.lock
+
+audit: .venv/tools ## Look for known weaknesses: in every pinned version, and in our own code
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml awello benchmarks examples docs requirements
+	$(BIN)/python requirements/audit.py
+
+sbom: .venv/developer .venv/tools ## Write the list of all parts, dist/awello.cdx.json (CycloneDX)
+	$(BIN)/python requirements/sbom.py dist/awello.cdx.json
+
 clean: ## Remove the environment and what tools left behind
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist
 
@@ -38,21 +55,29 @@ clean: ## Remove the environment and what tools left behind
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Awello needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python cannot make environments here: apt install python3-venv"; exit 1; }
 
-.venv/installed: pyproject.toml | .venv/bin/python
+.venv/installed: pyproject.toml requirements/run.lock | .venv/bin/python
 	@echo "Installing into .venv ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@$(LOCKED) requirements/run.lock
+	@$(SELF)
 	@$(BIN)/awello warmup
 	@touch $@
 
-.venv/notebooks: pyproject.toml | .venv/bin/python
+.venv/notebooks: pyproject.toml requirements/notebooks.lock | .venv/bin/python
 	@echo "Installing into .venv, with PyTorch and what runs notebooks ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e .[notebooks]
+	@$(LOCKED) requirements/notebooks.lock
+	@$(PIP) --no-build-isolation -e .[notebooks]  # all but PyTorch is there
 	@$(BIN)/awello warmup
 	@touch $@
 
-.venv/developer: pyproject.toml | .venv/bin/python
+.venv/developer: pyproject.toml requirements/dev.lock | .venv/bin/python
 	@echo "Installing into .venv, with the development tools ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e .[dev]
+	@$(LOCKED) requirements/dev.lock
+	@$(SELF)
 	@command -v chromium > /dev/null || { $(INSTALL) chromium > /dev/null; } || echo "No chromium: the page will not be tested in a browser (apt install chromium)"
 	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || { $(INSTALL) postgresql > /dev/null; } || echo "No PostgreSQL: the archive will be tested on SQLite alone (apt install postgresql)"
+	@touch $@
+
+.venv/tools: requirements/tools.lock | .venv/bin/python
+	@echo "Installing into .venv, with what locks and examines ..."
+	@$(LOCKED) requirements/tools.lock
 	@touch $@
