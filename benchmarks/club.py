@@ -203,8 +203,7 @@ def serve(place: str) -> tuple[subprocess.Popen[str], str]:
     command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--threads", "1"]
     server = subprocess.Popen([*command, "--port", str(port), "--club", place], stdout=subprocess.DEVNULL, text=True)
     for _ in range(600):
-        with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/api/health") as answer:
-            assert answer.status == 200
+        with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/api/health"):  # nosec B310 # our own
             return server, f"ws://127.0.0.1:{port}/api/club/live"
         time.sleep(0.1)
     raise RuntimeError("the server does not answer")

@@ -166,7 +166,7 @@ def _result(client: "Client", address: str, future: Future[Result]) -> Result:
 class _Worker:
     """What this process has got ready for."""
 
-    token = ""
+    token = ""  # nosec B105 # the number of a job, no secret
     leave: Callable[[], None] | None = None
     folder: "TemporaryDirectory[str] | None" = None
     over: ClassVar[set[str]] = set()
@@ -177,7 +177,7 @@ def do(job: Job, task: bytes) -> Any:
     """One item of a job, of which the function and the item are pickled."""
     if _Worker.token != job.token:
         _turn_to(job)
-    function, item = pickle.loads(task)
+    function, item = pickle.loads(task)  # nosec B301 # noqa: S301 - a scheduler can run anything on its workers
     return function(item)
 
 
@@ -236,7 +236,7 @@ def _get_ready(job: Job) -> None:
 
     for module in kernel_modules():
         import_module(module)  # so that no player's clock runs while kernels are compiled or loaded
-    prepare, given = pickle.loads(job.preparation)
+    prepare, given = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `do`
     _Worker.leave = prepare(*given) if prepare else None
     _Worker.token = job.token
     if job.token in _Worker.over:  # since it began to get ready

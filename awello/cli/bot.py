@@ -12,7 +12,7 @@ from awello.errors import ConfigError
 
 
 @app.command()
-def bot(
+def bot(  # nosec B107 # no token unless one is given
     spec: Annotated[str, typer.Argument(help="Who plays, such as champion@level=6", metavar="SPEC")],
     server: Annotated[str, typer.Option(help="The address of the club, such as https://HOST", metavar="URL")],
     token: Annotated[

@@ -9,7 +9,7 @@ played, so that the results do not depend on how many processes or machines play
 at once, so nothing is lost if the learning is interrupted.
 """
 
-import pickle
+import json
 import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -102,13 +102,13 @@ def play_task(task: Task) -> Record:
 
 def _pack(memory: Memory, games: Iterable[Record]) -> bytes:
     """What is known, for workers wherever they are."""
-    return zlib.compress(pickle.dumps((memory.format(), [record.moves for record in games])), 1)
+    return zlib.compress(json.dumps([memory.format(), [record.moves for record in games]]).encode(), 1)
 
 
 @lru_cache(2)
 def _unpack(known: bytes) -> tuple[Memory, Tree]:
-    text, games = pickle.loads(zlib.decompress(known))
-    return Memory.parse(text), Tree(Record(Position.start(), moves) for moves in games)
+    text, games = json.loads(zlib.decompress(known))
+    return Memory.parse(text), Tree(Record(Position.start(), tuple(moves)) for moves in games)
 
 
 # ---- many -----------------------------------------------------------------------------------------------------------

@@ -73,7 +73,8 @@ class Champion(Player):
         self.chance = random.Random(seed)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        assert self.engine is not None, "begin comes first"
+        if self.engine is None:
+            raise RuntimeError("begin comes first")
         if self.slack and self.chance.randrange(100) < self.often:
             analysis = self._give_away(self.engine, position, clock)
         else:

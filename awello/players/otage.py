@@ -105,7 +105,8 @@ class Otage(Player):
         self.search, self.tree = Iterating(memory, techniques, self.patterns, self.threads), tree
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        assert self.search is not None and self.engine is not None, "begin comes first"
+        if self.search is None or self.engine is None:
+            raise RuntimeError("begin comes first")
         self.end()
         analysis = self._think(self.search, self.engine, position, clock)
         if self.ponder:

@@ -96,7 +96,8 @@ class Stranger(Player, ABC):
         self.record = record
 
     def choose(self, position: Position, clock: Clock) -> Choice:
-        assert self.program is not None, "begin comes first"
+        if self.program is None:
+            raise RuntimeError("begin comes first")
         if self.trouble:
             raise self.trouble
         record = self.record if self.record is not None and self.record.final == position else Record(position)

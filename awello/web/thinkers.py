@@ -116,7 +116,7 @@ class Thinker:
         """The next message of the process; `EOFError` if there is none any more, or none that makes sense."""
         size = int.from_bytes(await self._reader.readexactly(SIZE), "big")
         try:
-            word, content = pickle.loads(await self._reader.readexactly(size))
+            word, content = pickle.loads(await self._reader.readexactly(size))  # nosec B301 # noqa: S301 - our process
         except (pickle.UnpicklingError, ValueError, TypeError):
             raise EOFError from None
         return word, content
