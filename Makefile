@@ -37,7 +37,8 @@ notebooks: .venv/notebooks ## Run the notebooks of the docs again and keep what 
 
 lock: .venv/tools ## Pin the newest version of every dependency, with hashes, in requirements/
 	$(BIN)/uv pip compile --quiet --upgrade --extra dev --group build -o requirements/dev.lock pyproject.toml
-	set -e; for extra in all notebooks; do $(AGREED) --extra $$extra --group build -o requirements/$$extra.lock pyproject.toml; done
+	$(AGREED) --extra all --group build -o requirements/all.lock pyproject.toml
+	$(AGREED) --extra notebooks --group build -o requirements/notebooks.lock pyproject.toml
 	$(AGREED) --group build -o requirements/run.lock pyproject.toml
 	$(AGREED) --group tools -o requirements/tools.lock
 

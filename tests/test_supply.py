@@ -1,0 +1,110 @@
+"""What the project is made of is pinned, whole and the same everywhere; asserts guard nothing."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from locks import FOLDER, Pin, read_lock
+from packaging.requirements import Requirement
+
+ROOT = FOLDER.parent
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+LOCKS = {"run": "", "all": "all", "dev": "dev", "notebooks": "notebooks", "tools": None}
+"""The lock files, each with the extra that it is for."""
+
+
+def wanted(extra: str) -> Iterator[Requirement]:
+    """What an extra asks for, with the extras that it names, and what everybody needs."""
+    lines = PROJECT["project"]["optional-dependencies"][extra] if extra else PROJECT["project"]["dependencies"]
+    for requirement in map(Requirement, lines):
+        if requirement.name == "awello":
+            for named in requirement.extras:
+                yield from wanted(named)
+        elif requirement.name != "torch":  # each machine chooses its own
+            yield requirement
+    if extra:
+        yield from wanted("")
+
+
+def asked_of(lock: str) -> list[Requirement]:
+    groups, extra = PROJECT["dependency-groups"], LOCKS[lock]
+    if extra is None:
+        return [Requirement(line) for line in groups["tools"]]
+    backend = PROJECT["build-system"]["requires"]
+    return [*wanted(extra), *(Requirement(line) for line in (*groups["build"], *backend))]
+
+
+def by_name(pins: list[Pin]) -> dict[str, list[Pin]]:
+    return {name: [pin for pin in pins if pin.name == name] for name in {pin.name for pin in pins}}
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_lock_file_is_looked_at() -> None:
+    assert {file.stem for file in FOLDER.glob("*.lock")} == set(LOCKS)
+    extras = PROJECT["project"]["optional-dependencies"]
+    reached = {str(each) for name in ("all", "dev", "notebooks") for each in wanted(name)}
+    assert not {str(each) for extra in extras for each in wanted(extra)} - reached
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_file_has_what_is_asked_for(lock: str) -> None:
+    pins = by_name(read_lock(FOLDER / f"{lock}.lock"))
+    for requirement in asked_of(lock):
+        found = pins.get(canonical(requirement.name), [])
+        assert found, f"{requirement} is not in {lock}.lock: make lock"
+        for pin in found:
+            assert requirement.specifier.contains(pin.version), f"{lock}.lock has {pin.version}, not {requirement}"
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_file_has_hashes_and_names_no_place(lock: str) -> None:
+    file = FOLDER / f"{lock}.lock"
+    pins = read_lock(file)  # refuses lines that are no pins, such as an index or a path
+    assert all(pin.hashes and all(re.fullmatch("sha256:[0-9a-f]{64}", each) for each in pin.hashes) for pin in pins)
+    assert not {pin.name for pin in pins} & set(PROJECT["tool"]["uv"]["pip"]["no-emit-package"])
+    assert not [pin.name for pin in pins if pin.name.startswith(("cuda-", "nvidia-"))], "gigabytes for PyTorch alone"
+    comments = [line for line in file.read_text("utf-8").splitlines() if line.lstrip().startswith("#")]
+    assert comments[1:] == ["#    make lock"]
+
+
+def test_lock_files_agree() -> None:
+    dev = by_name(read_lock(FOLDER / "dev.lock"))
+    for lock in LOCKS:
+        for pin in read_lock(FOLDER / f"{lock}.lock"):
+            assert pin.version in {each.version for each in dev.get(pin.name, [pin])}
+
+
+@pytest.mark.parametrize(
+    "line", ["--index-url https://example.org/simple", "rich>=13", "rich @ file:///tmp/rich.whl", "-r other.lock"]
+)
+def test_what_pins_nothing_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "odd.lock").write_text(f"{line}\n")
+    with pytest.raises(ValueError, match="make lock"):
+        read_lock(tmp_path / "odd.lock")
+
+
+def test_asserts_only_say_what_is_there() -> None:
+    """With `python -O` there are none, so one may tell the type checker something, but must not refuse anything."""
+    for file in sorted((ROOT / "awello").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Assert):
+                terms = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+                assert node.msg is None and all(map(_says_what_is_there, terms)), (
+                    f"{file}:{node.lineno}: raise an error"
+                )
+
+
+def _says_what_is_there(term: ast.expr) -> bool:
+    """Whether it is `x`, `x is not None` or `isinstance(x, ...)`."""
+    if isinstance(term, ast.Compare):
+        return isinstance(term.ops[0], ast.IsNot)
+    if isinstance(term, ast.Call):
+        return isinstance(term.func, ast.Name) and term.func.id == "isinstance"
+    return isinstance(term, ast.Name | ast.Attribute)
