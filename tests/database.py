@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -20,25 +21,52 @@ def find_programs() -> Path | None:
     return next((Path(program).resolve().parent for program in found if program), None)
 
 
+class Postgres:
+    """A server that listens on a socket in its own folder, and can be killed and started again."""
+
+    def __init__(self, *options: str) -> None:
+        found = find_programs()
+        assert found is not None
+        self.programs, self.options = found, options
+        self.user = "postgres" if os.geteuid() == 0 else None  # the server refuses to run as root
+        self.folder = Path(tempfile.mkdtemp(prefix="awello-postgres-"))
+        if self.user:
+            shutil.chown(self.folder, self.user)
+        setup = [str(found / "initdb"), "--auth=trust", "--no-sync", "--username=awello", "--encoding=UTF8"]
+        subprocess.run(
+            [*setup, f"--pgdata={self.folder}"], user=self.user, cwd=self.folder, check=True, capture_output=True
+        )
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        folder = str(self.folder)
+        command = [str(self.programs / "postgres"), "-D", folder, "-k", folder, "-h", "", *self.options]
+        self.server = subprocess.Popen(
+            command, user=self.user, cwd=folder, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        _wait(folder)
+
+    def kill(self) -> None:
+        """Let it be gone at once, with all its processes."""
+        os.killpg(self.server.pid, signal.SIGKILL)
+        self.server.wait()
+
+    def remove(self) -> None:
+        """Stop it, and throw its folder away."""
+        self.server.terminate()
+        self.server.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
 @contextmanager
 def postgres() -> Iterator[str]:
-    """A server that listens on a socket in its own folder; yields that folder."""
-    programs = find_programs()
-    assert programs is not None
-    user = "postgres" if os.geteuid() == 0 else None  # the server refuses to run as root
-    folder = Path(tempfile.mkdtemp(prefix="awello-postgres-"))
-    if user:
-        shutil.chown(folder, user)
+    """A server that does not wait for the disk; yields its folder."""
+    server = Postgres("-F")
     try:
-        setup = [str(programs / "initdb"), "--auth=trust", "--no-sync", "--username=awello", "--encoding=UTF8"]
-        subprocess.run([*setup, f"--pgdata={folder}"], user=user, cwd=folder, check=True, capture_output=True)
-        command = [str(programs / "postgres"), "-D", str(folder), "-k", str(folder), "-h", "", "-F"]
-        with subprocess.Popen(command, user=user, cwd=folder, stderr=subprocess.DEVNULL) as server:
-            _wait(str(folder))
-            yield str(folder)
-            server.terminate()
+        yield str(server.folder)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        server.remove()
 
 
 def _wait(folder: str) -> None:
