@@ -394,7 +394,7 @@ def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, syste
     chance, open_games = random.Random(3), list[int]()
 
     async def live(moves: int) -> bool:
-        club = await Club(tmp_path).open()
+        club = await Club(tmp_path / "club.sqlite").open()
         first, club.people, number = not people, people, 1
         names = ("Ann", "Bob", "Eve", "Dan", "Kim", "Max", *(("Zoe", "Jan") if system == SWISS else ()))
         players = [Player(club, name) for name in names]
@@ -487,7 +487,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
         return contest
 
     contest = asyncio.run(play())
-    club = Club(tmp_path)
+    club = Club(tmp_path / "club.sqlite")
     club.desk = desk
     check(club, contest)
     assert contest.state == "ended" and len(played(club)) == 9 and not any(table.reason for table in played(club))

@@ -28,12 +28,12 @@ Play = Callable[["Club"], Awaitable[None]]
 class Club:
     """A hall with some members, and what each of them was told."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.archived = folder, list[Record]()
+    def __init__(self, place: Path | str) -> None:
+        self.place, self.archived = place, list[Record]()
         self.people: dict[str, Account] = {}
 
     async def open(self) -> "Club":
-        self.desk = Desk(self.folder / "club.sqlite")
+        self.desk = Desk(self.place)
         self.hall = Hall(self.desk, self.keep, seed=1)
         self.told: dict[str, list[dict[str, Any]]] = {}
         await self.hall.open()
@@ -77,7 +77,7 @@ def club(test: Play) -> Callable[[Path], None]:
 
     def run(tmp_path: Path) -> None:
         async def play() -> None:
-            club = await Club(tmp_path).open()
+            club = await Club(tmp_path / "club.sqlite").open()
             try:
                 await test(club)
             finally:
@@ -272,7 +272,7 @@ async def test_who_comes_back_finds_their_games(club: Club) -> None:
 
 def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
     async def first() -> tuple[dict[int, dict[str, Any]], Club]:
-        club = await Club(tmp_path).open()
+        club = await Club(tmp_path / "club.sqlite").open()
         ann, bob = club.enter("Ann"), club.enter("Bob")
         for seed in range(5):
             await play_on(
@@ -285,7 +285,7 @@ def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
         return states, club
 
     async def second(before: dict[int, dict[str, Any]], people: dict[str, Account]) -> None:
-        club = await Club(tmp_path).open()
+        club = await Club(tmp_path / "club.sqlite").open()
         club.people = people
         after = {number: seat.view(club.hall.now()) for number, seat in club.hall.seats.items()}
         assert after.keys() == before.keys()

@@ -1,0 +1,140 @@
+"""Books in trouble: a database that is killed, a disk that is full, and books that an older version wrote."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from database import Postgres, find_programs, new_database
+from sqlalchemy import event, inspect
+from test_hall import Club, play_on, refused
+
+from awello import Game
+from awello.archive.archive import Archive, Wanted
+from awello.archive.schema import ARCHIVE
+from awello.club.accounts import Account
+from awello.club.desk import Desk, note
+from awello.club.schema import CLUB
+from awello.club.seat import Guest
+from awello.errors import ConfigError
+
+BOOKS = Path(__file__).parent / "books"  # as `.dump` of SQLite's shell writes them, of every version that was released
+
+
+async def go_through(club: Club, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
+    """Play while something happens to the books: what was acknowledged stays, what is refused has not happened."""
+    players = [club.enter("Ann"), club.enter("Bob")]
+    number = await club.begin(players[0], players[1])
+    await play_on(club, number, players, most=4)
+    before = await club.hall.watch(players[0], number)
+    await asyncio.to_thread(begin)
+    mover: Guest = players[before["mover"]]
+    with refused("storage"):
+        while True:  # what is small may still fit on a full disk
+            await club.hall.books.write(lambda connection: note(connection, "x" * 5000))
+    with refused("storage"):
+        await club.hall.move(mover, number, before["ply"], before["legal"][0])
+    await asyncio.sleep(1.5)
+    assert (await club.hall.watch(mover, number))["moves"] == before["moves"]
+    await asyncio.to_thread(end)
+    await club.until(lambda: not club.hall.books.failing)
+    after = await club.hall.watch(mover, number)
+    assert after["moves"] == before["moves"] and after["clocks"] == pytest.approx(before["clocks"], abs=1.2)
+    await play_on(club, number, players)
+    await club.close()
+    again = await Club(club.place).open()
+    assert (await again.hall.watch(players[0], number))["over"], "and it is there after a restart"
+    await again.close()
+
+
+@pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
+def test_a_database_that_is_killed_costs_nobody_anything() -> None:
+    server = Postgres()
+    try:
+        place = new_database(str(server.folder), "club")
+
+        async def play() -> None:
+            await go_through(await Club(place).open(), server.kill, server.start)
+
+        asyncio.run(asyncio.wait_for(play(), 120))
+    finally:
+        server.remove()
+
+
+def test_a_full_disk_costs_nobody_anything(tmp_path: Path) -> None:
+    async def play() -> None:
+        club = await Club(tmp_path / "club.sqlite").open()
+        most = 0
+
+        def limit(connection: Any, *_: Any) -> None:
+            connection.execute(f"PRAGMA max_page_count = {most or 1 << 30}")
+
+        def fill() -> None:
+            nonlocal most
+            most = club.desk.read(lambda connection: connection.exec_driver_sql("PRAGMA page_count").scalar_one())
+
+        def empty() -> None:
+            nonlocal most
+            most = 0
+
+        event.listen(club.desk.engine, "checkout", limit)
+        await go_through(club, fill, empty)
+
+    asyncio.run(asyncio.wait_for(play(), 120))
+
+
+# ---- books of older versions -----------------------------------------------------------------------------------------
+def restore(file: Path, folder: Path) -> Path:
+    place = folder / "books.sqlite"
+    with sqlite3.connect(place) as connection:
+        connection.executescript(file.read_text())
+    return place
+
+
+def columns(inspected: Any) -> dict[str, set[str]]:
+    return {table: {column["name"] for column in inspected.get_columns(table)} for table in inspected.get_table_names()}
+
+
+@pytest.mark.parametrize("file", sorted(BOOKS.glob("club-*.sql")), ids=lambda file: file.stem)
+def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
+    place = restore(file, tmp_path)
+
+    async def play() -> None:
+        club = await Club(place).open()
+        assert columns(inspect(club.desk.engine)) == {
+            table.name: set(table.columns.keys()) for table in CLUB.tables.sorted_tables
+        }, "what is new in the tables needs a step in club/schema.py"
+        for name, number in (("Ann", 1), ("Bob", 2), ("rex", 3)):
+            club.people[name] = Account(number, name, name == "rex")
+        ann, bob, rex = map(club.enter, club.people)
+        assert (await club.hall.watch(ann, 1))["over"]
+        for number, players in ((2, [ann, rex]), (3, [bob, ann])):
+            state = club.hall.seats[number].view(club.hall.now())
+            assert state["ply"] > 5 and state["clocks"] == pytest.approx([300, 300], abs=2)
+            await play_on(club, number, players)
+        await club.close()
+
+    asyncio.run(asyncio.wait_for(play(), 60))
+
+
+@pytest.mark.parametrize("file", sorted(BOOKS.glob("archive-*.sql")), ids=lambda file: file.stem)
+def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
+    archive = Archive(str(restore(file, tmp_path)))
+    assert columns(inspect(archive.engine)) == {
+        table.name: set(table.columns.keys()) for table in ARCHIVE.tables.sorted_tables
+    }, "what is new in the tables needs a step in archive/schema.py"
+    records = list(archive.records(archive.numbers(Wanted())))
+    assert [record.start.game for record in records].count(Game.OTHELLO4) == 2 and len(records) == 3
+    assert all(record.final.over for record in records)
+    assert archive.add(records[0]) == 1, "it knows its games"
+    archive.close()
+
+
+def test_books_of_a_newer_version_are_refused(tmp_path: Path) -> None:
+    place = restore(BOOKS / "club-0.1.0.sql", tmp_path)
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE state SET steps = 99")
+    with pytest.raises(ConfigError, match="made by a newer Awello"):
+        Desk(place)
