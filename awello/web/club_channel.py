@@ -242,13 +242,17 @@ MESSAGES: dict[str, type[Any]] = {
 # ---- the channel ----------------------------------------------------------------------------------------------------
 async def attend(socket: WebSocket, house: Clubhouse) -> None:
     """Let a connection into the club, and serve it until it ends."""
+    network = network_of(address_of(socket))
+    if not house.arrivals.take(network):
+        await socket.close(TRY_AGAIN)  # who comes that often is not even told why
+        return
     try:
         account = await house.who(socket.headers, socket.cookies)
         hall = house.hall
     except Refusal as refusal:
         await _refuse(socket, refusal)
         return
-    keys = {"": MOST_CONNECTIONS, f"from {network_of(address_of(socket))}": MOST_OF_ADDRESS}
+    keys = {"": MOST_CONNECTIONS, f"from {network}": MOST_OF_ADDRESS}
     keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {"watch": MOST_WATCHERS}
     if not house.connections.enter(keys):
         await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))

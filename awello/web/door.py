@@ -152,6 +152,8 @@ async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
         return
     body = json.dumps({"code": refusal.code, "message": refusal.detail}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if refusal.status_code == 429:
+        headers.append((b"connection", b"close"))  # who asks too often begins anew, and connections are counted too
     sealed = [*headers, *((name.encode(), value.encode()) for name, value in HEADERS.items())]
     await send({"type": "http.response.start", "status": refusal.status_code, "headers": sealed})
     await send({"type": "http.response.body", "body": body})

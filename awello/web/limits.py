@@ -15,14 +15,14 @@ class Bucket:
         self.burst, self.rate = burst, rate
         self.level, self.moment = burst, monotonic()
 
-    def take(self) -> bool:
-        """Whether one more act is allowed now; if so, it is counted."""
+    def take(self, count: int = 1) -> bool:
+        """Whether so many more acts are allowed now; if so, they are counted."""
         now = monotonic()
         self.level = min(self.burst, self.level + (now - self.moment) * self.rate)
         self.moment = now
-        if self.level < 1:
+        if self.level < count:
             return False
-        self.level -= 1
+        self.level -= count
         return True
 
 

@@ -1,7 +1,8 @@
 """How connections are taken, before any request is read: a bounded number, and none that keeps us waiting.
 
 A connection that does not send a whole request in time is closed, headers have a largest size, and nobody can hold
-more connections than their share, nor let answers pile up that they do not read.
+more connections than their share, open them faster than theirs, flood a channel, or let answers pile up that they do
+not read.  What is refused is refused early, where it costs least.
 """
 
 import asyncio
@@ -13,9 +14,12 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from awello.web.limits import Turnstile, network_of
+from awello.web.limits import Bucket, Buckets, Turnstile, network_of
 
 MOST, MOST_OF_ADDRESS = 4096, 512  # connections at once
+ARRIVALS = (1000, 100)  # connections of an address: at once, and a second
+FRAMES = (400, 60)  # of a channel, whatever they are: at once, and a second
+SLICE = 1 << 12  # bytes of a channel that are looked at before they are counted
 SPARE = 256  # files that the server needs beside its connections
 PATIENCE = 10.0  # seconds in which a request's headers must come
 MOST_UNREAD = 1 << 20  # bytes that wait for somebody who does not read
@@ -43,6 +47,11 @@ class Reception(uvicorn.Config):
             timeout_graceful_shutdown=2,
         )
         self.behind, self.turnstile, self.most = behind, Turnstile(), min(MOST, _allow_files() - SPARE)
+        self.arrivals = Buckets(*ARRIVALS)
+
+    def admit(self, keys: Keys) -> bool:
+        """Count a connection, or refuse it."""
+        return all(self.arrivals.take(key) for key in keys if key) and self.turnstile.enter(keys)
 
     def keys(self, transport: asyncio.Transport) -> Keys:
         """Under what a connection counts."""
@@ -58,14 +67,18 @@ class Caller(H11Protocol):
     config: Reception
     keys: Keys | None = None
 
+    def __init__(self, config: Reception, **rest: Any) -> None:
+        self.config, self.rest = config, rest  # the rest is made for those who are let in
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection if there is room for it."""
         keys = self.config.keys(transport)
-        if not self.config.turnstile.enter(keys):
+        if not self.config.admit(keys):
             transport.write(BUSY)
             transport.close()
             return
         self.keys = keys
+        super().__init__(self.config, **self.rest)
         super().connection_made(transport)
         self._look_later(None)
 
@@ -93,6 +106,10 @@ class Channel(WebSocketsSansIOProtocol):
 
     config: Reception
 
+    def __init__(self, *words: Any, **rest: Any) -> None:
+        super().__init__(*words, **rest)
+        self.frames_left = Bucket(*FRAMES)
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Make room for another."""
         self.config.turnstile.leave(self.config.keys(self.transport))
@@ -100,10 +117,19 @@ class Channel(WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Hear somebody, unless they never read the answers."""
-        if self.transport.get_write_buffer_size() > MOST_UNREAD:
-            self.transport.abort()
+        for at in range(0, len(data), SLICE):
+            if self.transport.get_write_buffer_size() > MOST_UNREAD:
+                self.transport.abort()
+            if self.transport.is_closing():
+                return
+            super().data_received(data[at : at + SLICE])
+
+    def handle_events(self) -> None:
+        """Look at what came, unless it is a flood."""
+        if self.frames_left.take(len(self.conn.events)):
+            super().handle_events()
         else:
-            super().data_received(data)
+            self.transport.abort()
 
 
 def _allow_files() -> int:

@@ -1,0 +1,218 @@
+"""How games go on while others mean harm: programs play, and the server is attacked in one way after the other.
+
+    python benchmarks/club_hostile.py [--games 200] [--seconds 30]
+
+Prints how long moves took until they were acknowledged, and the server's memory, before and during each attack; and how
+long a wrong log-in takes for a name that exists and for one that does not.  Each attack is tested for its effect in
+`tests/test_hostile.py`.
+"""
+
+import argparse
+import asyncio
+import os
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2 as httpx
+from club import Program, gather, memory, prepare, serve
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+CONNECTIONS, SLOW, FLOODS = 10_000, 400, 20
+NAMES = 30
+POST = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+
+Attack = Callable[[str, float], Coroutine[Any, Any, str]]
+
+
+def host_of(address: str) -> tuple[str, int]:
+    """Where a channel is."""
+    parts = urlsplit(address)
+    return parts.hostname or "", parts.port or 0
+
+
+async def nothing(address: str, seconds: float) -> str:
+    """No attack."""
+    await asyncio.sleep(seconds)
+    return ""
+
+
+async def crowd(address: str, seconds: float) -> str:
+    """Ten thousand connections that say nothing, again and again."""
+    until, opened, held = time.monotonic() + seconds, 0, 0
+    while time.monotonic() < until:
+        writers = []
+        for _ in range(CONNECTIONS):
+            with suppress(OSError):
+                writers.append((await asyncio.open_connection(*host_of(address)))[1])
+            if time.monotonic() > until:
+                break
+        opened, held = opened + len(writers), max(held, len(writers))
+        for writer in writers:
+            writer.close()
+    return f"{opened:,d} connections, {held:,d} at once"
+
+
+async def dawdle(address: str, seconds: float) -> str:
+    """Slow senders, of headers and of bodies, who come again when they are thrown out."""
+    sent = 0
+
+    async def one(first: bytes) -> None:
+        nonlocal sent
+        while True:
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection(*host_of(address))
+                writer.write(first)
+                while not writer.is_closing():
+                    writer.write(b"a")
+                    await writer.drain()
+                    sent += 1
+                    await asyncio.sleep(0.5)
+            await asyncio.sleep(0.1)
+
+    headers, body = b"GET / HTTP/1.1\r\nX-Slow: ", POST + b"Content-Length: 100000\r\n\r\n"
+    await together([one((headers, body)[number % 2]) for number in range(SLOW)], seconds)
+    return f"{SLOW} slow senders"
+
+
+async def flood(address: str, seconds: float) -> str:
+    """Messages as fast as they are taken, huge ones among them, by watchers who come again."""
+    sent = 0
+
+    async def one(number: int) -> None:
+        nonlocal sent
+        texts = ['{"id": 1, "do": "lobby"}', "{" * 1000, "x" * (1 << 20), '{"id": 1, "do": "move"}']
+        while True:
+            with suppress(OSError, ConnectionClosed, InvalidHandshake, TimeoutError):
+                async with connect(address) as channel:
+                    while True:
+                        await channel.send(texts[number % len(texts)])
+                        sent += 1
+            await asyncio.sleep(0.01)
+
+    await together([one(number) for number in range(FLOODS)], seconds)
+    return f"{sent:,d} messages"
+
+
+async def guess(address: str, seconds: float) -> str:
+    """Passwords and tokens, as fast as they are answered."""
+    asked: list[int] = []
+    host, port = host_of(address)
+
+    async def one(number: int) -> None:
+        whence = {"x-forwarded-for": "203.0.113.7"}  # from elsewhere, through a web server
+        async with httpx.AsyncClient(base_url=f"http://{host}:{port}", headers=whence, timeout=60) as client:
+            while True:
+                login = {"name": f"name{number}", "password": "guess guess"}
+                answer = await client.post("/api/club/session", json=login)
+                asked.append(answer.status_code)
+                answer = await client.get("/api/club/session", headers={"authorization": f"Bearer {len(asked)}"})
+                asked.append(answer.status_code)
+
+    await together([one(number) for number in range(FLOODS)], seconds)
+    return f"{len(asked):,d} guesses, {asked.count(200)} right"
+
+
+def attack_by(attack: Attack, address: str, seconds: float) -> str:
+    """Attack from a process of its own; what came of it."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    return asyncio.run(attack(address, seconds))
+
+
+async def together(attackers: list[Awaitable[None]], seconds: float) -> None:
+    """Let them do for a while."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(*attackers)
+
+
+async def compare_logins(address: str) -> str:
+    """How long a wrong password takes for names that exist, and for names that do not."""
+    host, port = host_of(address)
+    times: dict[bool, list[float]] = {True: [], False: []}
+    async with httpx.AsyncClient(base_url=f"http://{host}:{port}", timeout=60) as client:
+        for number in range(NAMES):  # each from an address of its own, since one may not try so often
+            headers = {"x-forwarded-for": f"10.0.{number}.1"}
+            login = {"name": f"real{number}", "password": "correct horse"}
+            (await client.post("/api/club/accounts", json=login, headers=headers)).raise_for_status()
+        client.cookies.clear()
+        for number in range(NAMES):
+            for real in (True, False):
+                login = {"name": f"{'real' if real else 'none'}{number}", "password": "guess guess"}
+                begun = time.perf_counter()
+                await client.post("/api/club/session", json=login, headers={"x-forwarded-for": f"10.1.{number}.1"})
+                times[real].append(1000 * (time.perf_counter() - begun))
+    there, not_there = (f"{statistics.median(times[real]):.1f} ms" for real in (True, False))
+    return (
+        f"a wrong log-in takes {there} for a name that exists, {not_there} for one that does not (medians of {NAMES})"
+    )
+
+
+def work(process: int) -> float:
+    """The seconds that a process has worked."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def play(programs: list[Program], address: str, options: argparse.Namespace, server: int) -> None:
+    """Let programs play while the attacks follow each other."""
+    print(await compare_logins(address), flush=True)
+    tasks = await gather(programs, address, options.games // len(programs))
+    await asyncio.sleep(3.0)
+    attacks: dict[str, Attack] = {
+        "quiet": nothing,
+        "ten thousand connections": crowd,
+        "slow senders": dawdle,
+        "floods": flood,
+        "guesses": guess,
+        "quiet again": nothing,
+    }
+    loop, attackers = asyncio.get_running_loop(), ProcessPoolExecutor(1, get_context("spawn"))
+    for name, attack in attacks.items():
+        known, busy = [len(program.waits) for program in programs], work(server)
+        said = await loop.run_in_executor(attackers, attack_by, attack, address, options.seconds)
+        waits = [wait for program, before in zip(programs, known, strict=True) for wait in program.waits[before:]]
+        middle, late = statistics.quantiles(waits, n=100)[49::45] if len(waits) > 1 else (0.0, 0.0)
+        print(
+            f"{name:<25} {len(waits):6,d} moves, {1000 * middle:5.1f} ms (median), {1000 * late:5.1f} (p95), "
+            f"{1000 * max(waits, default=0.0):4.0f} (most), {memory(server):.0f} MiB, "
+            f"{100 * (work(server) - busy) / options.seconds:.0f} % of a core  {said}",
+            flush=True,
+        )
+        await asyncio.sleep(1.0)
+    playing = sum(len(program.playing) for program in programs) // 2
+    print(f"{playing} games go on, {sum(not task.done() for task in tasks)} of {len(tasks)} programs are here")
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def main() -> None:
+    """Attack, and print what came of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--pause", type=float, default=1.0, help="seconds before a move, on average")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = str(Path(folder) / "club.sqlite")
+        programs = prepare(place, options.pause)
+        server, address = serve(place)
+        try:
+            asyncio.run(play(programs, address, options, server.pid))
+        finally:
+            server.kill()
+
+
+if __name__ == "__main__":
+    main()
