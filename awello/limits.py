@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from awello.errors import SpecError
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+MOST_PLIES, MOST_NODES = 10**9 - 1, 10**18 - 1  # as many digits as a limit may be written with
 
 
 def parse_seconds(text: str) -> float:
@@ -34,6 +35,14 @@ class Limit:
     nodes: int | None = None
     level: int | None = None
     """A strength that the player itself translates into depths and times."""
+
+    def __post_init__(self) -> None:
+        if self.depth is not None and not 0 <= self.depth <= MOST_PLIES:
+            raise SpecError(f"a depth of {self.depth}: choose 0 to {MOST_PLIES:,d} plies")
+        if self.nodes is not None and not 0 <= self.nodes <= MOST_NODES:
+            raise SpecError(f"a limit of {self.nodes} nodes: choose 0 to {MOST_NODES:,d}")
+        if self.seconds is not None and not self.seconds >= 0:  # a time that is no number is not either
+            raise SpecError(f"a limit of {self.seconds} seconds: choose 0 or more")
 
 
 def parse_limit(text: str) -> Limit:

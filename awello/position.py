@@ -67,6 +67,20 @@ class Position:
         """
         return (self.own >> 48) - (self.opp >> 48) if self.game >= Game.ABAPA else 0
 
+    def check(self) -> None:
+        """`NotationError` if the words are no position of the game: those of a text are one, numbers may be anything.
+
+        Kernels ask no questions; who takes positions from others asks here first.
+        """
+        if self.side not in (0, 1):
+            raise NotationError(f"the side to move is {self.side}: choose 0 or 1")
+        if self.game < Game.ABAPA:
+            othello.check_words(self.own, self.opp, self.game.size)
+            return
+        awale.check_words(self.own, self.opp)
+        if not all(0 <= own < 1 << 64 and 0 <= opp < 1 << 64 for own, opp, _ in self.past):
+            raise NotationError("a position of the past is not two words of 64 bits: play the moves that led here")
+
     @property
     def repeated(self) -> bool:
         """Whether this position has occurred before in the game."""

@@ -15,7 +15,7 @@ from awello.engine import awale, tablebase
 from awello.engine.awale_worker import AwaleWorker
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
-from awello.engine.tablebase import need, seeds_on_board
+from awello.engine.tablebase import evenly, need, seeds_on_board
 from awello.engine.threads import Question
 from awello.errors import ConfigError
 from awello.evaluate.pits import ROWS, UNITS
@@ -24,7 +24,7 @@ from awello.evaluate.weights import aligned
 from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.memory import address_of
-from awello.rules.awale import ROW, pits_of
+from awello.rules.awale import pits_of
 
 VARIANTS = [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN]
 DIFFSCORE = Heuristic("diffscore")
@@ -38,11 +38,6 @@ def own_folder(tmp_path_factory: pytest.TempPathFactory) -> object:
         patch.setattr(tablebase, "user_cache", lambda: folder)
         patch.setattr(tablebase, "SMALL", 6)
         yield folder
-
-
-def fresh(position: Position) -> Position:
-    """A position that forgets the game before it and the seeds taken."""
-    return replace(position, own=position.own & int(ROW), opp=position.opp & int(ROW), past=frozenset())
 
 
 def worker_of(engine: Engine) -> AwaleWorker:
@@ -67,7 +62,7 @@ def children(position: Position) -> list[tuple[int, Position]]:
     """What each move captures, and the position after it."""
     return [
         (seeds_on_board(position) - seeds_on_board(after), after)
-        for after in (fresh(position.after(move)) for move in position.legal_moves())
+        for after in (evenly(position.after(move)) for move in position.legal_moves())
     ]
 
 
@@ -111,7 +106,7 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
     weights = random_weights(int(game))
     with Engine(game, hash=1, heuristic=DIFFSCORE) as simple, Engine(game, hash=1) as learnt:
         teach(learnt, weights)
-        for position in map(fresh, positions(game, 10)):
+        for position in map(evenly, positions(game, 10)):
             if need(game).covers(position):
                 continue
             for depth in (1, 2, 3, 4):
@@ -137,7 +132,7 @@ def test_what_it_calls_exact_is_what_the_endgames_say(game: Game) -> None:
             pits = [0] * 12
             for _ in range(chance.randint(7, 9)):
                 pits[chance.randrange(12)] += 1
-            position = fresh(parse_position("-".join(map(str, [*pits, 48 - sum(pits), 0])) + "-S", game))
+            position = evenly(parse_position("-".join(map(str, [*pits, 48 - sum(pits), 0])) + "-S", game))
             if position.over:
                 continue
             *_, found = engine.analyse(position, Limit(depth=9), best=1)

@@ -1,9 +1,11 @@
 """The champion against plain judges, and its promises: threads, stops, tables, limits."""
 
+import gc
 import itertools
 import random
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +24,10 @@ from awello.engine import block as slots
 from awello.engine.clock import UNLIMITED, allowance
 from awello.engine.engine import Engine
 from awello.engine.levels import HIGHEST, level_of
+from awello.engine.othello_worker import edge_table
 from awello.engine.probcut import SURE, probcut_words
 from awello.engine.threads import Question
-from awello.errors import AwelloError, ConfigError, SpecError
+from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
 from awello.evaluate.weights import pattern_weights, stage_of
 from awello.formats.obf import parse_obf
@@ -140,6 +143,79 @@ def test_another_game_is_refused(engine: Engine) -> None:
         Engine(hash=0)
 
 
+NO_POSITIONS = [
+    Position(Game.OTHELLO, 0x0000001810000000, 0x0000001008000000),
+    Position(Game.OTHELLO, -1, 0),
+    Position(Game.OTHELLO, 1 << 64, 0),
+    Position(Game.OTHELLO4, 0x0000000810000001, 0x0000001008000000),
+    replace(Position.start(), side=2),
+    Position(Game.ABAPA, 0xC8, 0),
+    Position(Game.ROMEIN, 0x303030303030, 0x303030303030),
+    Position(Game.TOURNAMENT, 0x040404040404, 0x040404040403),
+    Position(Game.ABAPA, 1 << 60, 0),
+    replace(Position.start(Game.ABAPA), past=frozenset({(-1, 0, 0)})),
+]
+
+
+@pytest.mark.parametrize("position", NO_POSITIONS, ids=range(len(NO_POSITIONS)))
+def test_what_is_no_position_is_refused(position: Position) -> None:
+    with Engine(position.game, hash=1) as made:
+        for ask in (
+            lambda: made.analyse(position),
+            lambda: made.solve(position),
+            lambda: made.choose(position, Clock(1.0)),
+            lambda: made.decide(position, Limit(depth=1)),
+            lambda: made.ponder(position),
+        ):
+            with pytest.raises(NotationError):
+                ask()
+
+
+def test_what_is_no_limit_is_refused(engine: Engine) -> None:
+    wrong: list[dict[str, Any]] = [{"depth": -1}, {"depth": 10**9}, {"nodes": -1}, {"nodes": 1 << 62}]
+    for settings in [*wrong, {"seconds": -0.1}, {"seconds": float("nan")}]:
+        with pytest.raises(SpecError, match="choose 0"):
+            Limit(**settings)
+    for limit in (Limit(depth=0), Limit(level=31), Limit(level=-1)):
+        for ask in (engine.analyse, engine.decide):
+            with pytest.raises(SpecError, match="choose"):
+                ask(Position.start(), limit)
+    with pytest.raises(SpecError, match="best 0 moves"):
+        engine.analyse(Position.start(), best=0)
+
+
+def test_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("awello.engine.engine.othello_team", refuse)
+    with pytest.raises(ConfigError, match="no memory for a table of 9 MiB"):
+        Engine(hash=9)
+
+
+@pytest.mark.parametrize("board", ["XO", "OX", "XOO", "XXXO"])
+def test_boards_of_very_few_discs(board: str, engine: Engine) -> None:
+    position = parse_position(f"{'-' * 27}{board}".ljust(64, "-") + " X")
+    for depth in (1, 2, 9):
+        found = last_of(engine.analyse(position, Limit(depth=depth)))
+        assert found.move in position.legal_moves()
+
+
+@pytest.mark.parametrize("board", ["OX--OXXOOXOO-XXO O", "-X-O-XO-OOXXOOOO X", "X-O-XXO-XXX-X-OX O"])
+def test_an_estimate_promises_no_more_than_there_is(board: str) -> None:
+    with Engine(Game.OTHELLO4, hash=1) as made:
+        answers = list(made.analyse(parse_position(board), Limit(depth=3)))
+    assert max(abs(found.value) for found in answers) == 16
+
+
+def test_moves_that_are_none_cannot_be_left_out(engine: Engine) -> None:
+    start = Position.start()
+    found = engine.choose(start, Clock(), Limit(depth=2), without=(PASS, 99, 10**9, start.legal_moves()[0]), best=9)
+    assert {move for move, _ in found.candidates} == set(start.legal_moves()[1:])
+    passing = parse_position("X" * 62 + "O- O")
+    assert engine.decide(passing, Limit(depth=1)) == PASS == engine.choose(passing, Clock(), without=(PASS,)).move
+
+
 # ---- threads, stops, limits -----------------------------------------------------------------------------------------
 def late_positions(count: int, empties: int, seed: int) -> list[Position]:
     chance = random.Random(seed)
@@ -210,6 +286,70 @@ def test_a_stream_that_is_left_stops(engine: Engine) -> None:
     next(first)
     assert last_of(second).depth == 3, "a new question ends the one before"
     list(first)
+
+
+def test_a_search_that_is_stopped_again_and_again_has_its_first_answer() -> None:
+    over, answers = threading.Event(), 0
+    with Engine(hash=1, threads=2) as made:
+
+        def halt() -> None:
+            while not over.wait(0.0001):
+                made.stop()
+
+        stopping = threading.Thread(target=halt)
+        stopping.start()
+        for position in late_positions(30, 20, 4):
+            answers += len(list(made.analyse(position, best=8))) > 0
+            assert made.decide(position, Limit(depth=5)) in position.legal_moves()
+        over.set()
+        stopping.join()
+    assert answers == 30
+
+
+def test_threads_may_ask_the_same_engine() -> None:
+    positions, wrong = late_positions(12, 9, 5), list[Position]()
+    exact = {position: judges.solve(position) for position in positions[:3]}
+    with Engine(hash=1) as made:
+
+        def ask() -> None:
+            for position in positions * 6:
+                found = last_of(made.analyse(position, best=3))
+                if found.move not in position.legal_moves():
+                    wrong.append(position)
+                if found.exact and found.value != exact.get(position, found.value):
+                    wrong.append(position)
+
+        asking = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join()
+    assert not wrong
+
+
+def test_an_engine_that_is_forgotten_ponders_no_more() -> None:
+    before = threading.active_count()
+    made = Engine(hash=1)
+    made.ponder(Position.start())
+    assert threading.active_count() == before + 1
+    del made
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() == before
+
+
+def test_an_engine_keeps_what_it_points_at() -> None:
+    def forget() -> None:
+        pattern_weights.cache_clear()
+        edge_table.cache_clear()
+
+    forget()
+    with Engine(hash=1):
+        kept: list[weakref.ref[Any]] = [weakref.ref(pattern_weights(None)), weakref.ref(edge_table())]
+        forget()  # as if another thread had been first: a cache keeps what that one has
+        gc.collect()
+        assert all(reference() is not None for reference in kept)
 
 
 def test_limits_are_kept(engine: Engine) -> None:

@@ -142,6 +142,19 @@ def test_play_keeps_the_promise_from_a_thousand_positions(game: Game) -> None:
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("game", VARIANTS, ids=str)
+def test_every_choice_is_legal_and_keeps_the_value(game: Game) -> None:
+    base = build(game, 7)
+    for seeds in (1, 2, 3, 7):
+        own, opp = unrank(0, seeds)
+        for _ in range(min(2000, int(OFFSET[seeds + 1] - OFFSET[seeds]))):
+            position = Position(game, int(own), int(opp))
+            if not position.over:
+                move = base.choose(position)
+                assert base.values(position)[move] == base.value(position)
+            own, opp = successor(own, opp)
+
+
 def test_a_table_is_kept_and_grows() -> None:
     assert tablebase.find(Game.ABAPA) is None
     small = build(Game.ABAPA, 5)

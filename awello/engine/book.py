@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from awello.engine.tablebase import evenly
 from awello.errors import ConfigError
 from awello.position import Position, format_position, parse_position
 from awello.rules.awale import ROW, SEEDS, START, pits_of
@@ -104,7 +105,7 @@ class Book:
                 for _, child in moves.values():
                     if child not in self.values:
                         position = Position(self.game, *child)
-                        self.values[child] = judge(position) if position.legal_moves() else _last(position)
+                        self.values[child] = judge(evenly(position)) if position.legal_moves() else _last(position)
                 self._backed.clear()
                 return key
         return None

@@ -5,17 +5,19 @@
             print(analysis.depth, analysis.value, position.format_move(analysis.move))
 
 The search runs in a thread of its own, so that whoever asked can stop it at any time; the last complete answer stands.
-An engine does one search at a time: a new question ends the one before.
+An engine does one search at a time: a new question ends the one before, whichever thread asks it.  What is no position
+of the game and no limit is refused, with an `AwelloError`, before the kernels see it.
 """
 
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from awello.analysis import Analysis
 from awello.engine.awale_thinking import AwaleThinking
@@ -27,7 +29,7 @@ from awello.engine.othello_thinking import OthelloThinking
 from awello.engine.othello_worker import othello_team
 from awello.engine.thinking import Thinking
 from awello.engine.threads import Stopped
-from awello.errors import AwelloError, ConfigError
+from awello.errors import AwelloError, ConfigError, SpecError
 from awello.evaluate.settings import Heuristic
 from awello.limits import Clock, Limit
 from awello.position import Position
@@ -37,6 +39,8 @@ HASH, LEAST_HASH, MOST_HASH = 64, 1, 1 << 16  # MiB of the table
 SMALL_BOARDS = Heuristic("mobility", corners=4)  # the patterns are learnt on 8x8
 
 Answers = Iterator[Analysis]
+Told = SimpleQueue[Analysis | BaseException | None]
+Result = TypeVar("Result")
 
 
 class Engine:
@@ -58,8 +62,12 @@ class Engine:
             heuristic = SMALL_BOARDS
         self.game = game
         make = othello_team if game.family == "othello" else awale_team
-        self.team = make(game, threads, hash, heuristic, weights)
+        try:
+            self.team = make(game, threads, hash, heuristic, weights)
+        except MemoryError:
+            raise ConfigError(f"there is no memory for a table of {hash} MiB: choose a smaller one") from None
         self._threads: tuple[threading.Thread, ...] = ()
+        self._asking = threading.RLock()  # held by whoever ends a search or begins one
 
     def __enter__(self) -> Self:
         return self
@@ -69,15 +77,21 @@ class Engine:
     ) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        if hasattr(self, "team"):  # what is pondered for nobody would go on for ever
+            self.team.stop()
+
     def close(self) -> None:
         """End whatever is searched or pondered, and its threads."""
         self.stop()
-        threads, self._threads = self._threads, ()
-        for thread in threads:
-            if isinstance(thread, threading.Timer):
-                thread.cancel()
-            if thread.ident is not None:  # Ctrl-C may come before it has begun
-                thread.join()
+        with self._asking:
+            self.stop()  # a search that began meanwhile has not heard the first
+            threads, self._threads = self._threads, ()
+            for thread in threads:
+                if isinstance(thread, threading.Timer):
+                    thread.cancel()
+                if thread.ident is not None and thread is not threading.current_thread():
+                    thread.join()  # without a number, Ctrl-C came before it had begun
 
     def stop(self) -> None:
         """End the search under way, from any thread; its stream ends with the last complete answer."""
@@ -85,8 +99,10 @@ class Engine:
 
     def clear(self) -> None:
         """Forget everything that earlier searches found."""
-        self.close()
-        self.team.forget()
+        self.stop()
+        with self._asking:
+            self.close()
+            self.team.forget()
 
     @property
     def nodes(self) -> int:
@@ -97,8 +113,6 @@ class Engine:
     def analyse(self, position: Position, limit: Limit | None = None, best: int = 1) -> Answers:
         """Growing answers within a limit, without one until the game is solved; the values of the `best` moves."""
         limit = limit or Limit()
-        if limit.level is not None:
-            level_of(limit.level)
         most = math.inf if limit.seconds is None else limit.seconds
         return self._stream(position, limit, Allowance(math.inf, most), best)
 
@@ -130,6 +144,7 @@ class Engine:
         best: int = 1,
     ) -> Answers:
         """Growing answers of which `choose` gives the last."""
+        self._check_position(position)
         allowed = allowance(clock, moves_left(position))
         if limit is not None and limit.seconds is not None:
             allowed = Allowance(allowed.aim, min(allowed.most, limit.seconds * (1 - SPARE)))
@@ -141,18 +156,40 @@ class Engine:
 
     def decide(self, position: Position, limit: Limit) -> int:
         """The move within a depth or a level, at once and nothing else: no thread to stop, no line to follow."""
-        self.team.begin()
-        return self._thinking(position).decide(limit)
+        self._check(position, limit)
+        if position.legal_moves() == (PASS,):
+            return PASS
+        return self._at_once(lambda: self._thinking(position).decide(limit))
 
     def ponder(self, position: Position) -> None:
         """Search in the background until the next question, `stop` or `close`: the table remembers what it finds."""
-        self.close()
-        if not position.over:
-            self.team.begin()
-            answers = self._thinking(_after_pass(position)).deepen(Limit())
-            self._begin(threading.Thread(target=_listen, args=(answers, SimpleQueue()), daemon=True))
+        self._check_position(position)
+        self.stop()
+        with self._asking:
+            self.close()
+            if not position.over:
+                self.team.begin()
+                answers = self._thinking(_after_pass(position)).deepen(Limit())
+                self._begin(threading.Thread(target=_listen, args=(answers, SimpleQueue()), daemon=True))
 
     # ---- how it is answered -----------------------------------------------------------------------------------------
+    def _check_position(self, position: Position) -> None:
+        if position.game != self.game:
+            raise AwelloError(f"this engine was made for {self.game}, not for {position.game}")
+        position.check()
+
+    def _check(self, position: Position, limit: Limit, best: int = 1) -> None:
+        """Refuse what cannot be searched: kernels believe what they are told."""
+        self._check_position(position)
+        if position.over:
+            raise AwelloError("the game is over: there is nothing to search")
+        if limit.level is not None:
+            level_of(limit.level)
+        if limit.depth == 0:
+            raise SpecError("a depth of 0: choose at least 1")
+        if best < 1:
+            raise SpecError(f"the best {best} moves: choose at least 1")
+
     def _thinking(self, position: Position, best: int = 1, allowed: Allowance = UNLIMITED) -> Thinking:
         make = OthelloThinking if self.game.family == "othello" else AwaleThinking
         return make(self.team, position, best, allowed)
@@ -172,34 +209,33 @@ class Engine:
         without: Iterable[int] = (),
     ) -> Answers:
         """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
-        if position.game != self.game:
-            raise AwelloError(f"this engine was made for {self.game}, not for {position.game}")
-        if position.over:
-            raise AwelloError("the game is over: there is nothing to search")
-        self.close()
-        self.team.begin(limit.nodes)
-        searched = _after_pass(position)
-        think = think or (lambda thinking: thinking.deepen(limit))
-        thinkings = self._thinking(searched, best, allowed), self._thinking(searched, best)
-        for thinking in thinkings:
-            thinking.leave_out(without)
-        answers, spare = map(think, thinkings)
-        for answer in self._think(answers, allowed, spare):
-            yield answer if searched is position else _before_pass(answer)
+        self._check(position, limit, best)
+        searched, left_out = _after_pass(position), set(without)
 
-    def _think(self, answers: Answers, allowed: Allowance, spare: Answers) -> Answers:
+        def answers(allowed: Allowance) -> Answers:
+            thinking = self._thinking(searched, best, allowed)
+            thinking.leave_out(left_out)
+            return think(thinking) if think else thinking.deepen(limit)
+
+        found = self._think(answers, limit.nodes, allowed)
+        return found if searched is position else (_before_pass(answer) for answer in found)
+
+    def _think(self, answers: Callable[[Allowance], Answers], nodes: int | None, allowed: Allowance) -> Answers:
         """The first answer at once, the others from a thread."""
-        try:
-            first = next(answers)
-        except Stopped:
-            self.team.begin()
-            yield next(spare)
-            return
-        queue: SimpleQueue[Analysis | BaseException | None] = SimpleQueue()
-        threads = [threading.Thread(target=_listen, args=(answers, queue), daemon=True)]
-        if allowed.most < threading.TIMEOUT_MAX:
-            threads.append(threading.Timer(max(0.0, allowed.most), self.stop))
-        self._begin(*threads)
+        queue: Told = SimpleQueue()
+        self.stop()
+        with self._asking:
+            self.close()
+            self.team.begin(nodes)
+            stream = answers(allowed)
+            try:
+                first, threads = next(stream), [threading.Thread(target=_listen, args=(stream, queue), daemon=True)]
+            except Stopped:
+                first, threads = self._at_once(lambda: next(answers(UNLIMITED))), []
+                queue.put(None)
+            if threads and allowed.most < threading.TIMEOUT_MAX:
+                threads.append(threading.Timer(max(0.0, allowed.most), self.stop))
+            self._begin(*threads)
         try:
             yield first
             while (item := queue.get()) is not None:
@@ -207,11 +243,29 @@ class Engine:
                     raise item
                 yield item
         finally:
-            if self._threads == tuple(threads):
+            self._end(tuple(threads))
+
+    def _at_once(self, find: Callable[[], Result]) -> Result:
+        """What a short search finds, however often it is stopped."""
+        self.stop()
+        with self._asking:
+            while True:
                 self.close()
+                self.team.begin()
+                with suppress(Stopped):
+                    return find()
+
+    def _end(self, threads: tuple[threading.Thread, ...]) -> None:
+        """End a search that nobody listens to any more; whoever is about to ask something else does it for us."""
+        if self._asking.acquire(blocking=False):
+            try:
+                if threads and self._threads == threads:
+                    self.close()
+            finally:
+                self._asking.release()
 
 
-def _listen(answers: Answers, queue: "SimpleQueue[Analysis | BaseException | None]") -> None:
+def _listen(answers: Answers, queue: Told) -> None:
     """Hand the answers of a search over as they come, then None; whatever goes wrong is raised by who receives it."""
     try:
         for answer in answers:

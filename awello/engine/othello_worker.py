@@ -49,9 +49,9 @@ class OthelloWorker(Worker):
         super().__init__(slots.WORDS)
         self.near = np.zeros(2 << NEAR_BITS, np.int64)
         self.board = 0, 0
-        self.table, self.busy = table, busy  # kept as long as their addresses are used
+        self.table, self.busy, self.edges = table, busy, edge_table()  # kept as long as their addresses are used
         self.words[slots.TABLE], self.words[slots.TABLE_MASK] = address_of(table.words), table.buckets - 1
-        self.words[slots.NEAR], self.words[slots.EDGES] = address_of(self.near), address_of(edge_table())
+        self.words[slots.NEAR], self.words[slots.EDGES] = address_of(self.near), address_of(self.edges)
         self.words[slots.BUSY] = address_of(busy)
         self.words.view(np.uint64)[slots.SQUARES] = squares_of(int(game))
         words = probcut_words()
@@ -59,13 +59,17 @@ class OthelloWorker(Worker):
         self._evaluate_by(game, evaluator)
 
     def _evaluate_by(self, game: Game, evaluator: Heuristic | Weights) -> None:
-        """Use learnt patterns, which whoever gave them keeps, or a heuristic."""
+        """Use learnt patterns or a heuristic.
+
+        A cache does not keep all that it gives: of threads that ask for the first time at once, each has its own.
+        """
+        self.evaluator = evaluator
         if isinstance(evaluator, Heuristic):
             self.settings = Settings(game, evaluator)
             self.words[slots.GAME], self.words[slots.HEURISTIC] = int(game), self.settings.heuristic
             self.words[slots.SETTINGS], self.words[slots.SCALE] = self.settings.address, SCALES[evaluator.name]
             return
-        for empties in range(61):
+        for empties in range(64):  # a board that somebody made up may hold fewer discs than the start
             self.words[slots.WEIGHTS + empties] = address_of(evaluator[stage_of(empties)])
 
     def prepare(self, question: Question, threads: int, age: int) -> None:

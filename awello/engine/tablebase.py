@@ -34,7 +34,7 @@ from awello.errors import AwelloError, ConfigError
 from awello.folders import user_cache
 from awello.kernel import U
 from awello.position import Position
-from awello.rules.awale import FEW, ROW, seeds_in
+from awello.rules.awale import FEW, ROW, SEEDS, seeds_in
 from awello.rules.game import Game
 
 SMALL = 12  # seeds of the table that is made without asking
@@ -72,15 +72,17 @@ class Tablebase:
     def choose(self, position: Position, chance: random.Random | None = None) -> int:
         """A move that keeps the value and, for a win, leads on: play that follows it never circles.
 
-        A capture that keeps the value is progress; else the move by which the win was settled is.  Who is not winning
-        needs no progress: any move that keeps the value will do, the first or one by chance.
+        A capture that keeps the value is progress, and so is the end of the game; else the move by which the win was
+        settled is.  Who is not winning needs no progress: any move that keeps the value will do, the first or one by
+        chance.
         """
         value, values = self.value(position), self.values(position)
         best = [move for move, worth in values.items() if worth == value]
         if value > 0:
             fewer = seeds_on_board(position)
             for move in best:
-                if seeds_on_board(position.after(move)) < fewer:
+                after = position.after(move)
+                if seeds_on_board(after) < fewer or not after.own & int(ROW):
                     return move
             return self._settling_move(position)
         return chance.choice(best) if chance else best[0]
@@ -97,6 +99,13 @@ class Tablebase:
 def seeds_on_board(position: Position) -> int:
     """The seeds that nobody has taken yet."""
     return int(seeds_in(U(position.own)) + seeds_in(U(position.opp)))
+
+
+def evenly(position: Position) -> Position:
+    """The rows of a position, all other seeds taken, half by each: no majority ends it, and it has no past."""
+    taken, row = SEEDS - seeds_on_board(position), int(ROW)
+    own, opp = position.own & row | (taken - taken // 2) << 48, position.opp & row | taken // 2 << 48
+    return Position(position.game, own, opp, position.side)
 
 
 # ---- making a table -------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ class Thinking(ABC):
 
     def leave_out(self, moves: Iterable[int]) -> None:
         """Do not look at some moves, unless there are no others."""
-        left = self.moves & ~sum(1 << move for move in set(moves))
+        left = self.moves & ~sum(1 << move for move in set(moves) if move >= 0 and self.moves >> move & 1)
         self.moves = left or self.moves
 
     @property
@@ -86,7 +86,12 @@ class Thinking(ABC):
     def decide(self, limit: Limit) -> int:
         """The move that the last search of the plan finds, and nothing else: for games by the thousand."""
         for depth, certainty in self.plan(limit):
-            self.found = self.search_moves(depth, certainty)
+            try:
+                self.found = self.search_moves(depth, certainty)
+            except Stopped:
+                if not self.found:
+                    raise
+                break
         return self.found[0].move
 
     def found_before_stop(self) -> Found | None:
@@ -121,8 +126,8 @@ class Thinking(ABC):
                 low = max(-self.most, found.value - 4 * self.WINDOW)
             elif found.value >= high < self.most:
                 high, first = min(self.most, found.value + 4 * self.WINDOW), found.move
-            else:
-                return found
+            else:  # on small boards an estimate may promise more than there is
+                return found._replace(value=max(-self.most, min(found.value, self.most)))
 
     def elapsed(self) -> float:
         """Seconds since the search began."""

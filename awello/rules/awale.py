@@ -166,6 +166,14 @@ def parse_pit(text: str, side: int) -> int:
     raise NotationError(f"{text!r} is no pit: name one of {', '.join(PITS[side])}")
 
 
+def check_words(own: int, opp: int) -> None:
+    """`NotationError` if two words of seeds are no position."""
+    if not (0 <= own < 1 << 56 and 0 <= opp < 1 << 56):
+        raise NotationError("a row is no word of seven bytes: give six pits and the seeds taken")
+    if (seeds := sum(own.to_bytes(7)) + sum(opp.to_bytes(7))) != SEEDS:
+        raise NotationError(f"the position holds {seeds} seeds: pits and seeds taken must add up to {SEEDS}")
+
+
 def format_diagram(south: int, north: int, side: int) -> str:
     """A position as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`: South's pits, North's, the seeds taken, who moves."""
     fields = [*pits_of(south), *pits_of(north), south >> 48, north >> 48]

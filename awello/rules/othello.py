@@ -150,6 +150,15 @@ def parse_square(text: str, size: int) -> int:
     raise NotationError(f"{text!r} is no square of this board: name a column and a row, a1 to {last}")
 
 
+def check_words(own: int, opp: int, size: int) -> None:
+    """`NotationError` if two words of discs are no board of a size."""
+    if (own | opp) & ~BOARD[size]:
+        raise NotationError(f"a disc lies outside the board: keep to its {size * size} squares")
+    if both := own & opp:
+        square = format_square(both.bit_length() - 1, size)
+        raise NotationError(f"two discs lie on {square}: a square holds one at most")
+
+
 def format_board(black: int, white: int, side: int, size: int) -> str:
     """A board as in OBF files: its squares in reading order (X black, O white, - empty) and the side to move."""
     discs = "".join("X" if black >> s & 1 else "O" if white >> s & 1 else "-" for s in squares_of(size))
