@@ -4,22 +4,26 @@ import asyncio
 import json
 import sqlite3
 import stat
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from clubs import Visitor, serving
 from conftest import awello
 from sqlalchemy import select
 
-from awello import Game
+from awello import Game, Record
 from awello.club.accounts import make_token, open_account
 from awello.club.desk import Desk, table_of
 from awello.club.schema import games
 from awello.club.table import Table
 from awello.errors import ConfigError, SpecError
 from awello.limits import Clock
+from awello.players.player import Choice
+from awello.protocols import club as clubs
 from awello.protocols.club import Bot, Manners
 
 SEEK = Manners(seek=(Game.OTHELLO4, Clock(60.0)))
@@ -88,6 +92,43 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
     first = tables(file)[0]
     assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
     assert sum("is in the club" in line for line in said) >= 4
+
+
+def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a draw that is offered, or a connection that broke: the move goes out by the connection there is."""
+    thoughts: list[int] = []
+
+    def slow(player: Any, record: Record, clock: Clock) -> Choice:
+        thoughts.append(len(record.moves))
+        time.sleep(0.2)
+        return Choice(record.final.legal_moves()[0])
+
+    class Line:
+        def __init__(self) -> None:
+            self.sent: list[dict[str, Any]] = []
+
+        async def send(self, text: str) -> None:
+            self.sent.append(json.loads(text))
+
+    state = {"game": 1, "kind": "othello4", "players": [{"name": "rex"}, {"name": "Ann"}], "over": False, "mover": 0}
+    state |= {"moves": [], "ply": 0, "clocks": [60.0, 60.0], "control": {"increment": 0.0}}
+
+    async def play() -> None:
+        bot = Bot("http://127.0.0.1", "token", "random", tell=lambda line: None)
+        bot.name, first, second = "rex", Line(), Line()
+        bot.socket = first  # type: ignore[assignment]
+        await bot._look(state)
+        await asyncio.sleep(0.05)
+        bot.socket = second  # type: ignore[assignment]
+        await bot._look(state)
+        await asyncio.sleep(0.4)
+        assert thoughts == [0] and not first.sent and [sent["do"] for sent in second.sent] == ["move"]
+        await bot._look(state)  # the club could not keep it
+        await asyncio.sleep(0.4)
+        assert thoughts == [0, 0] and len(second.sent) == 2
+
+    monkeypatch.setattr(clubs, "choose", slow)
+    asyncio.run(play())
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ The connection may break at any time: it is made again, and the club tells anew 
 import asyncio
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -24,6 +25,7 @@ from awello.record import Record
 from awello.rules.game import Game
 
 PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a connection is made again
+RETRY = 5.0  # seconds before a seek that was refused is tried again
 SPARE = 0.3  # seconds of its clock that a player does not know of, for the way there and back
 FOREVER = 1008  # the code of a connection that must not be made again
 
@@ -64,10 +66,11 @@ class Bot:
     def __post_init__(self) -> None:
         make_player(self.spec)  # what is wrong with it is said at once
         self.players: dict[int, Player] = {}
-        self.thinking: set[asyncio.Task[None]] = set()
+        self.thinking: dict[int, asyncio.Task[None]] = {}  # by the game; it may be told again meanwhile
+        self.tasks: set[asyncio.Task[None]] = set()
         self.over: set[int] = set()
         self.heard: dict[int, str] = {}
-        self.numbers, self.seeking = count(1), False
+        self.numbers, self.seeking = count(1), 0  # the number of the question by which a game is sought
         self.name = ""
         self.pool = ThreadPoolExecutor(self.manners.most)
 
@@ -96,11 +99,12 @@ class Bot:
                 self.tell("the connection broke: trying again")
             except (OSError, InvalidHandshake) as error:
                 self.tell(f"cannot reach {self.server} ({error}): trying again in {pause:.1f} s")
-            self.seeking = False
+            self.seeking = 0
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _listen(self, socket: ClientConnection) -> None:
+        self.socket = socket
         async for text in socket:
             message: Message = json.loads(text)
             event = message.get("event")
@@ -110,17 +114,19 @@ class Bot:
                 self.name = message["name"]
                 self.tell(f"{self.spec} is in the club as {self.name}")
                 if self.manners.tournament is not None:
-                    await self._ask(socket, "join", tournament=self.manners.tournament)
-                await self._seek(socket)
+                    await self._ask("join", tournament=self.manners.tournament)
+                await self._seek()
             elif event == "challenge":
                 do = "accept" if self.manners.accepts(message, len(self.players)) else "decline"
-                await self._ask(socket, do, number=message["number"])
+                await self._ask(do, number=message["number"])
             elif event == "game":
-                await self._look(socket, message)
+                await self._look(message)
             elif event == "tournament":
                 self._follow(message)
             elif message.get("ok") is False:
                 self.tell(f"the club refused: {message['message']}")
+                if message["id"] == self.seeking:
+                    self._later(self._seek_again())
 
     def _follow(self, news: Message) -> None:
         """Say once what is new of a tournament: it begins, a round begins, it is over."""
@@ -130,55 +136,65 @@ class Bot:
             self.heard[news["tournament"]] = said
             self.tell(said)
 
-    async def _ask(self, socket: ClientConnection, do: str, **fields: Any) -> None:
-        await socket.send(json.dumps({"id": next(self.numbers), "do": do, **fields}))
+    async def _ask(self, do: str, **fields: Any) -> int:
+        number = next(self.numbers)
+        await self.socket.send(json.dumps({"id": number, "do": do, **fields}))
+        return number
 
-    async def _seek(self, socket: ClientConnection) -> None:
+    def _later(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+    async def _seek_again(self) -> None:
+        await asyncio.sleep(RETRY)
+        self.seeking = 0
+        with suppress(ConnectionClosed):
+            await self._seek()
+
+    async def _seek(self) -> None:
         if self.manners.seek and not self.seeking and not self.players:
             game, clock = self.manners.seek
-            self.seeking = True
             terms = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.manners.rated}
-            await self._ask(socket, "seek", kind=str(game), **terms)
+            self.seeking = await self._ask("seek", kind=str(game), **terms)
 
-    async def _look(self, socket: ClientConnection, state: Message) -> None:
+    async def _look(self, state: Message) -> None:
         """A game as it stands: begin, move or end."""
         number, names = state["game"], [player["name"] for player in state["players"]]
         if self.name not in names:
             return
         if state["over"]:
+            self.thinking.pop(number, None)
             if player := self.players.pop(number, None):
                 player.end()
             if number not in self.over:
                 self.over.add(number)
                 self.tell(f"game {number}, {' - '.join(names)}: {describe(state, names)}")
-            await self._seek(socket)
+            await self._seek()
             return
         if number not in self.players:
             self.tell(f"game {number}, {' - '.join(names)}: {state['kind']}")
-            self.seeking = False
+            self.seeking = 0
             self.players[number] = player = make_player(self.spec)
             player.begin(Game[state["kind"].upper()], zlib.crc32(f"{self.server} {number}".encode()))
-        if names[state["mover"]] == self.name:
-            task = asyncio.create_task(self._move(socket, state))
-            self.thinking.add(task)
-            task.add_done_callback(self.thinking.discard)
+        if names[state["mover"]] == self.name and ((task := self.thinking.get(number)) is None or task.done()):
+            self.thinking[number] = self._later(self._move(state))
 
-    async def _move(self, socket: ClientConnection, state: Message) -> None:
-        """Think, and send the move; a connection that is gone by then tells of the game again."""
+    async def _move(self, state: Message) -> None:
+        """Think, and send the move; where there is no connection then, the next one tells of the game again."""
         number, player = state["game"], self.players[state["game"]]
         record = read_record(state)
         clock = Clock(max(0.01, state["clocks"][state["mover"]] - SPARE), state["control"]["increment"])
-        try:
-            choice = await asyncio.get_running_loop().run_in_executor(self.pool, choose, player, record, clock)
-            move = record.final.format_move(choice.move)
-            await self._ask(socket, "move", game=number, ply=state["ply"], move=move)
-        except Resignation:
-            await self._ask(socket, "resign", game=number)
-        except ConnectionClosed:
-            pass
-        except AwelloError as error:
-            self.tell(f"game {number}: {error}; it is given up")
-            await self._ask(socket, "resign", game=number)
+        with suppress(ConnectionClosed):
+            try:
+                choice = await asyncio.get_running_loop().run_in_executor(self.pool, choose, player, record, clock)
+                await self._ask("move", game=number, ply=state["ply"], move=record.final.format_move(choice.move))
+            except Resignation:
+                await self._ask("resign", game=number)
+            except AwelloError as error:
+                self.tell(f"game {number}: {error}; it is given up")
+                await self._ask("resign", game=number)
 
 
 def choose(player: Player, record: Record, clock: Clock) -> Choice:
