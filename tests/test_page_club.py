@@ -308,6 +308,38 @@ def test_the_way_in(browser: Browser, club: str) -> None:
         assert english_left(page) == []
 
 
+def test_another_password(browser: Browser, club: str) -> None:
+    """It is asked for on one's own profile; this browser stays, the others must log in again."""
+    asked, login = f"{club}api/club/session", {"name": "Ann", "password": "another horse"}
+    settings = ON_A_PHONE | {"forgiven": REFUSAL}
+    with coming(browser, club, "Ann", **settings) as (page,), visiting(browser, club) as other:
+        assert other.context.request.post(asked, data={"name": "Ann", "password": PASSWORD}).ok
+        expect(page.locator("#password-open")).to_be_hidden()
+        page.click("#club-view-player")
+        page.locator("#password-open").press("Enter")
+        problem = page.locator("#password-problem")
+        for old, new, words, field in [
+            ("a wrong password", "another horse", "L’ancien mot de passe est faux.", "old"),
+            (PASSWORD, "short", "au moins 10 lettres", "new"),
+        ]:
+            page.fill("#password-old", old)
+            page.fill("#password-new", new)
+            page.click("#password-send")
+            expect(problem).to_contain_text(words)
+            expect(page.locator(f"#password-{field}")).to_be_focused()
+        check(page, "password", "#password-send")
+        page.fill("#password-new", "another horse")
+        page.keyboard.press("Enter")
+        notice(page, "Votre mot de passe est changé.")
+        expect(page.locator("#password-open")).to_be_focused()
+        expect(page.locator("#password-old")).to_have_value("")
+        page.click("#club-view-lobby")
+        expect(page.locator("#club-members")).to_contain_text("Ann")
+        assert page.context.request.get(asked).json()["name"] == "Ann"
+        assert other.context.request.get(asked).json()["name"] is None
+        assert other.context.request.post(asked, data=login).ok
+
+
 def test_programs(browser: Browser, club: str) -> None:
     """A program, a token that is shown once, and what becomes of it."""
     with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):

@@ -1,9 +1,7 @@
 /** The way into the club: log in, or open an account. */
 import { h } from "./dom.js";
-import { clubProblem } from "./club-words.js";
+import { clubProblem, SHORTEST_PASSWORD } from "./club-words.js";
 import { t } from "./words.js";
-
-const SHORTEST = 10; // letters of a password, as the club has it
 
 export class ClubEntrance {
   constructor(club) {
@@ -25,7 +23,7 @@ export class ClubEntrance {
       h("form", { onsubmit: (event) => this.submit(event) },
         h("div", { class: "row" }, h("label", { htmlFor: "club-name" }, t("club.name")), this.name),
         h("div", { class: "row" }, h("label", { htmlFor: "club-password" }, t("club.password")), this.password),
-        h("p", { id: "club-password-help", class: "soft", hidden: !this.fresh }, t("club.password.help", { count: SHORTEST })),
+        h("p", { id: "club-password-help", class: "soft", hidden: !this.fresh }, t("club.password.help", { count: SHORTEST_PASSWORD })),
         this.problem,
         h("div", { class: "buttons" }, this.send, h("button", { id: "club-other", type: "button", onclick: () => this.change() }, t(this.fresh ? "club.login.instead" : "club.signup.instead")))));
   }
@@ -48,7 +46,7 @@ export class ClubEntrance {
       this.password.value = "";
       document.getElementById("club-view-lobby").focus();
     } catch (error) {
-      this.problem.textContent = clubProblem(error, { count: SHORTEST });
+      this.problem.textContent = clubProblem(error, { count: SHORTEST_PASSWORD });
       (error.code === "name" || error.code === "taken" ? this.name : this.password).focus();
     } finally {
       this.send.disabled = false;

@@ -4,6 +4,7 @@ import { ChatBox } from "./club-chat.js";
 import { ClubEntrance } from "./club-entrance.js";
 import { ClubLadder } from "./club-ladder.js";
 import { ClubLobby } from "./club-lobby.js";
+import { ClubPassword } from "./club-password.js";
 import { ClubPlayer } from "./club-player.js";
 import { ClubPrograms } from "./club-programs.js";
 import { ClubTournaments } from "./club-tournaments.js";
@@ -40,7 +41,8 @@ export class ClubTab {
       programs: new ClubPrograms(this.club),
     };
     this.entrance = new ClubEntrance(this.club);
-    this.box.replaceChildren(this.away, this.who, this.choices, this.entrance.element, ...VIEWS.map((name) => this.views[name].element));
+    this.password = new ClubPassword(this.club);
+    this.box.replaceChildren(this.away, this.who, this.choices, this.entrance.element, ...VIEWS.map((name) => this.views[name].element), this.password.element);
   }
 
   /** Show one of the views; of players, the one of a name, of tournaments, the one last looked at. */
@@ -92,12 +94,13 @@ export class ClubTab {
   /** Who we are, and which views there are. */
   arrange() {
     const { club } = this;
-    const own = this.view === "player" && this.views.player.name === club.name;
+    const own = this.view === "player" && Boolean(club.name) && this.views.player.name === club.name;
     const state = [this.view, own, club.name, Boolean(this.app.table.game.club), currentLanguage()].join();
     if (this.state === state) return;
     this.state = state;
     this.entrance.element.hidden = Boolean(club.name) || this.view !== "lobby";
     for (const name of VIEWS) this.views[name].element.hidden = name !== this.view;
+    this.password.show(own);
     const known = [["game", this.app.table.game.club], ["lobby", true], ["tournaments", true], ["ladder", true], ["player", club.name], ["programs", club.name]];
     const focused = this.choices.contains(document.activeElement) ? document.activeElement.id : null;
     this.choices.replaceChildren(...known.filter(([, there]) => there).map(([name]) => this.choice(name, name === this.view && (name !== "player" || own))));

@@ -3,6 +3,7 @@ import { FAMILY } from "./game.js";
 import { problemWords } from "./notices.js";
 import { currentLanguage, LANGUAGES, signed, t } from "./words.js";
 
+export const SHORTEST_PASSWORD = 10; // letters, as the club has it
 const DAY = 86400; // seconds
 
 /** A time control, such as "5 min + 3 s a move". */

@@ -53,6 +53,12 @@ export class Club {
     this.become(found.name);
   }
 
+  /** Other browsers must log in again; ours has another session now, and the channel goes on with it. */
+  async changePassword(old, fresh) {
+    await api("PUT", "/api/club/password", { old, new: fresh });
+    this.channel.open(true);
+  }
+
   async logOut() {
     await api("DELETE", "/api/club/session");
     this.become(null);
