@@ -189,7 +189,7 @@ def test_the_books_are_looked_after_by_commands(tmp_path: Path) -> None:
     assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert "exists already" in awello("club", "backup", file, str(copy)).stderr
-    assert "cannot be written" in awello("club", "backup", file, str(tmp_path / "nowhere" / "copy")).stderr
+    assert "cannot be copied" in awello("club", "backup", file, str(tmp_path / "nowhere" / "copy")).stderr
     assert "there is no account 'bob'" in awello("club", "close", file, "bob").stderr
 
 

@@ -168,6 +168,21 @@ BAD = [
 ]
 
 
+def test_a_server_that_cannot_start_says_why_and_not_where(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("this is no database")
+    places = {
+        str(tmp_path / "text"): "file is not a database",
+        str(tmp_path): "is a folder",
+        str(tmp_path / "none" / "club.sqlite"): "make it first",
+    }
+    for place, part in places.items():
+        done = awello("serve", "--no-browser", "--port", "0", "--club", place)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert part in done.stderr and done.stderr.count("\n") == 1
+    for name in ("https://club.example.org", "club.example.org:8443"):
+        assert "is no name of a host" in awello("serve", "--name", name).stderr
+
+
 @pytest.mark.parametrize(("words", "part"), BAD, ids=[part for _, part in BAD])
 def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
     done = awello(*words)

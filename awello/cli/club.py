@@ -123,7 +123,7 @@ def close(place: Place, name: Name) -> None:
         account = find(desk, name)
         desk.write(lambda connection: close_account(connection, account)).result()
         desk.write(lambda connection: note(connection, "account closed", "console", account.number)).result()
-    print(f"{account.name} is closed; who is connected stays so until the club opens again")
+    print(f"{account.name} is closed; their connections end within seconds, a game that goes on runs out of time")
 
 
 @club.command()
@@ -302,5 +302,5 @@ def backup(
         beside.replace(out)
     except (sqlite3.Error, OSError) as error:
         beside.unlink(missing_ok=True)
-        raise ConfigError(f"the copy {str(out)!r} cannot be written: {error}") from None
+        raise ConfigError(f"{place!r} cannot be copied to {str(out)!r}: {error}") from None
     print(f"written to {out}")

@@ -1,6 +1,7 @@
 """`awello serve`: the page to play and analyse on."""
 
 import os
+import re
 import socket
 import sys
 import webbrowser
@@ -47,22 +48,30 @@ def serve(
     browser: Annotated[bool, typer.Option(help="Open the page in your browser, if there is one")] = True,
 ) -> None:
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""
-    import uvicorn
-
+    for each in name or ():
+        check_name(each)
     compile_once()
     from awello.web.app import create_app
-    from awello.web.reception import Reception
+    from awello.web.reception import Reception, serve_app
 
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
     kept = None if no_archive else archive or ""
     application = create_app(threads or min(USUAL_THREADS, os.cpu_count() or 1), host, kept, club, name or ())
-    server = uvicorn.Server(Reception(application, behind=bool(name)))
-    print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)
-    if browser and can_show():
-        webbrowser.open(address)
+
+    def announce() -> None:
+        print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)
+        if browser and can_show():
+            webbrowser.open(address)
+
     with suppress(KeyboardInterrupt):
-        server.run(sockets=[door])
+        serve_app(Reception(application, behind=bool(name)), door, announce)
+
+
+def check_name(name: str) -> None:
+    """Refuse what can never be the name in an address."""
+    if not re.fullmatch(r"[\w.-]+|[\da-f.]*(:[\da-f.]*){2,}", name, re.IGNORECASE):
+        raise ConfigError(f"--name {name} is no name of a host: write it alone, such as club.example.org")
 
 
 def compile_once() -> None:

@@ -44,8 +44,12 @@ def create_app(
         app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests()
         app.state.archivist = Archivist(archive, for_guests=bool(names) or host not in OWN)
         app.state.clubhouse = Clubhouse(club, app.state.archivist)
-        await app.state.clubhouse.open()
-        await app.state.thinkers.start()
+        try:
+            await app.state.clubhouse.open()
+            await app.state.thinkers.start()
+        except Exception as error:
+            app.state.wrong = error  # whoever started the server says it
+            raise
         try:
             yield
         finally:

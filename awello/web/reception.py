@@ -6,7 +6,8 @@ not read.  What is refused is refused early, where it costs least.
 """
 
 import asyncio
-from collections.abc import Mapping
+import socket
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -130,6 +131,29 @@ class Channel(WebSocketsSansIOProtocol):
             super().handle_events()
         else:
             self.transport.abort()
+
+
+class _Server(uvicorn.Server):
+    """The server; it says when it runs."""
+
+    def __init__(self, config: Reception, announce: Callable[[], object]) -> None:
+        super().__init__(config)
+        self.announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        self.announce()
+
+
+def serve_app(config: Reception, door: socket.socket, announce: Callable[[], object]) -> None:
+    """Serve until somebody ends it; an application that cannot start leaves what is wrong in its state."""
+    try:
+        _Server(config, announce).run(sockets=[door])
+    except SystemExit:
+        if wrong := getattr(config.app.state, "wrong", None):  # type: ignore[union-attr]
+            raise wrong from None
+        raise
 
 
 def _allow_files() -> int:
