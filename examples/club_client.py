@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosedError
 
 numbers = itertools.count(1)
 
@@ -55,4 +56,7 @@ async def play(server: str, token: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(play(sys.argv[1], os.environ["AWELLO_TOKEN"]))
+    try:
+        asyncio.run(play(sys.argv[1], os.environ["AWELLO_TOKEN"]))
+    except ConnectionClosedError as closed:
+        sys.exit(f"the club has closed the connection: {closed}")
