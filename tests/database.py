@@ -54,7 +54,7 @@ class Postgres:
 
     def remove(self) -> None:
         """Stop it, and throw its folder away."""
-        self.server.terminate()
+        self.server.send_signal(signal.SIGINT)  # without waiting for those who are connected
         self.server.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -59,11 +59,7 @@ class OthelloWorker(Worker):
         self._evaluate_by(game, evaluator)
 
     def _evaluate_by(self, game: Game, evaluator: Heuristic | Weights) -> None:
-        """Use learnt patterns or a heuristic.
-
-        A cache does not keep all that it gives: of threads that ask for the first time at once, each has its own.
-        """
-        self.evaluator = evaluator
+        """Use learnt patterns, which are kept for good, or a heuristic."""
         if isinstance(evaluator, Heuristic):
             self.settings = Settings(game, evaluator)
             self.words[slots.GAME], self.words[slots.HEURISTIC] = int(game), self.settings.heuristic

@@ -4,6 +4,7 @@ Mirrored shapes are worth the same.  Such *tied* weights are learnt together, an
 """
 
 import json
+import threading
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -23,6 +24,8 @@ VERSION = 1
 STAGES = 25
 
 Weights = npt.NDArray[np.int16]
+
+_reading = threading.Lock()
 
 
 @cache
@@ -80,9 +83,14 @@ def shipped(name: str) -> Path:
     return Path(str(files("awello").joinpath(f"data/{name}.npz")))
 
 
-@cache
 def pattern_weights(file: Path | None = None) -> Weights:
-    """The weights by stage and place, the shipped ones unless a file is given."""
+    """The weights by stage and place, the shipped ones unless a file is given; they stay where they are for good."""
+    with _reading:  # of threads that ask at once, a cache alone would give each its own, and keep the last
+        return _read_patterns(file)
+
+
+@cache
+def _read_patterns(file: Path | None) -> Weights:
     return load_patterns(file or shipped("patterns")).table()
 
 
