@@ -99,6 +99,19 @@ def is_closed(connection: socket.socket) -> bool:
     return True
 
 
+# ---- before the others come in, who would not be waited for either --------------------------------------------------
+def test_who_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(club_channel, "PATIENCE", 0.5)
+    monkeypatch.setattr(club_channel, "PING", 0.2)
+    with (
+        serving(tmp_path / "club.sqlite") as address,
+        Visitor(base_url=address).channel() as talk,
+        pytest.raises(ConnectionClosed),
+    ):
+        while True:
+            talk.read()
+
+
 # ---- at the table ---------------------------------------------------------------------------------------------------
 def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
     with house.eve.channel() as eve, house.visitor().channel() as nobody:
@@ -313,6 +326,34 @@ def test_who_does_not_read_is_cut_off(house: House, monkeypatch: pytest.MonkeyPa
     house.play_on()
 
 
+HANDSHAKE = "HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+HANDSHAKE += "Sec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\n\r\n"
+MASK = bytes(4)
+
+
+@pytest.mark.parametrize("opcode", [0x89, 0x8A, 0x00], ids=["pings", "pongs", "pieces of a message"])
+def test_empty_frames_do_not_keep_others_waiting(house: House, opcode: int) -> None:
+    with closing(house.call(f"GET /api/live {HANDSHAKE}".encode())) as connection:
+        assert connection.recv(1000).startswith(b"HTTP/1.1 101")
+        connection.sendall(bytes([0x01, 0x81]) + MASK + b"x" if opcode == 0 else b"")
+        frames, begun, sent = (bytes([opcode, 0x80]) + MASK) * 10_000, time.monotonic(), 0
+        with suppress(OSError):
+            while time.monotonic() - begun < 3:
+                connection.sendall(frames)
+                sent += len(frames)
+        assert time.monotonic() - begun < 2, f"{sent} bytes of nothing were read"
+    house.play_on()
+
+
+def test_floods_of_questions_end_the_connection(house: House) -> None:
+    with connect(house.address.replace("http", "ws") + "api/live") as channel, pytest.raises(ConnectionClosed):
+        for _ in range(1500):
+            channel.send('{"id": 1, "do": "stop"}')
+        for _ in range(1000):
+            channel.recv(timeout=5)
+    house.play_on()
+
+
 # ---- how they connect -----------------------------------------------------------------------------------------------
 def test_slow_senders_are_not_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reception, "PATIENCE", 0.5)
@@ -338,18 +379,6 @@ def test_slow_senders_are_not_waited_for(house: House, monkeypatch: pytest.Monke
                             break
             assert time.monotonic() - begun < 19, first
     house.play_on()
-
-
-def test_who_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_channel, "PATIENCE", 0.5)
-    monkeypatch.setattr(club_channel, "PING", 0.2)
-    with (
-        serving(tmp_path / "club.sqlite") as address,
-        Visitor(base_url=address).channel() as talk,
-        pytest.raises(ConnectionClosed),
-    ):
-        while True:
-            talk.read()
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from awello.errors import AwelloError
 from awello.web.complaints import complaint
+from awello.web.limits import Bucket
 from awello.web.messages import Analyse, Choose, Review
 from awello.web.tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task, failure
 from awello.web.thinkers import Thinkers
 
 MOST_QUESTIONS = 8  # at once on one channel
+BURST, RATE = 400, 100  # messages of one connection: at once, and a second
 MOST_WRONG = 20  # wrong messages in a row, after which the channel is closed
 LARGEST = 1 << 16  # bytes of a message
 LONGEST_ID = 40  # letters
@@ -71,7 +73,7 @@ class Channel:
     def __init__(self, socket: WebSocket, thinkers: Thinkers) -> None:
         self.socket, self.thinkers = socket, thinkers
         self.questions: dict[Id, asyncio.Task[None]] = {}
-        self.wrong = 0
+        self.bucket, self.wrong = Bucket(BURST, RATE), 0
         self._turn = asyncio.Lock()
 
     async def converse(self) -> None:
@@ -81,7 +83,11 @@ class Channel:
                 message = await self.socket.receive()
                 if message["type"] == "websocket.disconnect":
                     return
-                await self._hear(message.get("text"))
+                if self.bucket.take():
+                    await self._hear(message.get("text"))
+                else:
+                    self.wrong += 1
+                    await self._send(None, failure("often", f"{RATE} messages a second at most"))
         except WebSocketDisconnect:
             return
         finally:
