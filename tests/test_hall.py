@@ -367,3 +367,42 @@ async def test_many_games_at_once(club: Club) -> None:
         *(play_on(club, number, list(pair), number) for number, pair in zip(numbers, pairs, strict=True))
     )
     assert not club.hall.seats and all(club.hall.ended[number].table.position.over for number in numbers)
+
+
+# ---- who means harm --------------------------------------------------------------------------------------------------
+@club
+async def test_challenges_do_not_pile_up_before_somebody(club: Club) -> None:
+    """Who comes in is told all that wait; too many at once would end the connection, each time."""
+    ann = club.enter("Ann")
+    crowd = [club.enter(f"Eve{number}") for number in range(6)]
+    for each in crowd[:5]:
+        for _ in range(10):
+            await club.hall.challenge(each, "Ann", BLITZ)
+    with refused("many"):
+        await club.hall.challenge(crowd[5], "Ann", BLITZ)
+    club.hall.leave(ann)
+    ann = club.enter("Ann")
+    assert len(club.told["Ann"]) < 60
+    await club.hall.decline(ann, 1)
+    assert await club.hall.challenge(crowd[5], "Ann", BLITZ)
+
+
+@club
+async def test_who_plays_enough_games_does_not_stand_in_the_way(club: Club) -> None:
+    eve, friend, ann, bob = map(club.enter, ("Eve", "Friend", "Ann", "Bob"))
+    await club.hall.seek(eve, BLITZ)
+    for number in range(halls.MOST_GAMES):
+        await club.begin(friend, eve, replace(BLITZ, control=Clock(100.0 + number)))
+    assert "seek" in await club.hall.seek(ann, BLITZ)
+    number = (await club.hall.seek(bob, BLITZ))["game"]
+    assert {person.name for person in club.hall.seats[number].people} == {"Ann", "Bob"}
+
+
+@club
+async def test_games_that_begin_at_once_are_counted(club: Club) -> None:
+    ann, others = club.enter("Ann"), [club.enter(f"P{number}") for number in range(halls.MOST_GAMES + 4)]
+    offers = [(await club.hall.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
+    asked = [club.hall.accept(ann, offer["seek"]) for offer in offers]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    assert sum(isinstance(answer, Refused) for answer in answers) == 4
+    assert len([seat for seat in club.hall.seats.values() if ann.account in seat.people]) == halls.MOST_GAMES

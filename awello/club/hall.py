@@ -31,6 +31,7 @@ from awello.record import Record
 from awello.rules.game import PASS
 
 MOST_SEEKS, MOST_CHALLENGES = 5, 10  # of one account that wait
+MOST_CHALLENGED = 50  # challenges that wait for one account: who comes in is told all of them at once
 MOST_GAMES, MOST_PROGRAM_GAMES = 8, 64  # of one account at once
 NAMED = 100  # members who are named in the lobby
 REMEMBERED = 1000  # games that have ended and can be looked at without asking the database
@@ -197,7 +198,8 @@ class Hall:
         rating = await self._rating(account, terms)
         self._may_play(account)
         for offer in self.seeks.values():
-            if offer.account.number != account.number and offer.terms.fits(terms):
+            others = offer.account.number != account.number and offer.terms.fits(terms)
+            if others and self._has_time(offer.account):  # who has none must not stand in the way of those who have
                 return await self._take(account, offer, terms.side)
         if sum(offer.account.number == account.number for offer in self.seeks.values()) >= MOST_SEEKS:
             raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
@@ -230,6 +232,8 @@ class Hall:
             raise Refused("self", "you cannot challenge yourself")
         if sum(offer.account.number == account.number for offer in self.challenges.values()) >= MOST_CHALLENGES:
             raise Refused("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
+        if sum(offer.to == other for offer in self.challenges.values()) >= MOST_CHALLENGED:
+            raise Refused("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
         offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges[offer.number] = offer
         self._tell_account(other.number, {"event": "challenge", **offer.view()})
@@ -266,9 +270,10 @@ class Hall:
     async def start(self, people: tuple[Account, Account], terms: Terms, also: Also | None = None) -> Message:
         """Begin a game, even if whoever asked for it is gone by then; `also` is written together with it."""
 
+        numbers = [person.number for person in people]
+        self._sitting.update(numbers)  # before anybody else can ask: tasks begin later
+
         async def begin() -> Message:
-            numbers = [person.number for person in people]
-            self._sitting.update(numbers)
             try:
                 seat = await self.books.write(partial(lay_table, people=people, terms=terms, now=self.now, also=also))
             finally:
@@ -447,7 +452,14 @@ class Hall:
             raise Refused("account", "you only watch: log in to play")
         return guest.account
 
+    def _has_time(self, account: Account) -> bool:
+        """Whether somebody may play one more game."""
+        return len(self._games_of(account)) + self._sitting[account.number] < _most_games(account)
+
     def _may_play(self, account: Account) -> None:
-        most = MOST_PROGRAM_GAMES if account.program else MOST_GAMES
-        if len(self._games_of(account)) + self._sitting[account.number] >= most:
-            raise Refused("many", f"{account.name} plays {most} games already: end one first")
+        if not self._has_time(account):
+            raise Refused("many", f"{account.name} plays {_most_games(account)} games already: end one first")
+
+
+def _most_games(account: Account) -> int:
+    return MOST_PROGRAM_GAMES if account.program else MOST_GAMES
