@@ -406,3 +406,24 @@ async def test_games_that_begin_at_once_are_counted(club: Club) -> None:
     answers = await asyncio.gather(*asked, return_exceptions=True)
     assert sum(isinstance(answer, Refused) for answer in answers) == 4
     assert len([seat for seat in club.hall.seats.values() if ann.account in seat.people]) == halls.MOST_GAMES
+
+
+@club
+async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    number = await club.begin(ann, bob)
+    seat, broken = club.hall.seats[number], list[str]()
+    real = club.desk.read, club.desk.write
+
+    def fail(act: Any) -> Any:
+        broken.append(str(act))
+        raise ZeroDivisionError("a bug")
+
+    club.desk.read = club.desk.write = fail  # type: ignore[method-assign]
+    seat.table = replace(seat.table, clocks=(0.0, 300.0))
+    club.hall.tournaments.wake()
+    await asyncio.sleep(1.0)
+    club.desk.read, club.desk.write = real  # type: ignore[method-assign]
+    assert len(broken) > 2
+    await club.until(lambda: seat.table.over)
+    await club.until(lambda: len(club.hall._tasks) == 4)

@@ -5,6 +5,7 @@ whole, and everybody concerned is told, or is refused with a reason and changes 
 """
 
 import asyncio
+import logging
 import time
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Coroutine
@@ -72,10 +73,10 @@ class Hall:
     async def open(self) -> None:
         """Take up the games that went on when the club was last open, and begin to look at clocks."""
         await self._take_up()
-        self._begin(self._look_at_clocks())
-        self._begin(self._note_the_time())
-        self._begin(self._archive_all())
-        self._begin(self.tournaments.run())
+        self._begin(_for_ever(self._look_at_clocks))
+        self._begin(_for_ever(self._note_the_time))
+        self._begin(_for_ever(self._archive_all, PATIENCE))
+        self._begin(_for_ever(self.tournaments.run))
 
     async def _take_up(self) -> None:
         """Go on with the games as the books have them; the time in which the club stood still is nobody's."""
@@ -463,3 +464,13 @@ class Hall:
 
 def _most_games(account: Account) -> int:
     return MOST_PROGRAM_GAMES if account.program else MOST_GAMES
+
+
+async def _for_ever(work: Callable[[], Awaitable[None]], pause: float = PULSE) -> None:
+    """Go on with what must not end while the club is open: whatever goes wrong is told in the log."""
+    while True:
+        try:
+            return await work()
+        except Exception:
+            logging.getLogger("awello").exception("something went wrong in the hall, which goes on")
+            await asyncio.sleep(pause)

@@ -1,9 +1,9 @@
 """The club of this server: its books and its hall while the server runs, and who a request comes from."""
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -132,11 +132,15 @@ class Clubhouse:
             await asyncio.sleep(LOOK)
             digests = list(self.attending)
             for some in (digests[at : at + 500] for at in range(0, len(digests), 500)):
-                with suppress(Refusal):
+                try:
                     valid = await self.read(partial(valid_secrets, digests=some))
-                    for digest in set(some) - valid:
-                        for end in self.attending.pop(digest, ()):
-                            end("your session has ended, or your token was revoked: log in again")
+                except Exception as error:  # at the next look, whatever it was: nobody may stay for ever
+                    if not isinstance(error, Refusal):
+                        logging.getLogger("awello").exception("sessions could not be looked at")
+                    continue
+                for digest in set(some) - valid:
+                    for end in self.attending.pop(digest, ()):
+                        end("your session has ended, or your token was revoked: log in again")
 
     async def _archive(self, record: Record) -> None:
         try:
