@@ -18,7 +18,7 @@ from awello.club.hall import Hall
 from awello.club.offers import Terms
 from awello.club.seat import Guest
 from awello.club.table import Refused
-from awello.errors import ArchiveError
+from awello.errors import ArchiveError, ConfigError
 from awello.limits import Clock
 
 BLITZ = Terms(Game.OTHELLO4, Clock(300.0))
@@ -419,7 +419,7 @@ async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: Club) -
         broken.append(str(act))
         raise ZeroDivisionError("a bug")
 
-    club.desk.read = club.desk.write = fail  # type: ignore[method-assign]
+    club.desk.read = club.desk.write = fail  # type: ignore[method-assign, assignment]
     seat.table = replace(seat.table, clocks=(0.0, 300.0))
     club.hall.tournaments.wake()
     await asyncio.sleep(1.0)
@@ -427,3 +427,18 @@ async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: Club) -
     assert len(broken) > 2
     await club.until(lambda: seat.table.over)
     await club.until(lambda: len(club.hall._tasks) == 4)
+
+
+@club
+async def test_books_have_one_server(club: Club) -> None:
+    """Another would write its own idea of the games over what was played here."""
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    number = await club.begin(ann, bob)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="another server"):
+            await Club(club.place).open()
+    await play_on(club, number, [ann, bob])
+    await club.close()
+    again = await Club(club.place).open()
+    await again.close()
+    await club.open()

@@ -5,6 +5,7 @@ the others when it is opened.
 """
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from awello.errors import ArchiveError, AwelloError, ConfigError
 SERVER = "postgresql+psycopg"
 PATIENCE = 30  # seconds to wait for another program that writes
 PRIVATE = 0o600  # the mode of a file that nobody else may read
-LOCK = 4158  # the number of PostgreSQL's lock for transactions that write
+LOCK, ALONE = 4158, 4159  # the numbers of PostgreSQL's locks: for transactions that write, for who must be alone
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,34 @@ def writing(engine: Engine) -> Iterator[Connection]:
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
         yield connection
+
+
+def lock_beside(file: str) -> sqlite3.Connection | None:
+    """A lock on an empty file beside a database, held until it is closed or the process ends; None if it is taken.
+
+    SQLite's own lock, because it works on every system; not on the database itself, which others may still read.
+    """
+    with suppress(OSError):  # the next line will say what is wrong
+        Path(f"{file}-open").touch(mode=PRIVATE)
+    found = sqlite3.connect(f"{file}-open", timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        found.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        found.close()
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            return None
+        raise ArchiveError(f"the file '{file}-open' cannot be used: {error}") from None
+    return found
+
+
+def lock_within(engine: Engine) -> Connection | None:
+    """A lock of PostgreSQL's, held until the connection is closed or lost; None if it is taken."""
+    found = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    found.detach()  # to be closed, not to be used by others
+    if found.exec_driver_sql(f"SELECT pg_try_advisory_lock({ALONE})").scalar_one():
+        return found
+    found.close()
+    return None
 
 
 def _upgrade(connection: Connection, place: str | Path, schema: Schema) -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
@@ -15,10 +16,11 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
 
-from awello.archive.database import connect, writing
+from awello.archive.database import connect, lock_beside, lock_within, writing
 from awello.club.rating import Rating, pool_of, rate
 from awello.club.schema import CLUB, accounts, audit, changes, games, pulse, ratings, tournaments
 from awello.club.table import ABORTED, AGREED, Table
+from awello.errors import ConfigError
 from awello.limits import Clock
 from awello.position import Position
 from awello.record import Record
@@ -36,8 +38,25 @@ class Desk:
     def __init__(self, place: str | Path) -> None:
         self.engine = connect(place, CLUB)
         self._waiting: SimpleQueue[tuple[Act, Future[Any]] | None] = SimpleQueue()
+        self._claim: Any = None  # what keeps other servers out
         self._writer = threading.Thread(target=self._write, name="desk", daemon=True)
         self._writer.start()
+
+    def claim(self) -> None:
+        """Be the only server on these books, until they are closed; two would write over each other's games."""
+        if self.engine.dialect.name == "sqlite":
+            self._claim = self._claim or lock_beside(str(self.engine.url.database))
+        else:  # anew each time: a server that was lost has forgotten who held it
+            self._let_go()
+            self._claim = lock_within(self.engine)
+        if self._claim is None:
+            raise ConfigError("another server has opened this club: end that one first")
+
+    def _let_go(self) -> None:
+        if self._claim is not None:
+            with suppress(Exception):  # a database that is gone has let go by itself
+                self._claim.close()
+            self._claim = None
 
     def write(self, act: Callable[[Connection], Done]) -> "Future[Done]":
         """Do something in a transaction; the future is done when it has been kept."""
@@ -54,6 +73,7 @@ class Desk:
         """Write what waits, and let go of the database."""
         self._waiting.put(None)
         self._writer.join()
+        self._let_go()
         self.engine.dispose()
 
     def _write(self) -> None:

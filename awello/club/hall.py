@@ -91,6 +91,7 @@ class Hall:
             beat(connection, now)
             return tables
 
+        await asyncio.to_thread(self.books.desk.claim)
         async with AsyncExitStack() as stack:
             for seat in list(self.seats.values()):
                 await stack.enter_async_context(seat.lock)
