@@ -60,6 +60,8 @@ def unfinished(connection: Connection, known: Collection[int] = ()) -> list[Cont
 
 def find_contest(connection: Connection, which: int | str) -> Contest:
     """The tournament of a number, or the last one of a name."""
+    if isinstance(which, str) and not which.isprintable():  # PostgreSQL takes no zeros, and the club would stand still
+        raise Refused("absent", "there is no such tournament: ask which there are")
     named = func.lower(tournaments.c.name) == str(which).lower()
     found = load_contests(connection, tournaments.c.id == which if isinstance(which, int) else named, last=1)
     if not found:
