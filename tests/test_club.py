@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from awello import PASS, Game, Position
+from awello.cli.club import audit as show_audit
 from awello.club import accounts as people
 from awello.club.accounts import Account
 from awello.club.desk import (
@@ -261,6 +262,27 @@ def seat(desk: Desk, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: b
 
 def save(desk: Desk, table: Table) -> None:
     desk.write(lambda connection: save_table(connection, table)).result()
+
+
+def test_programs_are_closed_with_their_owner(desk: Desk) -> None:
+    def act(connection: Connection) -> tuple[str, str]:
+        eve, ann = (people.open_account(connection, name, "hash") for name in ("Eve", "Ann"))
+        mine, other = (people.open_account(connection, f"{who.name}Bot", None, who.number) for who in (eve, ann))
+        secrets = people.make_token(connection, mine, "one"), people.make_token(connection, other, "one")
+        people.close_account(connection, eve)
+        return secrets
+
+    mine, other = desk.write(act).result()
+    assert desk.read(partial(people.by_token, secret=mine)) is None
+    assert desk.read(partial(people.by_token, secret=other)) is not None
+
+
+def test_names_of_those_who_guess_do_nothing_to_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    desk = Desk(tmp_path / "club.sqlite")
+    desk.write(partial(note, what="wrong password for \x1b[2J\nx")).result()
+    desk.close()
+    show_audit(str(tmp_path / "club.sqlite"), 50)
+    assert capsys.readouterr().out.endswith("wrong password for ?[2J?x\n")
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO6, Game.TOURNAMENT])

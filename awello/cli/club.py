@@ -115,7 +115,7 @@ def program(place: Place, owner: Name, name: Name) -> None:
 
 @club.command()
 def close(place: Place, name: Name) -> None:
-    """Close an account: nobody can log in any more, its games stay."""
+    """Close an account and its programs: nobody can log in any more, its games stay."""
     from awello.club.accounts import close_account
     from awello.club.desk import note
 
@@ -165,7 +165,12 @@ def audit(
         return
     for row in rows:
         moment = datetime.fromtimestamp(row["moment"], UTC).isoformat(" ", "seconds")
-        print(f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {row['what']}")
+        print(f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['what'])}")
+
+
+def printable(text: str) -> str:
+    """A text that does nothing to a terminal: whoever tries to log in may call themselves anything."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 @club.command()

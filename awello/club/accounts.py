@@ -85,10 +85,11 @@ def owner_of(connection: Connection, account: Account) -> str | None:
 
 
 def close_account(connection: Connection, account: Account) -> None:
-    """Nobody can log in any more; games stay."""
-    connection.execute(update(accounts).where(accounts.c.id == account.number).values(closed=True))
+    """Nobody can log in any more, nor can the programs of the account; games stay."""
+    numbers = [account.number, *(program.number for program in list_programs(connection, account))]
+    connection.execute(update(accounts).where(accounts.c.id.in_(numbers)).values(closed=True))
     for table in (sessions, tokens):
-        connection.execute(delete(table).where(table.c.account == account.number))
+        connection.execute(delete(table).where(table.c.account.in_(numbers)))
 
 
 def stored_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
