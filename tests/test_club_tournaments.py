@@ -346,7 +346,7 @@ async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(c
         await club.hall.abort(ann, game)
     await club.hall.abort(ann, game - 1)
     with refused("many"):
-        await club.hall.seek(ann, SMALL)
+        await club.hall.lobby.seek(ann, SMALL)
     await club.hall.resign(bob, game)
     check(club, await until(club, number))
     assert (await club.hall.watch(ann, game))["tournament"] == number

@@ -12,6 +12,7 @@ import pytest
 
 from awello import Game, Record
 from awello.club import hall as halls
+from awello.club import lobby as lobbies
 from awello.club.accounts import Account, open_account
 from awello.club.desk import Desk
 from awello.club.hall import Hall
@@ -68,8 +69,8 @@ class Club:
 
     async def begin(self, first: Guest, second: Guest, terms: Terms = BLITZ) -> int:
         """The number of a game in which these two play, in this order."""
-        offered = await self.hall.seek(first, replace(terms, side=0))
-        return int((await self.hall.accept(second, offered["seek"]))["game"])
+        offered = await self.hall.lobby.seek(first, replace(terms, side=0))
+        return int((await self.hall.lobby.accept(second, offered["seek"]))["game"])
 
 
 def club(test: Play) -> Callable[[Path], None]:
@@ -111,31 +112,31 @@ async def play_on(club: Club, number: int, players: list[Guest], seed: int = 0, 
 @club
 async def test_two_who_seek_the_same_play(club: Club) -> None:
     ann, bob = club.enter("Ann"), club.enter("Bob")
-    assert (await club.hall.seek(ann, BLITZ))["seek"] == 1
+    assert (await club.hall.lobby.seek(ann, BLITZ))["seek"] == 1
     other = replace(BLITZ, control=Clock(60.0))
-    assert "seek" in await club.hall.seek(bob, other)
-    assert "seek" in await club.hall.seek(ann, replace(BLITZ, rated=False))
-    number = (await club.hall.seek(bob, BLITZ))["game"]
+    assert "seek" in await club.hall.lobby.seek(bob, other)
+    assert "seek" in await club.hall.lobby.seek(ann, replace(BLITZ, rated=False))
+    number = (await club.hall.lobby.seek(bob, BLITZ))["game"]
     for name in ("Ann", "Bob"):
         assert club.last(name)["game"] == number and club.last(name)["clocks"][1] == 300.0
-    await asyncio.sleep(2 * halls.TICK)
+    await asyncio.sleep(2 * halls.PULSE)
     assert [seek["from"] for seek in club.last("Ann", "lobby")["seeks"]] == ["Bob", "Ann"]
     with refused("self"):
-        await club.hall.accept(bob, 2)
+        await club.hall.lobby.accept(bob, 2)
     with refused("gone"):
-        await club.hall.accept(bob, 1)
+        await club.hall.lobby.accept(bob, 1)
 
 
 @club
 async def test_sides_are_as_they_were_asked_for(club: Club) -> None:
     ann, bob = club.enter("Ann"), club.enter("Bob")
     for wish, answer, first in ((0, None, "Ann"), (1, None, "Bob"), (None, 0, "Bob"), (0, 1, "Ann")):
-        await club.hall.seek(ann, replace(BLITZ, side=wish))
-        number = (await club.hall.seek(bob, replace(BLITZ, side=answer)))["game"]
+        await club.hall.lobby.seek(ann, replace(BLITZ, side=wish))
+        number = (await club.hall.lobby.seek(bob, replace(BLITZ, side=answer)))["game"]
         assert club.last("Ann")["players"][0]["name"] == first
         await club.hall.abort(ann, number)
-    await club.hall.seek(ann, replace(BLITZ, side=0))
-    assert "seek" in await club.hall.seek(bob, replace(BLITZ, side=0)), "two who both want to begin do not fit"
+    await club.hall.lobby.seek(ann, replace(BLITZ, side=0))
+    assert "seek" in await club.hall.lobby.seek(bob, replace(BLITZ, side=0)), "two who both want to begin do not fit"
 
 
 @club
@@ -171,7 +172,7 @@ async def test_nobody_plays_for_others(club: Club) -> None:
         with refused("guest"):
             await act(eve, number)
     with refused("account"):
-        await club.hall.seek(eyes, BLITZ)
+        await club.hall.lobby.seek(eyes, BLITZ)
     with refused("absent"):
         await club.hall.move(ann, 99, 0, "f5")
     assert club.last("Ann")["ply"] == 0
@@ -206,25 +207,25 @@ async def test_time_runs_out_by_itself(club: Club) -> None:
 @club
 async def test_challenges(club: Club) -> None:
     ann, bob, eve = club.enter("Ann"), club.enter("Bob"), club.enter("Eve")
-    number = (await club.hall.challenge(ann, "bob", BLITZ))["challenge"]
+    number = (await club.hall.lobby.challenge(ann, "bob", BLITZ))["challenge"]
     assert club.last("Bob", "challenge")["from"] == "Ann"
     with refused("gone"):
-        await club.hall.accept(eve, number)
+        await club.hall.lobby.accept(eve, number)
     with refused("gone"):
-        await club.hall.decline(eve, number)
-    await club.hall.decline(bob, number)
+        await club.hall.lobby.decline(eve, number)
+    await club.hall.lobby.decline(bob, number)
     assert club.last("Ann", "declined")["by"] == "Bob"
-    number = (await club.hall.challenge(ann, "Bob", BLITZ))["challenge"]
-    assert "game" in await club.hall.accept(bob, number)
+    number = (await club.hall.lobby.challenge(ann, "Bob", BLITZ))["challenge"]
+    assert "game" in await club.hall.lobby.accept(bob, number)
     with refused("self"):
-        await club.hall.challenge(ann, "Ann", BLITZ)
+        await club.hall.lobby.challenge(ann, "Ann", BLITZ)
     with refused("absent"):
-        await club.hall.challenge(ann, "Zed", BLITZ)
-    await club.hall.challenge(eve, "Bob", BLITZ)
+        await club.hall.lobby.challenge(ann, "Zed", BLITZ)
+    await club.hall.lobby.challenge(eve, "Bob", BLITZ)
     club.hall.leave(eve)
-    assert not club.hall.challenges, "who goes takes offers along"
+    assert not club.hall.lobby.challenges, "who goes takes offers along"
     with refused("absent"):
-        await club.hall.challenge(ann, "Eve", BLITZ)
+        await club.hall.lobby.challenge(ann, "Eve", BLITZ)
 
 
 @club
@@ -232,17 +233,55 @@ async def test_there_are_limits(club: Club) -> None:
     ann, bob = club.enter("Ann"), club.enter("Bob")
     for control in (Clock(1.0), Clock(1e9), Clock(300.0, 1000.0), Clock(float("nan"))):
         with refused("control"):
-            await club.hall.seek(ann, replace(BLITZ, control=control))
-    for number in range(halls.MOST_SEEKS):
-        await club.hall.seek(ann, replace(BLITZ, control=Clock(100.0 + number)))
+            await club.hall.lobby.seek(ann, replace(BLITZ, control=control))
+    for number in range(lobbies.MOST_SEEKS):
+        await club.hall.lobby.seek(ann, replace(BLITZ, control=Clock(100.0 + number)))
     with refused("many"):
-        await club.hall.seek(ann, replace(BLITZ, control=Clock(99.0)))
+        await club.hall.lobby.seek(ann, replace(BLITZ, control=Clock(99.0)))
     club.hall.leave(ann)
     ann = club.enter("Ann")
     for _ in range(halls.MOST_GAMES):
         await club.begin(ann, bob)
     with refused("many"):
-        await club.hall.seek(bob, BLITZ)
+        await club.hall.lobby.seek(bob, BLITZ)
+
+
+@club
+async def test_games_with_ones_own_programs_do_not_count(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    rex, max_ = club.enter("rex", program=True), club.enter("max", program=True)  # both are Ann's
+    for first, second, counts in ((ann, rex, False), (rex, max_, False), (max_, ann, False), (bob, rex, True)):
+        number = await club.begin(first, second)
+        assert club.hall.seats[number].table.rated == counts
+        await club.hall.abort(first, number)
+
+
+@club
+async def test_who_has_left_offers_nothing(club: Club) -> None:
+    ann = club.enter("Ann")
+    seeking = asyncio.create_task(club.hall.lobby.seek(ann, BLITZ))
+    await asyncio.sleep(0)
+    club.hall.leave(ann)
+    with refused("absent"):
+        await seeking
+    assert not club.hall.lobby.seeks
+
+
+@club
+async def test_a_game_that_cannot_be_archived_does_not_keep_the_others(club: Club) -> None:
+    ann, bob = club.enter("Ann"), club.enter("Bob")
+    keep, first = club.keep, await club.begin(ann, bob)
+
+    async def choosy(record: Record) -> None:
+        if record.tags["Round"] == str(first):
+            raise ArchiveError("not this one")
+        await keep(record)
+
+    club.hall.archive = choosy
+    for number in (first, await club.begin(ann, bob)):
+        await play_on(club, number, [ann, bob])
+    await club.until(lambda: club.archived)
+    assert [record.tags["Round"] for record in club.archived] == [str(first + 1)]
 
 
 @club
@@ -351,8 +390,8 @@ async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: 
     assert (await club.hall.move(ann, number, 0, move))["ply"] == 1  # sent again, as clients do
     await trouble(club.hall.resign(bob, other))
     assert other in club.hall.ended and club.last("Ann")["players"][0]["after"]
-    offer = await club.hall.seek(ann, BLITZ)
-    await trouble(club.hall.accept(bob, offer["seek"]))
+    offer = await club.hall.lobby.seek(ann, BLITZ)
+    await trouble(club.hall.lobby.accept(bob, offer["seek"]))
     assert len(club.hall.seats) == 2  # the game that began without anybody being told, and the first
 
 
@@ -377,32 +416,32 @@ async def test_challenges_do_not_pile_up_before_somebody(club: Club) -> None:
     crowd = [club.enter(f"Eve{number}") for number in range(6)]
     for each in crowd[:5]:
         for _ in range(10):
-            await club.hall.challenge(each, "Ann", BLITZ)
+            await club.hall.lobby.challenge(each, "Ann", BLITZ)
     with refused("many"):
-        await club.hall.challenge(crowd[5], "Ann", BLITZ)
+        await club.hall.lobby.challenge(crowd[5], "Ann", BLITZ)
     club.hall.leave(ann)
     ann = club.enter("Ann")
     assert len(club.told["Ann"]) < 60
-    await club.hall.decline(ann, 1)
-    assert await club.hall.challenge(crowd[5], "Ann", BLITZ)
+    await club.hall.lobby.decline(ann, 1)
+    assert await club.hall.lobby.challenge(crowd[5], "Ann", BLITZ)
 
 
 @club
 async def test_who_plays_enough_games_does_not_stand_in_the_way(club: Club) -> None:
     eve, friend, ann, bob = map(club.enter, ("Eve", "Friend", "Ann", "Bob"))
-    await club.hall.seek(eve, BLITZ)
+    await club.hall.lobby.seek(eve, BLITZ)
     for number in range(halls.MOST_GAMES):
         await club.begin(friend, eve, replace(BLITZ, control=Clock(100.0 + number)))
-    assert "seek" in await club.hall.seek(ann, BLITZ)
-    number = (await club.hall.seek(bob, BLITZ))["game"]
+    assert "seek" in await club.hall.lobby.seek(ann, BLITZ)
+    number = (await club.hall.lobby.seek(bob, BLITZ))["game"]
     assert {person.name for person in club.hall.seats[number].people} == {"Ann", "Bob"}
 
 
 @club
 async def test_games_that_begin_at_once_are_counted(club: Club) -> None:
     ann, others = club.enter("Ann"), [club.enter(f"P{number}") for number in range(halls.MOST_GAMES + 4)]
-    offers = [(await club.hall.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
-    asked = [club.hall.accept(ann, offer["seek"]) for offer in offers]
+    offers = [(await club.hall.lobby.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
+    asked = [club.hall.lobby.accept(ann, offer["seek"]) for offer in offers]
     answers = await asyncio.gather(*asked, return_exceptions=True)
     assert sum(isinstance(answer, Refused) for answer in answers) == 4
     assert len([seat for seat in club.hall.seats.values() if ann.account in seat.people]) == halls.MOST_GAMES

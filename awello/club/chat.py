@@ -30,13 +30,13 @@ class Chat:
 
     async def turn(self, guest: Guest, tell: bool) -> Message:
         """Turn it on or off for a connection."""
-        _member(guest)
+        guest.member  # noqa: B018  (refused for who only watches)
         guest.chats = tell
         return {}
 
     async def say(self, guest: Guest, number: int, text: str) -> Message:
         """Tell the other player of a game something, and oneself elsewhere."""
-        account, words = _member(guest), _line(text)
+        account, words = guest.member, _line(text)
         seat = self.hall.seats.get(number) or self.hall.ended.get(number)
         if seat is None:
             raise Refused("gone", f"game {number} is not played, and has not just ended: nobody is at that table")
@@ -63,12 +63,6 @@ class Chat:
         if len(self._free) >= MOST_WAITING:
             self._free = {number: moment for number, moment in self._free.items() if moment > now}
         self._free[account.number] = free + PAUSE
-
-
-def _member(guest: Guest) -> Account:
-    if guest.account is None:
-        raise Refused("account", "you only watch: log in to speak")
-    return guest.account
 
 
 def _line(text: str) -> str:

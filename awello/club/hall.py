@@ -8,33 +8,30 @@ import asyncio
 import logging
 import time
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from functools import partial
-from itertools import count
 from random import Random
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Row, Select, select, update
 
-from awello.club.accounts import Account, find_account
+from awello.club.accounts import Account
 from awello.club.books import Books
 from awello.club.chat import Chat
-from awello.club.desk import Desk, beat, last_beat, load_tables, rating_of, record_of, save_table, table_of
-from awello.club.offers import Message, Offer, Terms
-from awello.club.rating import Rating, pool_of
+from awello.club.desk import Desk, beat, last_beat, load_tables, record_of, save_table, table_of
+from awello.club.lobby import Lobby
+from awello.club.offers import Message, Terms
 from awello.club.schema import games
-from awello.club.seat import Also, Guest, Seat, lay_table, sit_down
+from awello.club.seat import Also, Guest, Seat, Telling, lay_table, sit_down
 from awello.club.table import ABORTED, Refused, Table
 from awello.club.tournaments import Tournaments
 from awello.errors import AwelloError
 from awello.record import Record
 from awello.rules.game import PASS
 
-MOST_SEEKS, MOST_CHALLENGES = 5, 10  # of one account that wait
-MOST_CHALLENGED = 50  # challenges that wait for one account: who comes in is told all of them at once
 MOST_GAMES, MOST_PROGRAM_GAMES = 8, 64  # of one account at once
-NAMED = 100  # members who are named in the lobby
 REMEMBERED = 1000  # games that have ended and can be looked at without asking the database
 TICK = 0.2  # seconds between two looks at the clocks
 PATIENCE = 60.0  # seconds before an archive that could not be written is tried again
@@ -53,16 +50,12 @@ class Hall:
         self.ended: OrderedDict[int, Seat] = OrderedDict()
         self.guests: set[Guest] = set()
         self.present: dict[int, set[Guest]] = defaultdict(set)  # by the number of the account
-        self.seeks: dict[int, Offer] = {}
-        self.challenges: dict[int, Offer] = {}
         self.counts: Counter[str] = Counter()  # of what happened, for whoever watches the club
-        self._numbers = count(1)
         self._sitting: Counter[int] = Counter()  # games that are about to begin, by account
         self._to_archive = asyncio.Event()
-        self._news = False  # whether the lobby has changed since everybody was told
         self._started = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self.tournaments = Tournaments(self)
+        self.lobby, self.tournaments = Lobby(self), Tournaments(self)
         self.chat = Chat(self)
 
     def now(self) -> float:
@@ -123,10 +116,9 @@ class Hall:
         return task
 
     async def _look_at_clocks(self) -> None:
-        """End games whose time has run out; and tell what is new in the lobby, not oftener than this."""
+        """End games whose time has run out."""
         while True:
             await asyncio.sleep(TICK)
-            self._tell_lobby()
             late = [seat for seat in self.seats.values() if self.now() > seat.table.deadline]
             for seat in late:
                 try:
@@ -135,9 +127,13 @@ class Hall:
                     break  # the books cannot be written: at the next look
 
     async def _note_the_time(self) -> None:
-        """Note that the club is open.  After a failure nobody knows what was written: begin again from the books."""
+        """Note that the club is open, and tell what is new in the lobby, not oftener than this.
+
+        After a failure nobody knows what was written: begin again from the books.
+        """
         while True:
             await asyncio.sleep(PULSE)
+            self.lobby.tell()
             with suppress(AwelloError):
                 await (self._take_up() if self.books.failing else self.books.write(partial(beat, moment=self.now())))
 
@@ -146,12 +142,12 @@ class Hall:
         """Let somebody in, and tell them what goes on, their own games above all."""
         self.guests.add(guest)
         if guest.account:
-            self._news |= guest.account.number not in self.present
+            self.lobby.news |= guest.account.number not in self.present
             self.present[guest.account.number].add(guest)
-        guest.send({"event": "welcome", "name": guest.account.name if guest.account else None, **self.lobby()})
+        guest.send({"event": "welcome", "name": guest.account.name if guest.account else None, **self.lobby.view()})
         for seat in self._games_of(guest.account):
             guest.send({"event": "game", **seat.view(self.now())})
-        for offer in self.challenges.values():
+        for offer in self.lobby.challenges.values():
             if guest.account and offer.to and offer.to.number == guest.account.number:
                 guest.send({"event": "challenge", **offer.view()})
         self.tournaments.greet(guest)
@@ -166,112 +162,18 @@ class Hall:
             here.discard(guest)
             if not here:
                 del self.present[guest.account.number]
-                self._withdraw(guest.account)
-                self._news = True
-
-    def lobby(self) -> Message:
-        """What everybody may see: offers to all, the games that are played, and who is here."""
-        playing = [
-            {"game": seat.table.number, "kind": str(seat.table.game), "players": [each.name for each in seat.people]}
-            for seat in list(self.seats.values())[-100:]
-        ]
-        seeks = [offer.view() for offer in self.seeks.values()]
-        names = [guest.account.name for guests in self.present.values() for guest in list(guests)[:1] if guest.account]
-        return {"seeks": seeks, "games": playing, "here": len(self.present), "members": names[:NAMED]}
+                self.lobby.withdraw(guest.account)
+                self.lobby.news = True
 
     def _games_of(self, account: Account | None) -> list[Seat]:
         if account is None:
             return []
         return [seat for seat in self.seats.values() if account.number in seat.table.players]
 
-    def _withdraw(self, account: Account) -> None:
-        for offers in (self.seeks, self.challenges):
-            for offer in [each for each in offers.values() if each.account.number == account.number]:
-                del offers[offer.number]
-                if offer.to:
-                    gone = {"event": "declined", "number": offer.number, "by": account.name}
-                    self._tell_account(offer.to.number, gone)
-
-    # ---- offers ------------------------------------------------------------------------------------------------------
-    async def seek(self, guest: Guest, terms: Terms) -> Message:
-        """Play somebody who seeks the same, or wait for one."""
-        account = self._known(guest)
-        terms.check()
-        rating = await self._rating(account, terms)
-        self._may_play(account)
-        for offer in self.seeks.values():
-            others = offer.account.number != account.number and offer.terms.fits(terms)
-            if others and self._has_time(offer.account):  # who has none must not stand in the way of those who have
-                return await self._take(account, offer, terms.side)
-        if sum(offer.account.number == account.number for offer in self.seeks.values()) >= MOST_SEEKS:
-            raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
-        offer = Offer(next(self._numbers), account, terms, None, rating)
-        self.seeks[offer.number] = offer
-        self._news = True
-        return {"seek": offer.number}
-
-    async def accept(self, guest: Guest, number: int) -> Message:
-        """Play whoever offers this, to all or to oneself."""
-        account = self._known(guest)
-        offer = self.seeks.get(number) or self.challenges.get(number)
-        if offer is None or (offer.to and offer.to.number != account.number):
-            raise Refused("gone", f"there is no offer {number}: it was withdrawn or taken")
-        if offer.account.number == account.number:
-            raise Refused("self", "this is your own offer: wait for somebody else")
-        self._may_play(account)
-        return await self._take(account, offer, None)
-
-    async def challenge(self, guest: Guest, name: str, terms: Terms) -> Message:
-        """Offer a game to somebody who is here."""
-        account = self._known(guest)
-        terms.check()
-        other = await self.books.read(partial(find_account, name=name))
-        rating = await self._rating(account, terms)
-        self._may_play(account)
-        if other is None or other.number not in self.present:
-            raise Refused("absent", f"{name} is not here: look who is, or seek a game")
-        if other.number == account.number:
-            raise Refused("self", "you cannot challenge yourself")
-        if sum(offer.account.number == account.number for offer in self.challenges.values()) >= MOST_CHALLENGES:
-            raise Refused("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
-        if sum(offer.to == other for offer in self.challenges.values()) >= MOST_CHALLENGED:
-            raise Refused("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
-        offer = Offer(next(self._numbers), account, terms, other, rating)
-        self.challenges[offer.number] = offer
-        self._tell_account(other.number, {"event": "challenge", **offer.view()})
-        return {"challenge": offer.number}
-
-    async def decline(self, guest: Guest, number: int) -> Message:
-        """Withdraw one's own offer, or decline one that was made to oneself."""
-        account = self._known(guest)
-        offer = self.seeks.get(number) or self.challenges.get(number)
-        mine = offer is not None and account.number in (offer.account.number, offer.to.number if offer.to else None)
-        if offer is None or not mine:
-            raise Refused("gone", f"there is no such offer {number} of yours")
-        if self.seeks.pop(number, None):
-            self._news = True
-        elif self.challenges.pop(number, None):
-            for person in (offer.account, offer.to):
-                if person and person.number != account.number:
-                    self._tell_account(person.number, {"event": "declined", "number": number, "by": account.name})
-        return {}
-
-    async def _take(self, account: Account, offer: Offer, side: int | None) -> Message:
-        """Begin the game that was offered; an offer can be taken once."""
-        self._may_play(offer.account)
-        found = self.seeks.pop(offer.number, None) or self.challenges.pop(offer.number, None)
-        if found is None:
-            raise Refused("gone", f"there is no offer {offer.number}: it was withdrawn or taken")
-        wanted = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
-        first = self.chance.randrange(2) if wanted is None else wanted
-        people = (offer.account, account) if first == 0 else (account, offer.account)
-        if found.to is None:
-            self._news = True
-        return await self.start(people, offer.terms)
-
     async def start(self, people: tuple[Account, Account], terms: Terms, also: Also | None = None) -> Message:
         """Begin a game, even if whoever asked for it is gone by then; `also` is written together with it."""
-
+        if _of_one_owner(*people):
+            terms = replace(terms, rated=False)
         numbers = [person.number for person in people]
         self._sitting.update(numbers)  # before anybody else can ask: tasks begin later
 
@@ -282,7 +184,7 @@ class Hall:
                 self._sitting.subtract(numbers)
             seat = self.seats.setdefault(seat.table.number, seat)
             self._tell_table(seat)
-            self._news = True
+            self.lobby.news = True
             return {"game": seat.table.number}
 
         return await asyncio.shield(self._begin(begin()))
@@ -290,7 +192,7 @@ class Hall:
     # ---- games -------------------------------------------------------------------------------------------------------
     async def move(self, guest: Guest, number: int, ply: int, move: str) -> Message:
         """Play a move; one that was played already, and is sent again after a break, is acknowledged again."""
-        account, seat = self._known(guest), self._playing(number)
+        account, seat = guest.member, self._playing(number)
         names = seat.names
         if 0 <= ply < len(names) and names[ply].lower() == move.lower() and self._side_at(seat, ply, account):
             return self._standing(seat)
@@ -323,25 +225,25 @@ class Hall:
 
     async def rematch(self, guest: Guest, number: int) -> Message:
         """Offer to play again with the sides changed, or accept it."""
-        account, seat = self._known(guest), self.ended.get(number)
+        account, seat = guest.member, self.ended.get(number)
         if seat is None:
             raise Refused("gone", f"game {number} is not one that has just ended: challenge the other player")
         side = seat.table.side_of(account.number)
         other = seat.people[1 - side]
         if other.number not in self.present:
             raise Refused("absent", f"{other.name} is not here any more: look who is, or seek a game")
-        self._may_play(account)
+        self.may_play(account)
         if seat.rematch != 1 - side:
             seat.rematch = side
-            self._tell_account(other.number, {"event": "rematch", "game": number, "by": account.name})
+            self.tell_account(other.number, {"event": "rematch", "game": number, "by": account.name})
             return {}
-        self._may_play(other)
+        self.may_play(other)
         seat.rematch = None
         terms = Terms(seat.table.game, seat.table.control, seat.table.rated)
         return await self.start((seat.people[1], seat.people[0]), terms)
 
     async def _do(self, guest: Guest, number: int, act: Callable[[Table, int], Table]) -> Message:
-        account = self._known(guest)
+        account = guest.member
         return await self._act(self._playing(number), lambda table: act(table, account.number))
 
     async def _act(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
@@ -370,7 +272,7 @@ class Hall:
         self.ended[number] = seat
         while len(self.ended) > REMEMBERED:
             self.ended.popitem(last=False)
-        self._news = True
+        self.lobby.news = True
         self._to_archive.set()
         if seat.table.tournament is not None:
             self.tournaments.wake()
@@ -397,10 +299,6 @@ class Hall:
     async def _seat(self, table: Table) -> Seat:
         return await self.books.read(partial(sit_down, table=table))
 
-    async def _rating(self, account: Account, terms: Terms) -> Rating:
-        pool = pool_of(terms.game, terms.control)
-        return await self.books.read(partial(rating_of, account=account.number, pool=pool))
-
     async def _from_books(self, number: int) -> Seat:
         asked = select(games).where(games.c.id == number)
         row = await self.books.read(lambda connection: connection.execute(asked).first())
@@ -412,14 +310,17 @@ class Hall:
         """Put games that have ended into the archive, each once; those that could not be are tried again."""
         left = select(games).where(games.c.over, ~games.c.archived).order_by(games.c.id).limit(100)
         while self.archive:
+            self._to_archive.clear()
+            last = 0
             with suppress(AwelloError):
-                while rows := await self.books.read(lambda connection: connection.execute(left).all()):
+                while rows := await self.books.read(partial(_rows, asked=left.where(games.c.id > last))):
                     for row in rows:
-                        await self._archive(await self._seat(table_of(row)), self.archive)
+                        last = row.id
+                        with suppress(AwelloError):  # one that cannot be does not keep the others
+                            await self._archive(await self._seat(table_of(row)), self.archive)
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
                     await self._to_archive.wait()
-            self._to_archive.clear()
 
     async def _archive(self, seat: Seat, archive: Archiver) -> None:
         table, names = seat.table, (seat.people[0].name, seat.people[1].name)
@@ -429,38 +330,37 @@ class Hall:
         await self.books.write(lambda connection: connection.execute(done).rowcount)
 
     # ---- telling -----------------------------------------------------------------------------------------------------
-    def _tell_account(self, account: int, message: Message) -> None:
+    def tell_account(self, account: int, message: Message) -> None:
+        """Tell somebody something, wherever they are connected."""
         for guest in list(self.present.get(account, ())):
             guest.send(message)
 
     def _tell_table(self, seat: Seat) -> None:
-        message = {"event": "game", **seat.view(self.now())}
+        message = Telling(event="game", **seat.view(self.now()))
         for account in seat.table.players:
-            self._tell_account(account, message)
+            self.tell_account(account, message)
         for guest in list(seat.watchers):
             if not guest.account or guest.account.number not in seat.table.players:
                 guest.send(message)
 
-    def _tell_lobby(self) -> None:
-        if self._news:
-            self._news, message = False, {"event": "lobby", **self.lobby()}
-            for guest in [each for each in self.guests if each.curious]:
-                guest.send(message)
-
     # ---- who may what ------------------------------------------------------------------------------------------------
-    @staticmethod
-    def _known(guest: Guest) -> Account:
-        if guest.account is None:
-            raise Refused("account", "you only watch: log in to play")
-        return guest.account
-
-    def _has_time(self, account: Account) -> bool:
+    def has_time(self, account: Account) -> bool:
         """Whether somebody may play one more game."""
         return len(self._games_of(account)) + self._sitting[account.number] < _most_games(account)
 
-    def _may_play(self, account: Account) -> None:
-        if not self._has_time(account):
+    def may_play(self, account: Account) -> None:
+        """Refuse one game more than somebody may play."""
+        if not self.has_time(account):
             raise Refused("many", f"{account.name} plays {_most_games(account)} games already: end one first")
+
+
+def _of_one_owner(one: Account, other: Account) -> bool:
+    """Whether two belong together, so that what they win from each other says nothing."""
+    return (one.owner or one.number) == (other.owner or other.number)
+
+
+def _rows(connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:
+    return connection.execute(asked).all()
 
 
 def _most_games(account: Account) -> int:

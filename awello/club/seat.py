@@ -1,8 +1,11 @@
 """A table in the hall: the game, those who play it, and those who are told of it."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -11,7 +14,7 @@ from awello.club.desk import add_table, changed_by, rating_of
 from awello.club.offers import Message, Terms
 from awello.club.rating import Rating, pool_of
 from awello.club.schema import accounts
-from awello.club.table import Table, new_table
+from awello.club.table import Refused, Table, new_table
 from awello.position import Position, format_position
 from awello.record import Record
 
@@ -30,6 +33,22 @@ class Guest:
     """Whether they are told what is new in the lobby."""
     chats: bool = False
     """Whether they want to hear what those say with whom they play."""
+
+    @property
+    def member(self) -> Account:
+        """Whose connection it is; refused for who only watches."""
+        if self.account is None:
+            raise Refused("account", "you only watch: log in first")
+        return self.account
+
+
+class Telling(dict[str, Any]):
+    """A message to many, which is written once."""
+
+    @cached_property
+    def text(self) -> str:
+        """As it goes out."""
+        return json.dumps(self)
 
 
 @dataclass

@@ -11,7 +11,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from awello.club.accounts import Account
 from awello.club.contest import OPEN, PLAYING, Contest, Fixture
 from awello.club.entries import (
     begin_contest,
@@ -28,7 +27,6 @@ from awello.club.entries import (
 )
 from awello.club.offers import Message
 from awello.club.seat import Guest
-from awello.club.table import Refused
 from awello.errors import AwelloError
 
 if TYPE_CHECKING:
@@ -53,13 +51,13 @@ class Tournaments:
     # ---- what guests ask for -----------------------------------------------------------------------------------------
     async def join(self, guest: Guest, which: int | str) -> Message:
         """Enter a tournament that has not begun."""
-        contest = await self.hall.books.write(partial(enter_contest, which=which, account=_member(guest)))
+        contest = await self.hall.books.write(partial(enter_contest, which=which, account=guest.member))
         self.wake()
         return contest.view()
 
     async def withdraw(self, guest: Guest, which: int | str) -> Message:
         """Leave a tournament that has not begun."""
-        contest = await self.hall.books.write(partial(leave_contest, which=which, account=_member(guest)))
+        contest = await self.hall.books.write(partial(leave_contest, which=which, account=guest.member))
         self.wake()
         return contest.view()
 
@@ -181,9 +179,3 @@ class Tournaments:
         for kept in (self._called, self._told):
             for key in [key for key in kept if key[0] == number]:
                 del kept[key]
-
-
-def _member(guest: Guest) -> Account:
-    if guest.account is None:
-        raise Refused("account", "you only watch: log in to play")
-    return guest.account

@@ -20,12 +20,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from awello.club.accounts import Account, digest_of
 from awello.club.hall import Hall
 from awello.club.offers import Terms
-from awello.club.seat import Guest
+from awello.club.seat import Guest, Telling
 from awello.club.table import Refused
 from awello.errors import AwelloError
 from awello.limits import Clock
 from awello.rules.game import Game
 from awello.web.clubhouse import (
+    BURST_AND_RATE,
     MOST_CONNECTIONS,
     MOST_OF_ACCOUNT,
     MOST_OF_ADDRESS,
@@ -42,7 +43,6 @@ from awello.web.messages import GameName, Message, MoveName
 WAITING = 256  # messages that wait for somebody who listens slowly
 PING = 5.0  # seconds between two looks at how long the network takes
 PATIENCE = 30.0  # seconds without an answer to them, after which a connection is dead
-BURST, RATE = 100, 30  # messages of one connection: at once, and a second
 TRY_AGAIN = 1013
 
 Number = Annotated[int, Field(ge=1, lt=1 << 31)]
@@ -68,7 +68,7 @@ class Seek(Wish):
 
     async def act(self, hall: Hall, guest: Guest) -> Any:
         """Let it happen."""
-        return await hall.seek(guest, self.terms())
+        return await hall.lobby.seek(guest, self.terms())
 
 
 class Challenge(Wish):
@@ -78,7 +78,7 @@ class Challenge(Wish):
 
     async def act(self, hall: Hall, guest: Guest) -> Any:
         """Let it happen."""
-        return await hall.challenge(guest, self.name, self.terms())
+        return await hall.lobby.challenge(guest, self.name, self.terms())
 
 
 class Offer(Message):
@@ -92,7 +92,7 @@ class Accept(Offer):
 
     async def act(self, hall: Hall, guest: Guest) -> Any:
         """Let it happen."""
-        return await hall.accept(guest, self.number)
+        return await hall.lobby.accept(guest, self.number)
 
 
 class Decline(Offer):
@@ -100,7 +100,7 @@ class Decline(Offer):
 
     async def act(self, hall: Hall, guest: Guest) -> Any:
         """Let it happen."""
-        return await hall.decline(guest, self.number)
+        return await hall.lobby.decline(guest, self.number)
 
 
 class Move(Message):
@@ -207,7 +207,7 @@ class Lobby(Message):
     async def act(self, hall: Hall, guest: Guest) -> Any:
         """Let it happen."""
         guest.curious = self.tell
-        return hall.lobby()
+        return hall.lobby.view()
 
 
 class Pong(Message):
@@ -257,7 +257,8 @@ async def attend(socket: WebSocket, house: Clubhouse) -> None:
     if not house.connections.enter(keys):
         await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
         return
-    attendance = Attendance(socket, hall, account)
+    bucket = house.messages.find(f"of {account.number}") if account else Bucket(*BURST_AND_RATE)
+    attendance = Attendance(socket, hall, account, bucket)
     digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
     if account:
         house.attending.setdefault(digest, set()).add(attendance.end)
@@ -282,11 +283,11 @@ async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
 class Attendance:
     """A connection to the club."""
 
-    def __init__(self, socket: WebSocket, hall: Hall, account: Account | None) -> None:
+    def __init__(self, socket: WebSocket, hall: Hall, account: Account | None, bucket: Bucket) -> None:
         self.socket, self.hall = socket, hall
         self.guest = Guest(account, self._tell, curious=account is None or not account.program)
         self.waiting: asyncio.Queue[Any] = asyncio.Queue(WAITING)
-        self.bucket, self.wrong, self.reason = Bucket(BURST, RATE), 0, ""
+        self.bucket, self.wrong, self.reason = bucket, 0, ""
         self.pings: deque[tuple[int, float]] = deque(maxlen=8)
         self.trips: deque[float] = deque(maxlen=5)
         self.heard = monotonic()
@@ -320,7 +321,8 @@ class Attendance:
 
     async def _say(self) -> None:
         while True:
-            await self.socket.send_text(json.dumps(await self.waiting.get()))
+            message = await self.waiting.get()
+            await self.socket.send_text(message.text if isinstance(message, Telling) else json.dumps(message))
 
     async def _ping(self) -> None:
         """Look how long the network takes; a connection that does not answer ends."""
@@ -340,7 +342,14 @@ class Attendance:
             self.heard = monotonic()
             if not self.bucket.take():
                 self.wrong += 1
-                self._tell({"id": None, "ok": False, "code": "often", "message": f"{RATE} messages a second at most"})
+                self._tell(
+                    {
+                        "id": None,
+                        "ok": False,
+                        "code": "often",
+                        "message": f"{BURST_AND_RATE[1]} messages a second at most",
+                    }
+                )
                 continue
             await self._answer(received.get("text"))
         self.reason = "too many wrong messages"

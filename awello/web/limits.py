@@ -33,13 +33,17 @@ class Buckets:
         self.burst, self.rate = burst, rate
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
-    def take(self, key: str) -> bool:
-        """Whether one more act of a key is allowed now."""
+    def find(self, key: str) -> Bucket:
+        """The bucket of a key."""
         bucket = self._buckets.pop(key, None) or Bucket(self.burst, self.rate)
         self._buckets[key] = bucket
         while len(self._buckets) > MOST_KEYS:
             self._buckets.popitem(last=False)
-        return bucket.take()
+        return bucket
+
+    def take(self, key: str) -> bool:
+        """Whether one more act of a key is allowed now."""
+        return self.find(key).take()
 
 
 class Turnstile:

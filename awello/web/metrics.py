@@ -16,7 +16,7 @@ def show_metrics(house: Clubhouse) -> str:
             ("club_connections", "gauge", "connections to the club", house.connections.inside[""]),
             ("club_members", "gauge", "accounts that are connected", len(hall.present)),
             ("club_games", "gauge", "games that are played", len(hall.seats)),
-            ("club_seeks", "gauge", "games that are sought", len(hall.seeks)),
+            ("club_seeks", "gauge", "games that are sought", len(hall.lobby.seeks)),
             ("club_moves_total", "counter", "moves played, passes counted", hall.counts["moves"]),
             ("club_games_ended_total", "counter", "games that have ended", hall.counts["games ended"]),
             ("club_storage_failures_total", "counter", "acts that were not written", hall.books.failures),

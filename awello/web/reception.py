@@ -19,7 +19,7 @@ from awello.web.limits import Bucket, Buckets, Turnstile, network_of
 
 MOST, MOST_OF_ADDRESS = 4096, 512  # connections at once
 ARRIVALS = (1000, 100)  # connections of an address: at once, and a second
-FRAMES = (400, 60)  # of a channel, whatever they are: at once, and a second
+FRAMES = (600, 150)  # of a channel, whatever they are: at once, and a second
 SLICE = 1 << 12  # bytes of a channel that are looked at before they are counted
 SPARE = 256  # files that the server needs beside its connections
 PATIENCE = 10.0  # seconds in which a request's headers must come

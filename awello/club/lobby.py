@@ -1,0 +1,143 @@
+"""The lobby: who seeks a game, who challenges whom, and what everybody may see of the hall."""
+
+from functools import partial
+from itertools import count, islice
+from typing import TYPE_CHECKING
+
+from awello.club.accounts import Account, find_account
+from awello.club.desk import rating_of
+from awello.club.offers import Message, Offer, Terms
+from awello.club.rating import Rating, pool_of
+from awello.club.seat import Guest, Telling
+from awello.club.table import Refused
+
+if TYPE_CHECKING:
+    from awello.club.hall import Hall
+
+MOST_SEEKS, MOST_CHALLENGES = 5, 10  # of one account that wait
+MOST_CHALLENGED = 50  # challenges that wait for one account: who comes in is told all of them at once
+NAMED = 100  # members, seeks and games that are listed
+
+
+class Lobby:
+    """What is offered, to everybody or to one."""
+
+    def __init__(self, hall: "Hall") -> None:
+        self.hall = hall
+        self.seeks: dict[int, Offer] = {}
+        self.challenges: dict[int, Offer] = {}
+        self.news = False  # whether something has changed since everybody was told
+        self._numbers = count(1)
+
+    async def seek(self, guest: Guest, terms: Terms) -> Message:
+        """Play somebody who seeks the same, or wait for one."""
+        account = guest.member
+        terms.check()
+        rating = await self._rating(account, terms)
+        self._must_be_here(account)
+        self.hall.may_play(account)
+        for offer in self.seeks.values():
+            others = offer.account.number != account.number and offer.terms.fits(terms)
+            if others and self.hall.has_time(offer.account):  # who has none does not stand in the way of others
+                return await self._take(account, offer, terms.side)
+        if sum(offer.account.number == account.number for offer in self.seeks.values()) >= MOST_SEEKS:
+            raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
+        offer = Offer(next(self._numbers), account, terms, None, rating)
+        self.seeks[offer.number] = offer
+        self.news = True
+        return {"seek": offer.number}
+
+    async def accept(self, guest: Guest, number: int) -> Message:
+        """Play whoever offers this, to all or to oneself."""
+        account = guest.member
+        offer = self.seeks.get(number) or self.challenges.get(number)
+        if offer is None or (offer.to and offer.to.number != account.number):
+            raise Refused("gone", f"there is no offer {number}: it was withdrawn or taken")
+        if offer.account.number == account.number:
+            raise Refused("self", "this is your own offer: wait for somebody else")
+        self.hall.may_play(account)
+        return await self._take(account, offer, None)
+
+    async def challenge(self, guest: Guest, name: str, terms: Terms) -> Message:
+        """Offer a game to somebody who is here."""
+        account = guest.member
+        terms.check()
+        other = await self.hall.books.read(partial(find_account, name=name))
+        rating = await self._rating(account, terms)
+        self._must_be_here(account)
+        self.hall.may_play(account)
+        if other is None or other.number not in self.hall.present:
+            raise Refused("absent", f"{name} is not here: look who is, or seek a game")
+        if other.number == account.number:
+            raise Refused("self", "you cannot challenge yourself")
+        if sum(offer.account.number == account.number for offer in self.challenges.values()) >= MOST_CHALLENGES:
+            raise Refused("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
+        if sum(offer.to == other for offer in self.challenges.values()) >= MOST_CHALLENGED:
+            raise Refused("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
+        offer = Offer(next(self._numbers), account, terms, other, rating)
+        self.challenges[offer.number] = offer
+        self.hall.tell_account(other.number, {"event": "challenge", **offer.view()})
+        return {"challenge": offer.number}
+
+    async def decline(self, guest: Guest, number: int) -> Message:
+        """Withdraw one's own offer, or decline one that was made to oneself."""
+        account = guest.member
+        offer = self.seeks.get(number) or self.challenges.get(number)
+        mine = offer is not None and account.number in (offer.account.number, offer.to.number if offer.to else None)
+        if offer is None or not mine:
+            raise Refused("gone", f"there is no such offer {number} of yours")
+        if self.seeks.pop(number, None):
+            self.news = True
+        elif self.challenges.pop(number, None):
+            for person in (offer.account, offer.to):
+                if person and person.number != account.number:
+                    self.hall.tell_account(person.number, {"event": "declined", "number": number, "by": account.name})
+        return {}
+
+    async def _take(self, account: Account, offer: Offer, side: int | None) -> Message:
+        """Begin the game that was offered; an offer can be taken once."""
+        self.hall.may_play(offer.account)
+        found = self.seeks.pop(offer.number, None) or self.challenges.pop(offer.number, None)
+        if found is None:
+            raise Refused("gone", f"there is no offer {offer.number}: it was withdrawn or taken")
+        wanted = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
+        first = self.hall.chance.randrange(2) if wanted is None else wanted
+        people = (offer.account, account) if first == 0 else (account, offer.account)
+        if found.to is None:
+            self.news = True
+        return await self.hall.start(people, offer.terms)
+
+    def withdraw(self, account: Account) -> None:
+        """Take back all that somebody offers."""
+        for offers in (self.seeks, self.challenges):
+            for offer in [each for each in offers.values() if each.account.number == account.number]:
+                del offers[offer.number]
+                if offer.to:
+                    gone = {"event": "declined", "number": offer.number, "by": account.name}
+                    self.hall.tell_account(offer.to.number, gone)
+
+    def _must_be_here(self, account: Account) -> None:
+        """Refuse the offer of somebody who has left since they asked: nobody would take it back."""
+        if account.number not in self.hall.present:
+            raise Refused("absent", "you have left: come back and try again")
+
+    async def _rating(self, account: Account, terms: Terms) -> Rating:
+        pool = pool_of(terms.game, terms.control)
+        return await self.hall.books.read(partial(rating_of, account=account.number, pool=pool))
+
+    def view(self) -> Message:
+        """What everybody may see: offers to all, the games that are played, and who is here."""
+        playing = [
+            {"game": seat.table.number, "kind": str(seat.table.game), "players": [each.name for each in seat.people]}
+            for seat in list(self.hall.seats.values())[-NAMED:]
+        ]
+        seeks = [offer.view() for offer in list(self.seeks.values())[-NAMED:]]
+        members = [next(iter(guests)).member.name for guests in islice(self.hall.present.values(), NAMED)]
+        return {"seeks": seeks, "games": playing, "here": len(self.hall.present), "members": members}
+
+    def tell(self) -> None:
+        """Tell those who are curious what is new."""
+        if self.news:
+            self.news, message = False, Telling(event="lobby", **self.view())
+            for guest in [each for each in self.hall.guests if each.curious]:
+                guest.send(message)
