@@ -112,11 +112,11 @@ async def guess(address: str, seconds: float) -> str:
         whence = {"x-forwarded-for": "203.0.113.7"}  # from elsewhere, through a web server
         async with httpx.AsyncClient(base_url=f"http://{host}:{port}", headers=whence, timeout=60) as client:
             while True:
-                login = {"name": f"name{number}", "password": "guess guess"}
-                answer = await client.post("/api/club/session", json=login)
-                asked.append(answer.status_code)
-                answer = await client.get("/api/club/session", headers={"authorization": f"Bearer {len(asked)}"})
-                asked.append(answer.status_code)
+                with suppress(httpx.TransportError):
+                    login = {"name": f"name{number}", "password": "guess guess"}
+                    asked.append((await client.post("/api/club/session", json=login)).status_code)
+                    token = {"authorization": f"Bearer {len(asked)}"}
+                    asked.append((await client.get("/api/club/session", headers=token)).status_code)
 
     await together([one(number) for number in range(FLOODS)], seconds)
     return f"{len(asked):,d} guesses, {asked.count(200)} right"

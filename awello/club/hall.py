@@ -142,7 +142,8 @@ class Hall:
         """Let somebody in, and tell them what goes on, their own games above all."""
         self.guests.add(guest)
         if guest.account:
-            self.lobby.news |= guest.account.number not in self.present
+            if guest.account.number not in self.present:
+                self.lobby.change()
             self.present[guest.account.number].add(guest)
         guest.send({"event": "welcome", "name": guest.account.name if guest.account else None, **self.lobby.view()})
         for seat in self._games_of(guest.account):
@@ -163,7 +164,7 @@ class Hall:
             if not here:
                 del self.present[guest.account.number]
                 self.lobby.withdraw(guest.account)
-                self.lobby.news = True
+                self.lobby.change()
 
     def _games_of(self, account: Account | None) -> list[Seat]:
         if account is None:
@@ -184,7 +185,7 @@ class Hall:
                 self._sitting.subtract(numbers)
             seat = self.seats.setdefault(seat.table.number, seat)
             self._tell_table(seat)
-            self.lobby.news = True
+            self.lobby.change()
             return {"game": seat.table.number}
 
         return await asyncio.shield(self._begin(begin()))
@@ -272,7 +273,7 @@ class Hall:
         self.ended[number] = seat
         while len(self.ended) > REMEMBERED:
             self.ended.popitem(last=False)
-        self.lobby.news = True
+        self.lobby.change()
         self._to_archive.set()
         if seat.table.tournament is not None:
             self.tournaments.wake()

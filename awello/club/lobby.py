@@ -26,7 +26,8 @@ class Lobby:
         self.hall = hall
         self.seeks: dict[int, Offer] = {}
         self.challenges: dict[int, Offer] = {}
-        self.news = False  # whether something has changed since everybody was told
+        self._news = False  # whether something has changed since everybody was told
+        self._seen: Message | None = None  # what everybody may see, until something changes
         self._numbers = count(1)
 
     async def seek(self, guest: Guest, terms: Terms) -> Message:
@@ -44,7 +45,7 @@ class Lobby:
             raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
         offer = Offer(next(self._numbers), account, terms, None, rating)
         self.seeks[offer.number] = offer
-        self.news = True
+        self.change()
         return {"seek": offer.number}
 
     async def accept(self, guest: Guest, number: int) -> Message:
@@ -87,7 +88,7 @@ class Lobby:
         if offer is None or not mine:
             raise Refused("gone", f"there is no such offer {number} of yours")
         if self.seeks.pop(number, None):
-            self.news = True
+            self.change()
         elif self.challenges.pop(number, None):
             for person in (offer.account, offer.to):
                 if person and person.number != account.number:
@@ -104,7 +105,7 @@ class Lobby:
         first = self.hall.chance.randrange(2) if wanted is None else wanted
         people = (offer.account, account) if first == 0 else (account, offer.account)
         if found.to is None:
-            self.news = True
+            self.change()
         return await self.hall.start(people, offer.terms)
 
     def withdraw(self, account: Account) -> None:
@@ -127,17 +128,24 @@ class Lobby:
 
     def view(self) -> Message:
         """What everybody may see: offers to all, the games that are played, and who is here."""
+        if self._seen is not None:
+            return self._seen
         playing = [
             {"game": seat.table.number, "kind": str(seat.table.game), "players": [each.name for each in seat.people]}
             for seat in list(self.hall.seats.values())[-NAMED:]
         ]
         seeks = [offer.view() for offer in list(self.seeks.values())[-NAMED:]]
         members = [next(iter(guests)).member.name for guests in islice(self.hall.present.values(), NAMED)]
-        return {"seeks": seeks, "games": playing, "here": len(self.hall.present), "members": members}
+        self._seen = {"seeks": seeks, "games": playing, "here": len(self.hall.present), "members": members}
+        return self._seen
+
+    def change(self) -> None:
+        """Something that everybody may see is new."""
+        self._news, self._seen = True, None
 
     def tell(self) -> None:
         """Tell those who are curious what is new."""
-        if self.news:
-            self.news, message = False, Telling(event="lobby", **self.view())
+        if self._news:
+            self._news, message = False, Telling(event="lobby", **self.view())
             for guest in [each for each in self.hall.guests if each.curious]:
                 guest.send(message)

@@ -26,11 +26,11 @@ from awello.errors import AwelloError
 from awello.limits import Clock
 from awello.rules.game import Game
 from awello.web.clubhouse import (
-    BURST_AND_RATE,
     MOST_CONNECTIONS,
     MOST_OF_ACCOUNT,
     MOST_OF_ADDRESS,
     MOST_WATCHERS,
+    WATCHER,
     Clubhouse,
     secret_of,
 )
@@ -257,7 +257,7 @@ async def attend(socket: WebSocket, house: Clubhouse) -> None:
     if not house.connections.enter(keys):
         await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
         return
-    bucket = house.messages.find(f"of {account.number}") if account else Bucket(*BURST_AND_RATE)
+    bucket = house.messages.find(f"of {account.number}") if account else Bucket(*WATCHER)
     attendance = Attendance(socket, hall, account, bucket)
     digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
     if account:
@@ -347,7 +347,7 @@ class Attendance:
                         "id": None,
                         "ok": False,
                         "code": "often",
-                        "message": f"{BURST_AND_RATE[1]} messages a second at most",
+                        "message": f"{self.bucket.rate:.0f} messages a second at most",
                     }
                 )
                 continue

@@ -26,7 +26,7 @@ COOKIE = "awello_session"
 LOGINS, SIGN_UPS = (10, 1 / 6), (5, 1 / 720)  # of an address or name: at once, and a second
 DOWNLOADS = (5, 1 / 30)  # of an address
 HASHES = 1  # at once
-BURST_AND_RATE = (200, 60)  # messages of an account, or of a connection that has none: at once, and a second
+MEMBER, WATCHER = (200, 60), (40, 5)  # messages of an account, and of a connection that has none: at once, a second
 ARRIVALS = (128, 5)  # connections of an address: at once, and a second
 LOOK = 5.0  # seconds between two looks whether those who are here may still be
 FAMILIAR = 10_000  # places of names that are remembered
@@ -44,7 +44,7 @@ class Clubhouse:
         self.attending: dict[bytes, set[Callable[[str], None]]] = {}  # how to end connections, by what let them in
         self.familiar: OrderedDict[tuple[str, str], None] = OrderedDict()  # where who has logged in
         self.logins, self.signups, self.downloads = Buckets(*LOGINS), Buckets(*SIGN_UPS), Buckets(*DOWNLOADS)
-        self.arrivals, self.messages = Buckets(*ARRIVALS), Buckets(*BURST_AND_RATE)
+        self.arrivals, self.messages = Buckets(*ARRIVALS), Buckets(*MEMBER)
         self.writing = asyncio.Lock()  # while a file with somebody's games is written
         self._hashing: CapacityLimiter | None = None
         self._looking: asyncio.Task[None] | None = None
