@@ -28,8 +28,8 @@ from awello.engine.othello_worker import edge_table
 from awello.engine.probcut import SURE, probcut_words
 from awello.engine.threads import Question
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
-from awello.evaluate import patterns, weights
-from awello.evaluate.weights import pattern_weights, stage_of
+from awello.evaluate import patterns
+from awello.evaluate.weights import pattern_weights, shipped, stage_of
 from awello.formats.obf import parse_obf
 from awello.limits import Limit
 from awello.memory import address_of
@@ -348,20 +348,21 @@ def test_an_engine_keeps_what_it_points_at() -> None:
         assert kept() is not None
 
 
-def test_threads_that_ask_at_once_share_the_weights() -> None:
-    weights._read_patterns.cache_clear()
+def test_threads_that_ask_at_once_share_the_weights(tmp_path: Path) -> None:
+    file = tmp_path / "new.npz"  # that nobody has asked for before
+    file.write_bytes(shipped("patterns").read_bytes())
     start, found = threading.Barrier(8), list[int]()
 
     def ask() -> None:
         start.wait()
-        found.append(address_of(pattern_weights()))
+        found.append(address_of(pattern_weights(file)))
 
     asking = [threading.Thread(target=ask) for _ in range(8)]
     for thread in asking:
         thread.start()
     for thread in asking:
         thread.join()
-    assert found == [address_of(pattern_weights())] * 8
+    assert found == [address_of(pattern_weights(file))] * 8
 
 
 def test_limits_are_kept(engine: Engine) -> None:
