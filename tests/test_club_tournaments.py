@@ -362,6 +362,7 @@ async def test_books_that_fail_only_delay_it(club: Club) -> None:
     write, chance = club.desk.write, random.Random(1)
     patch = pytest.MonkeyPatch()
     patch.setattr(organiser, "LOOK", SOON)
+    patch.setattr(hall, "PULSE", SOON)  # how often the books are tried again
 
     def fail(connection: Any) -> None:
         raise ArchiveError("the disk is full")

@@ -122,6 +122,7 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert len(read_book(str(whole / GAMES))) > 500
 
 
+@pytest.mark.slow
 def test_any_number_of_processes_plays_the_same_games(tmp_path: Path) -> None:
     played(tmp_path / "one", 6)
     with crew(2) as each:

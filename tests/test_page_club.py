@@ -215,6 +215,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
 
 
 # ---- a server that leaves -------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A move that was not acknowledged is sent again; who reloads the page finds the game."""
     monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))

@@ -119,6 +119,7 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
         expect(eyes.locator("#panel-club [role=alert]:visible")).to_contain_text("there is no tournament 7")
 
 
+@pytest.mark.slow
 def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -> None:
     """On a phone, in French: those to come, those who did not come, and focus that stays where it was."""
     books = tmp_path / "club.sqlite"
