@@ -113,8 +113,8 @@ class Program:
             await self.ask("move", game=state["game"], ply=state["ply"], move=move)
 
 
-async def gather(programs: list[Program], address: str, each: int) -> list[asyncio.Task[None]]:
-    """Let programs come in, and begin games until each has enough."""
+async def gather(programs: list[Program], address: str, games: int) -> list[asyncio.Task[None]]:
+    """Let programs come in, and begin games until there are enough."""
     names = [program.name for program in programs]
     tasks = []
     for program in programs:
@@ -123,17 +123,16 @@ async def gather(programs: list[Program], address: str, each: int) -> list[async
         tasks.append(asyncio.create_task(program.run(address, rivals)))
     await asyncio.gather(*(asyncio.wait_for(program.ready.wait(), 60) for program in programs))
     await asyncio.sleep(0.5)
-    for _ in range(each):
-        for program in programs:
-            if len(program.playing) < 2 * each:
-                await program.challenge()
-        await asyncio.sleep(0.05)
+    while (lacking := games - sum(len(program.playing) for program in programs) // 2) > 0:
+        for program in sorted(programs, key=lambda program: len(program.playing))[:lacking]:
+            await program.challenge()
+        await asyncio.sleep(0.1)
     return tasks
 
 
 async def play(programs: list[Program], address: str, options: argparse.Namespace, server: int) -> None:
     """Let programs play for the time, and print how it goes."""
-    tasks = await gather(programs, address, options.games // len(programs))
+    tasks = await gather(programs, address, options.games)
     begun = time.monotonic()
     while time.monotonic() - begun < 60 * options.minutes:
         await asyncio.sleep(min(30.0, 60 * options.minutes / 4))

@@ -167,7 +167,7 @@ def work(process: int) -> float:
 async def play(programs: list[Program], address: str, options: argparse.Namespace, server: int) -> None:
     """Let programs play while the attacks follow each other."""
     print(await compare_logins(address), flush=True)
-    tasks = await gather(programs, address, options.games // len(programs))
+    tasks = await gather(programs, address, options.games)
     await asyncio.sleep(3.0)
     attacks: dict[str, Attack] = {
         "quiet": nothing,

@@ -97,7 +97,7 @@ def kill_server(place: str, programs: list[Program], options: argparse.Namespace
 
 async def interrupt(programs: list[Program], address: str, server: subprocess.Popen[str], games: int) -> float:
     """Let programs play for a moment, and kill the server; when that was."""
-    tasks = await gather(programs, address, max(1, games // len(programs)))
+    tasks = await gather(programs, address, games)
     await asyncio.sleep(random.uniform(0.2, 3.0))
     server.send_signal(signal.SIGKILL)
     moment = time.time()
@@ -121,7 +121,7 @@ def worst_clock(tables: dict[int, Table], programs: list[Program], moment: float
 # ---- something happens to the books ----------------------------------------------------------------------------------
 async def suffer(trouble: Trouble, programs: list[Program], address: str, options: argparse.Namespace) -> bool:
     """Let something happen again and again while the server runs; whether all was well."""
-    tasks = await gather(programs, address, options.games // len(programs))
+    tasks = await gather(programs, address, options.games)
     worst, wrong, compared = 0.0, 0, 0
     for number in range(1, options.times + 1):
         await asyncio.sleep(random.uniform(0.5, 3.0))
