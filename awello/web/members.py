@@ -157,6 +157,8 @@ async def log_in(login: Login, house: House, request: Request) -> Any:
         raise Refusal(401, "password", "the name or the password is wrong")
 
     def act(connection: Any) -> str:
+        if accounts.stored_password(connection, login.name)[1] != hashed:
+            raise Refusal(401, "password", "the password has just been changed: use the new one")
         note(connection, "logged in", address, account.number)
         return accounts.open_session(connection, account)
 
