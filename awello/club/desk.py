@@ -230,5 +230,7 @@ def beat(connection: Connection, moment: float) -> None:
 
 
 def last_beat(connection: Connection) -> float | None:
-    """When the club was last known to be open."""
-    return connection.execute(select(pulse.c.moment)).scalar()
+    """When the club was last known to be open: by a note of it, or by a clock that began to run."""
+    noted = connection.execute(select(pulse.c.moment)).scalar()
+    begun = connection.execute(select(func.max(games.c.since)).where(~games.c.over)).scalar()
+    return None if noted is None else max(noted, begun or noted)

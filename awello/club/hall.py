@@ -107,7 +107,7 @@ class Hall:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         with suppress(AwelloError):
-            await self.books.write(partial(beat, moment=self.now()))
+            await self.books.write(self._beat)
 
     def _begin(self, work: Coroutine[Any, Any, Done]) -> "asyncio.Task[Done]":
         task = asyncio.create_task(work)
@@ -135,7 +135,10 @@ class Hall:
             await asyncio.sleep(PULSE)
             self.lobby.tell()
             with suppress(AwelloError):
-                await (self._take_up() if self.books.failing else self.books.write(partial(beat, moment=self.now())))
+                await (self._take_up() if self.books.failing else self.books.write(self._beat))
+
+    def _beat(self, connection: Connection) -> None:
+        beat(connection, self.now())  # the moment at which it is written, however long it waited
 
     # ---- who is here -------------------------------------------------------------------------------------------------
     def enter(self, guest: Guest) -> None:
