@@ -29,6 +29,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 CONNECTIONS, SLOW, FLOODS = 10_000, 400, 20
 NAMES = 30
+RIGHT, WRONG = "correct horse", "guess guess"  # of accounts that live as long as the benchmark
 POST = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
 Attack = Callable[[str, float], Coroutine[Any, Any, str]]
@@ -113,7 +114,7 @@ async def guess(address: str, seconds: float) -> str:
         async with httpx.AsyncClient(base_url=f"http://{host}:{port}", headers=whence, timeout=60) as client:
             while True:
                 with suppress(httpx.TransportError):
-                    login = {"name": f"name{number}", "password": "guess guess"}
+                    login = {"name": f"name{number}", "password": WRONG}
                     asked.append((await client.post("/api/club/session", json=login)).status_code)
                     token = {"authorization": f"Bearer {len(asked)}"}
                     asked.append((await client.get("/api/club/session", headers=token)).status_code)
@@ -143,12 +144,12 @@ async def compare_logins(address: str) -> str:
     async with httpx.AsyncClient(base_url=f"http://{host}:{port}", timeout=60) as client:
         for number in range(NAMES):  # each from an address of its own, since one may not try so often
             headers = {"x-forwarded-for": f"10.0.{number}.1"}
-            login = {"name": f"real{number}", "password": "correct horse"}
+            login = {"name": f"real{number}", "password": RIGHT}
             (await client.post("/api/club/accounts", json=login, headers=headers)).raise_for_status()
         client.cookies.clear()
         for number in range(NAMES):
             for real in (True, False):
-                login = {"name": f"{'real' if real else 'none'}{number}", "password": "guess guess"}
+                login = {"name": f"{'real' if real else 'none'}{number}", "password": WRONG}
                 begun = time.perf_counter()
                 await client.post("/api/club/session", json=login, headers={"x-forwarded-for": f"10.1.{number}.1"})
                 times[real].append(1000 * (time.perf_counter() - begun))
