@@ -130,6 +130,16 @@ async def gather(programs: list[Program], address: str, games: int) -> list[asyn
     return tasks
 
 
+async def part(programs: list[Program], tasks: list[asyncio.Task[None]]) -> None:
+    """Let programs go."""
+    for program in programs:
+        program.ended = True
+    await asyncio.sleep(1.0)  # for the answers that are on their way
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def play(programs: list[Program], address: str, options: argparse.Namespace, server: int) -> None:
     """Let programs play for the time, and print how it goes."""
     tasks = await gather(programs, address, options.games)
@@ -146,12 +156,7 @@ async def play(programs: list[Program], address: str, options: argparse.Namespac
             f"{memory(server):.0f} MiB, {dict(trouble)}",
             flush=True,
         )
-    for program in programs:
-        program.ended = True
-    await asyncio.sleep(1.0)  # for the answers that are on their way
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await part(programs, tasks)
 
 
 def memory(process: int) -> float:

@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2 as httpx
-from club import Program, gather, memory, prepare, serve
+from club import Program, gather, memory, part, prepare, serve
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
@@ -193,9 +193,7 @@ async def play(programs: list[Program], address: str, options: argparse.Namespac
         await asyncio.sleep(1.0)
     playing = sum(len(program.playing) for program in programs) // 2
     print(f"{playing} games go on, {sum(not task.done() for task in tasks)} of {len(tasks)} programs are here")
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await part(programs, tasks)
 
 
 def main() -> None:

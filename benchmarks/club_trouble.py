@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from club import Program, gather, look, prepare, serve
+from club import Program, gather, look, part, prepare, serve
 
 from awello.club.table import Table
 from awello.position import Position
@@ -150,11 +150,7 @@ async def suffer(trouble: Trouble, programs: list[Program], address: str, option
             f"a reason, {wrong} wrong, clocks within {worst:.2f} s, after {back - begun:.1f} s they went on",
             flush=True,
         )
-    for program in programs:
-        program.ended = True
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await part(programs, tasks)
     print(f"other refusals: {dict(sum((program.trouble for program in programs), Counter[str]()))}")
     return not wrong and worst <= 1.0 and compared > 0
 

@@ -33,8 +33,7 @@ async def play(server: str, token: str) -> None:
     """Play until the connection ends."""
     address = server.replace("http", "ws", 1).rstrip("/") + "/api/club/live"
     async with connect(address, additional_headers={"authorization": f"Bearer {token}"}) as club:
-        me = ""
-        async for text in club:
+        async for text in club:  # the first message is the welcome
             message = json.loads(text)
             match message.get("event"):
                 case "welcome":
@@ -49,8 +48,7 @@ async def play(server: str, token: str) -> None:
                     if message["over"]:
                         print(f"game {message['game']} is over: {message['reason'] or message['score']}")
                     elif me in names and names[message["mover"]] == me:
-                        move = choose(message)
-                        await ask(club, "move", game=message["game"], ply=message["ply"], move=move)
+                        await ask(club, "move", game=message["game"], ply=message["ply"], move=choose(message))
                 case None if not message.get("ok"):
                     print(f"refused: {message['message']}", file=sys.stderr)
 

@@ -82,7 +82,7 @@ def test_lock_files_agree() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["--index-url https://example.org/simple", "rich>=13", "rich @ file:///tmp/rich.whl", "-r other.lock"]
+    "line", ["--index-url https://example.org/simple", "rich>=13", "rich @ file:rich.whl", "-r other.lock"]
 )
 def test_what_pins_nothing_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "odd.lock").write_text(f"{line}\n")
