@@ -17,7 +17,6 @@ I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 LANES = ir.VectorType(I64, 4)
 FULL = 0xFFFFFFFFFFFFFFFF
 INNER = 0x7E7E7E7E7E7E7E7E  # columns b to g: a line that turns discs across columns ends at the edge
-SALT, PEPPER, STIR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9  # odd, without a pattern
 DIRECTIONS = ((1, INNER), (8, FULL), (7, INNER), (9, INNER))  # shift, squares where discs can be turned
 
 
@@ -63,23 +62,22 @@ def byte_swap(word: U) -> U:
     return U(int.from_bytes(int(word).to_bytes(8, "little"), "big"))
 
 
-def _emit_mix(b: Builder, first: Any, second: Any) -> Any:
+def _emit_multiply_shift(b: Builder, first: Any, second: Any, low1: Any, high1: Any, low2: Any, high2: Any) -> Any:
     wide = ir.IntType(128)
-    product = b.mul(
-        b.zext(b.xor(first, ir.Constant(I64, SALT)), wide), b.zext(b.xor(second, ir.Constant(I64, PEPPER)), wide)
-    )
-    mixed = b.mul(
-        b.xor(b.trunc(product, I64), b.trunc(b.lshr(product, ir.Constant(wide, 64)), I64)), ir.Constant(I64, STIR)
-    )
-    return b.xor(mixed, b.lshr(mixed, ir.Constant(I64, 29)))
+    products = [b.mul(b.zext(word, wide), b.zext(low, wide)) for word, low in ((first, low1), (second, low2))]
+    carried = b.trunc(b.lshr(b.add(*products), ir.Constant(wide, 64)), I64)
+    return b.add(carried, b.add(b.mul(first, high1), b.mul(second, high2)))
 
 
-@instruction("uint64(uint64, uint64)", _emit_mix)
-def mix(first: U, second: U) -> U:
-    """A hash of two words: the halves of their product folded together, so that no two changes cancel each other."""
-    product = (int(first) ^ SALT) * (int(second) ^ PEPPER)
-    mixed = (product & FULL ^ product >> 64) * STIR & FULL
-    return U(mixed ^ mixed >> 29)
+@instruction("uint64(uint64, uint64, uint64, uint64, uint64, uint64)", _emit_multiply_shift)
+def multiply_shift(first: U, second: U, low1: U, high1: U, low2: U, high2: U) -> U:
+    """Hash two words: each times a multiplier of 128 bits, and the upper half of the sum (Dietzfelbinger 1996).
+
+    For multipliers drawn at random, any two different pairs of words have the same hash with probability 2^-63 at
+    most.  The hash is linear, so no value of one word hides a change of the other.
+    """
+    total = int(first) * (int(high1) << 64 | int(low1)) + int(second) * (int(high2) << 64 | int(low2))
+    return U(total >> 64 & FULL)
 
 
 def call(b: Builder, name: str, result: Any, *arguments: Any) -> Any:

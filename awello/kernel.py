@@ -11,11 +11,9 @@ folder named after a hash of all kernel sources and of the versions of everythin
 
 import hashlib
 import inspect
-import os
 import re
 import shutil
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -31,7 +29,7 @@ from numba import config
 from numba.core import sigutils
 from numba.extending import intrinsic
 
-from awello.folders import user_cache
+from awello.folders import user_cache, writable_cache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -53,22 +51,11 @@ def kernel_sources() -> list[Path]:
 
 
 def _cache_folder(sources: list[Path]) -> Path:
-    """The folder of the kernels as they are now and where they are now (Numba asks for both).
-
-    Where the usual place cannot be written, a folder of this user among the temporary files serves.
-    """
+    """The folder of the kernels as they are now and where they are now (Numba asks for both)."""
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {PACKAGE}".encode())
     for source in sources:
         digest.update(source.read_bytes())
-    name = f"kernels-{digest.hexdigest()[:16]}"
-    for place in (user_cache(), Path(tempfile.gettempdir()) / f"awello-{getattr(os, 'getuid', int)()}"):
-        try:
-            (place / name).mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=place / name).close()
-        except OSError:
-            continue
-        return place / name
-    return Path(tempfile.mkdtemp(prefix="awello-"))
+    return writable_cache(user_cache(), f"kernels-{digest.hexdigest()[:16]}")
 
 
 def prune(days: int = 60) -> None:
@@ -146,6 +133,9 @@ def _compile(function: Function, signature: str, inline: bool) -> Function:
     try:
         settings = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inline}
         return numba.njit(signature, **settings)(function)  # type: ignore[no-any-return]
+    except OSError as error:
+        advice = "free some space, or set AWELLO_CACHE to another folder"
+        raise OSError(error.errno, f"{error.strerror}: {advice}", str(FOLDER)) from None
     finally:
         config.CACHE_DIR = elsewhere
 

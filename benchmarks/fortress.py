@@ -3,12 +3,13 @@
 python benchmarks/fortress.py [--analyses 10000] [--seed 1]
 python benchmarks/fortress.py --seed 1 --only 4711
 
-Positions come from play, or are made up, or are none at all; limits are of every kind; searches are stopped from other
-threads, left half-way, interrupted by other questions, and up to three engines search at the same time.  What is no
-position and no limit must be refused in one line; what is called exact is compared with the truth, which
-`fortress_truth.py` knows.  The analyses run in a process of their own, so that a crash is counted and the next one
-begins; `--only` repeats one of them alone, as far as it is not the clock that decides.  It needs Linux, which tells the
-memory of a process.
+Positions come from play, or are made up, or are none at all, or are constructed so that a hash takes them for one
+another (`fortress_collisions.py`) or so that no game reaches them (`fortress_odd.py`); limits are of every kind;
+searches are stopped from other threads, left half-way, interrupted by other questions, and up to three engines search
+at the same time.  As on a server, the hash of their tables is secret.  What is no position and no limit must be refused
+in one line; what is called exact is compared with the truth, which `fortress_truth.py` knows.  The analyses run in a
+process of their own, so that a crash is counted and the next one begins; `--only` repeats one of them alone, as far as
+it is not the clock that decides.  It needs Linux, which tells the memory of a process.
 """
 
 import argparse
@@ -27,30 +28,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from fortress_collisions import constructed_positions
+from fortress_positions import damaged_text, no_position, random_limit, random_position
 from fortress_truth import Verdict, endgames
 
-from awello import PASS, Clock, Game, Position, format_position, parse_position
+from awello import PASS, Clock, Game, Position, parse_position
 from awello.analysis import Analysis
 from awello.cli.app import progress
 from awello.engine.engine import Engine
-from awello.engine.othello_worker import empties_of
-from awello.engine.tablebase import evenly, seeds_on_board
 from awello.errors import AwelloError
 from awello.limits import Limit
-from awello.rules.awale import SEEDS
-from awello.rules.othello import BOARD
 
 LANES = 3  # engines that search at the same time, at most
 WARM = 500  # analyses before memory is first measured
 LEAK = 50.0  # MB that may be lost
 MARGIN = 0.25  # seconds after its limit before a search counts as late
 PATIENCE = 60.0  # seconds without a sign of life before the process is given up
-LETTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
 NO_LIMITS: list[dict[str, Any]] = [{"depth": -1}, {"depth": 0}, {"depth": 10**30}, {"nodes": -5}, {"nodes": 1 << 64}]
 NO_LIMITS += [{"seconds": -0.001}, {"seconds": math.nan}, {"seconds": -math.inf}, {"level": -1}, {"level": 31}]
 NO_ENGINES: list[dict[str, Any]] = [{"threads": 0}, {"threads": 10**9}, {"hash": -1}, {"hash": 1 << 40}]
@@ -76,74 +74,6 @@ class Tally:
         self.latest = max(self.latest, other.latest)
 
 
-# ---- positions and limits -------------------------------------------------------------------------------------------
-def random_position(game: Game, chance: random.Random) -> Position:
-    """A position of play at any stage, or one that nobody ever reached; seldom one in which the game is over."""
-    for _ in range(5):
-        few = chance.choice((chance.randint(1, 13), chance.randint(1, 13), chance.randrange(game.points + 1)))
-        position = (played_position if chance.random() < 0.6 else made_up_position)(game, few, chance)
-        if not position.over or chance.random() < 0.1:
-            break
-    return position
-
-
-def played_position(game: Game, few: int, chance: random.Random) -> Position:
-    """The position of a random game when few squares are empty, or few seeds in play."""
-    position, in_play = Position.start(game), empties_of if game.family == "othello" else seeds_on_board
-    while not position.over and in_play(position) > few and chance.random() > 0.002:
-        position = position.after(chance.choice(position.legal_moves()))
-    return position
-
-
-def made_up_position(game: Game, few: int, chance: random.Random) -> Position:
-    """Discs or seeds thrown on the board."""
-    seeds, side = [0] * 14, chance.randrange(2)
-    if game.family == "othello":
-        squares, share = [square for square in range(64) if BOARD[game.size] >> square & 1], chance.random()
-        discs = sum(1 << square for square in chance.sample(squares, game.points - few))
-        own = sum(1 << square for square in squares if discs >> square & 1 and chance.random() < share)
-        return Position(game, own, discs ^ own, side)
-    pits = chance.sample(range(12), chance.randint(1, 12))
-    for number in range(SEEDS):
-        seeds[chance.choice(pits) if number < few else chance.choice((12, 13))] += 1
-    position = parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game)
-    return evenly(position) if chance.random() < 0.7 else position
-
-
-def no_position(game: Game, chance: random.Random) -> Position:
-    """Words that are no position of a game."""
-    position, word = random_position(game, chance), 1 << chance.randrange(64)
-    changes: list[dict[str, Any]] = [{"side": chance.choice((-1, 2, 10**20))}]
-    changes += [{"own": wrong} for wrong in (-1, -word, 1 << 64 | word, 10**40)]
-    if game.family == "othello":
-        changes += [{"own": position.own | word, "opp": position.opp | word}]
-        changes += [{"opp": position.opp | 1}, {"own": position.own | 1 << 63}] if game.size < 8 else []
-    else:
-        changes += [{"own": position.own + word}, {"own": position.own | 0xC8C8}, {"opp": 1 << 63 | word}]
-        changes += [{"past": frozenset({(-1, word, 0)})}, {"past": frozenset({(0, word << 64, 1)})}]
-    return replace(position, **chance.choice(changes))
-
-
-def damaged_text(game: Game, chance: random.Random) -> str:
-    """A position as text, some letters of which are lost, changed or added."""
-    text = list(format_position(random_position(game, chance)))
-    for _ in range(chance.randint(1, 4)):
-        place = chance.randrange(len(text) + 1)
-        text[place : place + chance.choice((0, 1, 1, 40))] = chance.choices(LETTERS, k=chance.choice((0, 1, 1, 9)))
-    return "".join(text)
-
-
-def random_limit(chance: random.Random) -> Limit:
-    """Depths, times, nodes and levels, alone and together; sometimes none."""
-    limits: dict[str, Any] = {
-        "depth": chance.choice((1, 2, chance.randint(1, 12), chance.randint(1, 60), 10**9 - 1)),
-        "seconds": chance.choice((0.0, 0.001, 0.01, chance.uniform(0, 0.05), 1e300, math.inf)),
-        "nodes": chance.choice((0, 1, chance.randrange(10**3), chance.randrange(10**6), 10**18 - 1)),
-        "level": chance.randint(0, 30),
-    }
-    return Limit(**{name: limits[name] for name in chance.sample(sorted(limits), chance.choice((0, 1, 1, 1, 2, 3)))})
-
-
 # ---- one analysis after the other -----------------------------------------------------------------------------------
 class Siege:
     """What one process does to its engines, and what comes of it."""
@@ -158,7 +88,8 @@ class Siege:
         game = chance.choice(list(Game))
         try:
             engine = self.engine(game, chance, lane)
-            chance.choices((self.ask, self.ask_nonsense, self.read_nonsense), (80, 12, 8))[0](engine, chance)
+            ways = self.ask, self.ask_constructed, self.ask_nonsense, self.read_nonsense
+            chance.choices(ways, (75, 5, 12, 8))[0](engine, chance)
         except Exception:
             self.tally.faults.append(f"analysis {number}: {traceback.format_exc(limit=-3)}")
         self.tally.counts["analyses"] += 1
@@ -169,7 +100,7 @@ class Siege:
             old = self.engines.pop((lane, game), None)
             if old is not None and chance.random() < 0.5:
                 old.close()
-            self.engines[lane, game] = Engine(game, chance.randint(1, 4), chance.choice((1, 2, 8)))
+            self.engines[lane, game] = Engine(game, chance.randint(1, 4), chance.choice((1, 2, 8)), secret=True)
         return self.engines[lane, game]
 
     @contextmanager
@@ -191,6 +122,13 @@ class Siege:
                 list(engine.analyse(position, Limit(depth=3)))
         else:
             self.search(engine, position, chance)
+
+    def ask_constructed(self, engine: Engine, chance: random.Random) -> None:
+        """Boards that an attacker constructs, one after the other, each to its exact score."""
+        for position in constructed_positions(chance) if engine.game == Game.OTHELLO else ():
+            *_, last = engine.solve(position)
+            counts = Verdict(position, set(position.legal_moves()), 1, False).judge(last)
+            self.tally.counts.update(counts, constructed=1)
 
     def ask_nonsense(self, engine: Engine, chance: random.Random) -> None:
         """Words that are no position, limits and settings that are none."""
@@ -381,7 +319,11 @@ def main() -> None:
     for fault in tally.faults:
         print(fault)
     counts = tally.counts
-    for names in (("analyses", "answers", "refused"), ("exact scores", "best moves", "lines to the end")):
+    asked, compared = (
+        ("analyses", "answers", "refused", "constructed"),
+        ("exact scores", "best moves", "lines to the end"),
+    )
+    for names in (asked, compared):
         print(", ".join(f"{counts[name]:,d} {name}" for name in names))
     print(f"{counts['crashes']} crashes, {len(tally.faults)} faults, {time.perf_counter() - begun:.0f} s")
     print(f"{counts['late']} searches more than {MARGIN} s late, the latest {tally.latest:.2f} s")

@@ -1,8 +1,8 @@
 """What the answers of the engine must be: possible, and where they are called exact, true.
 
-Scores of Othello come from plain alpha-beta (`search.negamax`) and, for the last squares, from the twins of the tests,
-which share no code with the engine; those of Awalé from tables of solved endgames with more seeds than the engine has,
-which the tests compare entry by entry with the rules.
+Scores of Othello come from the textbook's alpha-beta without a table (`search.knowing`) and, for the last squares, from
+the twins of the tests, which share no code with the engine; those of Awalé from tables of solved endgames with more
+seeds than the engine has, which the tests compare entry by entry with the rules.
 """
 
 import sys
@@ -19,14 +19,15 @@ from awello.engine.othello_worker import empties_of
 from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import Tablebase, need, seeds_on_board, solve_level
 from awello.evaluate.heuristics import EXACT
-from awello.evaluate.settings import Block, Heuristic
+from awello.evaluate.settings import Heuristic
 from awello.kernel import U
-from awello.search.negamax import alphabeta
+from awello.search.knowing import search
+from awello.search.root import Knowledge
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from twins import BLACK, EMPTY, WHITE, OthelloTwin
 
-PLAIN, TWINS, MORE = 11, 3, 2  # empty squares up to which scores are known, and by the twins; seeds beyond the engine's
+PLAIN, TWINS, MORE = 13, 3, 2  # empty squares up to which scores are known, and by the twins; seeds beyond the engine's
 
 
 @cache
@@ -64,9 +65,9 @@ def truth(position: Position) -> int | None:
         return None
     if empties <= TWINS:
         return score_of(twin_of(position))
-    block, most = Block(position.game, Heuristic("absolute")), EXACT * position.game.points
+    block, most = Knowledge(position.game, Heuristic("mobility"), 0, True, False), EXACT * position.game.points
     words = U(position.own), U(position.opp)
-    return int(alphabeta(int(position.game), *words, -most, most, 2 * empties, block.heuristic, block.address)) // EXACT
+    return int(search(int(position.game), *words, -most, most, 2 * empties, block.heuristic, block.address)) // EXACT
 
 
 def worth_of(position: Position, move: int) -> int | None:

@@ -2,7 +2,6 @@
 
 import random
 import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -207,11 +206,10 @@ def test_threads_search_together_and_end() -> None:
     with Engine(Game.ABAPA, threads=2, hash=4, heuristic=DIFFSCORE) as engine:
         *_, found = engine.analyse(position, Limit(depth=14))
         assert found.depth == 14 and found.value == 0
-        begun = time.perf_counter()
         stream = engine.analyse(position)
         next(stream)
         engine.stop()
-        assert list(stream) is not None and time.perf_counter() - begun < 5
+        list(stream)  # comes to an end
     assert threading.active_count() == before
 
 

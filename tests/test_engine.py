@@ -17,6 +17,7 @@ import pytest
 from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import wait_until
 
 from awello import PASS, Clock, Game, Match, Position, format_transcript, make_player, parse_position, play_match
 from awello.analysis import Analysis
@@ -260,7 +261,7 @@ def stop_at_random(rounds: int, threads: int, seed: int) -> None:
             assert not found.exact or found.value == exact[position]
             if chance.random() < 0.3:
                 made.ponder(position)
-                time.sleep(chance.random() * 0.005)
+                time.sleep(chance.random() * 0.005)  # any moment will do
             if chance.random() < 0.2:
                 made.clear()
     assert threading.active_count() == before
@@ -333,10 +334,7 @@ def test_an_engine_that_is_forgotten_ponders_no_more() -> None:
     made.ponder(Position.start())
     assert threading.active_count() == before + 1
     del made
-    deadline = time.monotonic() + 10
-    while threading.active_count() > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert threading.active_count() == before
+    wait_until(lambda: threading.active_count() == before)
 
 
 def test_an_engine_keeps_what_it_points_at() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from awello import PASS, Game, Position, parse_position
-from awello.bits import mix
+from awello.bits import multiply_shift
 from awello.engine import block as slots
 from awello.engine import last, table
 from awello.engine.endgame import few
@@ -42,8 +42,9 @@ def compiled(instruction: Any) -> Any:
 # ---- hashes ---------------------------------------------------------------------------------------------------------
 def test_boards_that_resemble_each_other_have_different_hashes() -> None:
     """A hash in which changes of some squares cancelled each other made searches take one board for another."""
-    own, opp = 0x78795808000814E0, 0x8786A7F73F372B1F
-    seen = {int(hash_of(U(own), U(opp))): (own, opp)}
+    own, opp, worker = 0x78795808000814E0, 0x8786A7F73F372B1F, worker_of(Game.OTHELLO)
+    block = worker.address
+    seen = {int(hash_of(U(own), U(opp), block)): (own, opp)}
     chance = random.Random(1)
     for _ in range(100_000):
         mine, theirs = own, opp
@@ -51,9 +52,10 @@ def test_boards_that_resemble_each_other_have_different_hashes() -> None:
             colour = chance.randrange(3)
             mine = mine & ~(1 << square) | (colour == 1) << square
             theirs = theirs & ~(1 << square) | (colour == 2) << square
-        key = int(hash_of(U(mine), U(theirs)))
+        key = int(hash_of(U(mine), U(theirs), block))
         assert seen.setdefault(key, (mine, theirs)) == (mine, theirs)
-    assert int(hash_of(U(own), U(opp))) == int(mix.twin(U(own), U(opp)))  # type: ignore[attr-defined]
+    hashed = multiply_shift.twin(U(own), U(opp), *map(U, table.PUBLIC_MULTIPLIERS))  # type: ignore[attr-defined]
+    assert int(hash_of(U(own), U(opp), block)) == int(hashed)
 
 
 # ---- patterns -------------------------------------------------------------------------------------------------------

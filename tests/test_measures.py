@@ -52,7 +52,7 @@ def test_a_linear_deviation_is_found_again() -> None:
 
 
 def test_probable_cuts_are_measured(tmp_path: Path) -> None:
-    done = fresh_awello("probcut", "--positions", "2", "--out", str(tmp_path / "cuts"), "--json")
+    done = awello("probcut", "--positions", "2", "--out", str(tmp_path / "cuts"), "--json")
     assert done.returncode == 0, done.stderr
     written = json.loads((tmp_path / "cuts/probcut.json").read_text())
     for kind, found in json.loads(done.stdout).items():
@@ -146,7 +146,7 @@ def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
 
 def test_weights_are_learnt(archive: Path) -> None:
     out = archive / "weights.npz"
-    done = fresh_awello("train", "patterns", "--data", str(archive), "--out", str(out), "--json")
+    done = awello("train", "patterns", "--data", str(archive), "--out", str(out), "--json")
     assert done.returncode == 0, done.stderr
     learnt = load_patterns(out)
     steps = json.loads(done.stdout)["steps"]

@@ -9,10 +9,14 @@ order are first searched a ply less deep, and fully only if they look good.
 
 Whoever uses an estimate counts a *guess*.  A value that needed none is proved, whatever the depth: the table keeps it
 as SOLVED.  Everything but numbers lies in a block behind one address; its parts are named here.
+
+The table verifies the 40 upper bits of a hash whose lower bits choose the place, so one lookup in 2^40 finds what
+belongs to another position (see `engine.table` for positions that are constructed).  An empty entry says that its
+depth is 0, less than any search asks for.  The positions on the way to a node are kept whole.
 """
 
 from awello.bits import index_of, rest_of, signed
-from awello.engine.block import LIMIT, NODES, STOP
+from awello.engine.block import LIMIT, MULTIPLIERS, NODES, STOP
 from awello.engine.retrograde import OFFSET, VALUE, rank
 from awello.engine.table import hash_of
 from awello.evaluate.pits import worth
@@ -27,11 +31,11 @@ DEEPEST = 100
 NONE = 7  # no pit
 
 # The block begins like Othello's; then what is counted and told, and where the tables are.
-GUESSES, BEST, GAME, TABLE, MASK, BASE, BASE_SEEDS, WEIGHTS, LATE, NEXT = range(3, 13)
-HISTORY = 16  # for each pit and number of seeds, how often it refuted
-# A row for each ply: the moves in order, the position's hash, the quiet moves before it, what last refuted there.
+GUESSES, BEST, GAME, TABLE, MASK, BASE, BASE_SEEDS, WEIGHTS, LATE, NEXT = range(MULTIPLIERS + 4, MULTIPLIERS + 14)
+HISTORY = 24  # for each pit and number of seeds, how often it refuted
+# A row for each ply: the moves in order, both rows of the position, the quiet moves before it, what last refuted there.
 ROWS = HISTORY + 6 * 64
-ROW_WORDS, HASH, QUIET, KILLER = 9, 6, 7, 8
+OWN, OPP, QUIET, KILLER, ROW_WORDS = range(6, 11)
 CYCLE = 12  # quiet moves before a position can come again: each pit has been played
 PAST = 256  # rows before that of the root, for positions of the game before it
 ROOT = ROWS + ROW_WORDS * PAST
@@ -132,7 +136,7 @@ def sort_moves(game: int, own: U, opp: U, moves: U, depth: int, row: int, first:
         pit = index_of(moves)
         child, other, prize = sow(game, own, opp, pit)
         if depth > 2:
-            prefetch(place_of(hash_of(child, other), block))
+            prefetch(place_of(hash_of(child, other, block), block))
         sowing = sowing_of(own, pit)
         worth = seeds_in(prize) * CAPTURE + load(block, HISTORY + sowing)
         if load(block, row + KILLER) == sowing:
@@ -148,14 +152,16 @@ def sort_moves(game: int, own: U, opp: U, moves: U, depth: int, row: int, first:
     return count
 
 
-@kernel("boolean(uint64, int64, int64)", inline=True)
-def is_repeated(key: U, row: int, block: int) -> bool:
+@kernel("boolean(uint64, uint64, int64, int64)", inline=True)
+def is_repeated(own: U, opp: U, row: int, block: int) -> bool:
     """Whether the position of this row came before since the last capture; notes it."""
     quiet = load(block, row + QUIET)
-    store(block, row + HASH, signed(key))
+    store(block, row + OWN, signed(own))
+    store(block, row + OPP, signed(opp))
     back = CYCLE
     while back <= quiet:
-        if load_word(block, row - ROW_WORDS * back + HASH) == key:
+        before = row - ROW_WORDS * back
+        if load_word(block, before + OWN) == own and load_word(block, before + OPP) == opp:
             return True
         back += 2
     return False
@@ -190,11 +196,11 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int
     if moves == U(0):
         return UNIT * left_over(game, own, opp)
     # Step 3. A position that came before ends the game.
-    key = hash_of(own, opp)
-    if is_repeated(key, row, block):
+    if is_repeated(own, opp, row, block):
         store(block, GUESSES, load(block, GUESSES) + 1)  # it holds for this way here alone
         return UNIT * shared_out(game, own, opp)
     # Step 4. What the table remembers: a value, or at least a first move.
+    key = hash_of(own, opp, block)
     place = place_of(key, block)
     entry = load_word(place, 0)
     count, index = 0, 0
@@ -269,7 +275,8 @@ def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, blo
     If it is stopped, the block holds a move that is proved to be better than the first, or still the first.
     """
     game, row = load(block, GAME), ROOT
-    store(block, row + HASH, signed(hash_of(own, opp)))
+    store(block, row + OWN, signed(own))
+    store(block, row + OPP, signed(opp))
     best, floor, first = -INFINITY, alpha, load(block, BEST)
     if moves >> U(first) & U(1) != U(0):
         moves ^= U(1) << U(first)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from awello.engine import awale
 from awello.engine.block import STOP
 from awello.engine.levels import FULL_WIDTH
-from awello.engine.table import NO_MOVE, hash_of
+from awello.engine.table import NO_MOVE, PUBLIC_MULTIPLIERS, hash_of
 from awello.engine.tablebase import Tablebase, need
 from awello.engine.threads import Found, Question, Team, Worker
 from awello.errors import ConfigError
@@ -28,7 +28,8 @@ FADING = 3  # bits that the history of refutations loses from one search to the 
 class Table:
     """The memory of the table of positions met: the largest power of two entries that fits a size in MiB."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS) -> None:
+        self.multipliers = multipliers
         self.words = np.zeros(1 << ((size << 17).bit_length() - 1), np.uint64)
         self.age = 0
 
@@ -44,7 +45,7 @@ class AwaleWorker(Worker):
     """The memory of one thread that searches Awalé."""
 
     def __init__(self, number: int, base: Tablebase, table: Table, weights: npt.NDArray[np.int16] | None) -> None:
-        super().__init__(awale.WORDS)
+        super().__init__(awale.WORDS, table)
         self.number = number
         self.recalled: Position | None = None
         self.base, self.table, self.weights = base, table, weights  # kept as long as their addresses are used
@@ -73,15 +74,15 @@ class AwaleWorker(Worker):
         Their order does not matter but for whose turn it was; the nearest place is where the first moves look.
         """
         rows = self.words[awale.ROWS : awale.ROOT + awale.ROW_WORDS].reshape(-1, awale.ROW_WORDS)[::-1]
-        rows[:, awale.HASH] = rows[:, awale.QUIET] = 0
+        rows[:, awale.OWN : awale.QUIET + 1] = 0
         if not position.past:
             return
-        hashes: tuple[list[int], list[int]] = [], []
+        boards: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
         for own, opp, side in position.past:
-            hashes[side != position.side].append(int(hash_of(U(own) & ROW, U(opp) & ROW)))
-        for theirs, keys in enumerate(hashes):
-            places = rows[awale.CYCLE - 2 + theirs :: 2, awale.HASH].view(np.uint64)[: len(keys)]
-            places[:] = keys[: len(places)]
+            boards[side != position.side].append((own & int(ROW), opp & int(ROW)))
+        for theirs, pairs in enumerate(boards):
+            places = rows[awale.CYCLE - 2 + theirs :: 2, awale.OWN : awale.OPP + 1][: len(pairs)]
+            places[:] = np.array(pairs[: len(places)], np.int64).reshape(-1, 2)
         rows[0, awale.QUIET] = min(awale.CYCLE + 2 * len(position.past), len(rows) - 1)
 
     def search(self, question: Question) -> Found:
@@ -91,7 +92,7 @@ class AwaleWorker(Worker):
         return Found(int(value), int(self.words[awale.BEST]), not self.words[awale.GUESSES])
 
     def best_move(self, position: Position) -> int:
-        key = U(hash_of(U(position.own) & ROW, U(position.opp) & ROW))
+        key = U(hash_of(U(position.own) & ROW, U(position.opp) & ROW, self.address))
         entry = self.table.words[key & U(len(self.table.words) - 1)]
         return int(entry & U(7)) if (entry ^ key) & awale.KEY == 0 else NO_MOVE
 
@@ -107,10 +108,12 @@ class AwaleWorker(Worker):
         self.recalled = None
 
 
-def awale_team(game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None) -> Team:
+def awale_team(
+    game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None, multipliers: tuple[int, ...]
+) -> Team:
     """The threads of an engine with a table of so many MiB; a heuristic can only be DiffScore."""
     if heuristic is not None and heuristic.name != "diffscore":
         raise ConfigError(f"the champion of Awalé does not use {heuristic.name}: leave it out, or choose diffscore")
-    table, base = Table(size), need(game)
+    table, base = Table(size, multipliers), need(game)
     learnt = pit_weights(weights) if heuristic is None else None
     return Team([AwaleWorker(number, base, table, learnt) for number in range(threads)], table)

@@ -9,11 +9,13 @@ from awello.evaluate import patterns
 from awello.kernel import U, kernel
 from awello.memory import load, load_word, store
 
-# What a search is told and tells: positions visited and how many it may visit, the bits that stop it, how sure it
-# must be, the empty squares of the root and its best move, how much the evaluation counts in the order of moves.
-NODES, LIMIT, STOP, CERTAINTY, ROOT, BEST, PER_DISC = range(7)
+# What a search is told and tells: positions visited and how many it may visit, the bits that stop it, the four words
+# of the hash's multipliers (up to here Awalé's block is the same), how sure it must be, the empty squares of the root
+# and its best move, how much the evaluation counts in the order of moves.
+NODES, LIMIT, STOP, MULTIPLIERS = range(4)
+CERTAINTY, ROOT, BEST, PER_DISC = range(7, 11)
 # The board, and the evaluator if it is a heuristic: its number, its block, the UNITs of one of its points.
-SQUARES, GAME, HEURISTIC, SETTINGS, SCALE = range(8, 13)
+SQUARES, GAME, HEURISTIC, SETTINGS, SCALE = range(11, 16)
 # Addresses of tables, and what threads share: who is busy where, the blocks of the others.
 TABLE, TABLE_MASK, AGE, NEAR, EDGES, BUSY, THREADS = range(16, 23)
 PROBCUT = 24  # how far a shallow search may be from a deep one: see probcut.py

@@ -1,8 +1,9 @@
 """Exact search of the last eleven empty squares, where no evaluation pays: fastest first, and a small memory.
 
 *Fastest first* tries the moves that leave the opponent the fewest answers: they have the smallest trees, and they are
-often the best.  The memory is small enough to stay in the processor's cache, one for each thread.  Like the kernels of
-the last five, `few` answers whether the score exceeds alpha.
+often the best.  The memory is small enough to stay in the processor's cache, one for each thread.  It stores whole
+boards, not hashes, so it never takes one board for another; an empty place stores a board without discs, which is never
+searched.  Like the kernels of the last five, `few` answers whether the score exceeds alpha.
 """
 
 from awello.bits import bit, flips_of, index_of, moves_of, popcount, rest_of, signed
@@ -18,13 +19,15 @@ from awello.engine.block import (
     take_move,
 )
 from awello.engine.last import NONE, is_out_of_reach, last1, last2, last3, last4, last5
-from awello.engine.table import NO_MOVE, OFFSET, hash_of, lower_of, move_of, upper_of
+from awello.engine.table import NO_MOVE, OFFSET, lower_of, move_of, upper_of
 from awello.kernel import U, kernel
 from awello.memory import load, load_word, store
 from awello.rules.othello import score as final_score
 
 FEW = 11  # empty squares up to which this search is used
 NEAR_BITS = 14  # the logarithm of the places of the small memory
+NEAR_WORDS = 3  # of a place: both words of the board, then bounds and best move
+NEAR_OWN, NEAR_OPP = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # multipliers that choose a place
 NEAR_ETC = 7  # from so many empty squares on a child that is known well enough ends the search
 CORNERS = U(0x8100000000000081)
 PER_ANSWER, PER_CORNER, ODD = 16, 24, -8  # the key of a move: each answer, each corner among them, an odd quarter
@@ -46,10 +49,17 @@ def few_left(own: U, opp: U, empty: U, alpha: int, block: int) -> int:
     return popcount(own) - popcount(opp)
 
 
-@kernel("int64(uint64, int64)", inline=True)
-def near_place(key: U, block: int) -> int:
-    """The address where the small memory may hold a board: its hash, then bounds and best move."""
-    return load(block, NEAR) + (signed(key >> U(64 - NEAR_BITS)) << 4)
+@kernel("int64(uint64, uint64, int64)", inline=True)
+def near_place(own: U, opp: U, block: int) -> int:
+    """The address where the small memory may hold a board."""
+    number = signed((own * NEAR_OWN + opp * NEAR_OPP) >> U(64 - NEAR_BITS))
+    return load(block, NEAR) + 8 * NEAR_WORDS * number
+
+
+@kernel("boolean(int64, uint64, uint64)", inline=True)
+def is_held(place: int, own: U, opp: U) -> bool:
+    """Whether a place of the small memory holds this board."""
+    return bool(load_word(place, 0) == own and load_word(place, 1) == opp)
 
 
 @kernel("int64(uint64, int64, uint64)", inline=True)
@@ -79,11 +89,10 @@ def few(own: U, opp: U, moves: U, alpha: int, block: int) -> int:
     if alpha >= 2 * empties - 4 and is_out_of_reach(own, opp, alpha, block):
         return alpha
     # Step 3. What the memory knows.
-    key = hash_of(own, opp)
-    place = near_place(key, block)
+    place = near_place(own, opp, block)
     lower, upper, hint = -OFFSET, OFFSET, NO_MOVE
-    if load_word(place, 0) == key:
-        data = load(place, 1)
+    if is_held(place, own, opp):
+        data = load(place, 2)
         lower, upper, hint = lower_of(data), upper_of(data), move_of(data)
         if lower > alpha:
             return lower
@@ -91,7 +100,7 @@ def few(own: U, opp: U, moves: U, alpha: int, block: int) -> int:
             return upper
     # Step 4. The move that was best before, then the others, fastest first.
     best, best_move = NONE, NO_MOVE
-    if hint != NO_MOVE:
+    if hint != NO_MOVE and moves & bit(hint) != U(0):
         flips = flips_of(own, opp, hint)
         next_own, next_opp = opp ^ flips, own | flips | bit(hint)
         answers = moves_of(next_own, next_opp) & (empty ^ bit(hint))
@@ -106,10 +115,9 @@ def few(own: U, opp: U, moves: U, alpha: int, block: int) -> int:
             next_own, next_opp = opp ^ flips, own | flips | bit(square)
             answers = moves_of(next_own, next_opp) & (empty ^ bit(square))
             if empties >= NEAR_ETC:
-                child = hash_of(next_own, next_opp)
-                known = near_place(child, block)
-                if load_word(known, 0) == child and -upper_of(load(known, 1)) > alpha:
-                    return -upper_of(load(known, 1))
+                known = near_place(next_own, next_opp, block)
+                if is_held(known, next_own, next_opp) and -upper_of(load(known, 2)) > alpha:
+                    return -upper_of(load(known, 2))
             put_move(row, count, haste(answers, square, odd), square, flips, answers)
             count += 1
         while count > 0:
@@ -126,6 +134,7 @@ def few(own: U, opp: U, moves: U, alpha: int, block: int) -> int:
         lower = best
     else:
         upper = best
-    store(place, 0, signed(key))
-    store(place, 1, (lower + OFFSET) | (upper + OFFSET) << 8 | best_move << 16)
+    store(place, 0, signed(own))
+    store(place, 1, signed(opp))
+    store(place, 2, (lower + OFFSET) | (upper + OFFSET) << 8 | best_move << 16)
     return best

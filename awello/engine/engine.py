@@ -27,6 +27,7 @@ from awello.engine.clock import SPARE, UNLIMITED, Allowance, allowance, moves_le
 from awello.engine.levels import USUAL, level_of
 from awello.engine.othello_thinking import OthelloThinking
 from awello.engine.othello_worker import othello_team
+from awello.engine.table import PUBLIC_MULTIPLIERS, draw_multipliers
 from awello.engine.thinking import Thinking
 from awello.engine.threads import Stopped
 from awello.errors import AwelloError, ConfigError, SpecError
@@ -44,26 +45,35 @@ Result = TypeVar("Result")
 
 
 class Engine:
-    """Searches positions of one game, and keeps what it found in its table from one to the next."""
+    """Searches positions of one game, and keeps what it found in its table from one to the next.
+
+    With `secret` the hash of the table is drawn at random: nobody can construct two positions that the table takes for
+    one, but the numbers of nodes, and what a search to a depth finds, can differ from one engine to the next.
+    """
 
     def __init__(
         self,
-        game: Game = Game.OTHELLO,
+        game: Game | str = Game.OTHELLO,
         threads: int = 1,
         hash: int = HASH,
-        heuristic: Heuristic | None = None,
+        heuristic: Heuristic | str | None = None,
         weights: Path | None = None,
+        secret: bool = False,
     ) -> None:
         if not 1 <= threads <= MOST_THREADS:
             raise ConfigError(f"{threads} threads: choose 1 to {MOST_THREADS}")
         if not LEAST_HASH <= hash <= MOST_HASH:
             raise ConfigError(f"a table of {hash} MiB: choose {LEAST_HASH} to {MOST_HASH}")
+        game = Game(game)  # type: ignore[arg-type]  # a name too
+        heuristic = Heuristic(heuristic) if isinstance(heuristic, str) else heuristic
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
             heuristic = SMALL_BOARDS
         self.game = game
         make = othello_team if game.family == "othello" else awale_team
         try:
-            self.team = make(game, threads, hash, heuristic, weights)
+            self.team = make(
+                game, threads, hash, heuristic, weights, draw_multipliers() if secret else PUBLIC_MULTIPLIERS
+            )
         except MemoryError:
             raise ConfigError(f"there is no memory for a table of {hash} MiB: choose a smaller one") from None
         self._threads: tuple[threading.Thread, ...] = ()

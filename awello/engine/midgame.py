@@ -165,7 +165,7 @@ def known_bound(own: U, opp: U, moves: U, depth: int, certainty: int, block: int
         square = index_of(moves)
         moves = rest_of(moves)
         flips = flips_of(own, opp, square)
-        key = hash_of(opp ^ flips, own | flips | bit(square))
+        key = hash_of(opp ^ flips, own | flips | bit(square), block)
         data = recall(bucket_of(key, block), key)
         if data != 0 and depth_of(data) == depth - 1 and certainty_of(data) >= certainty:
             best = max(best, -upper_of(data))
@@ -250,7 +250,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, block: i
     # Step 4. The opponent's stable discs, or the table, may settle it.
     if not root and alpha >= 2 * empties - 8 and is_out_of_reach(own, opp, alpha, block):
         return alpha
-    certainty, key = load(block, CERTAINTY), hash_of(own, opp)
+    certainty, key = load(block, CERTAINTY), hash_of(own, opp, block)
     bucket = bucket_of(key, block)
     lower, upper, hint, second = -OFFSET, OFFSET, NO_MOVE, NO_MOVE
     if root:
@@ -265,6 +265,8 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, block: i
                     return lower
                 if upper <= alpha:
                     return upper
+    if hint != NO_MOVE and moves & bit(hint) == U(0):
+        hint = NO_MOVE  # the table took another position for this one
     # Step 5. Probable cuts: a shallow search far outside the window stands for the deep one.
     if certainty < SURE and beta == alpha + 1 and not root:
         less = shallow_depth(depth, solving)
@@ -313,7 +315,7 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, block: i
                 break
         next_own, next_opp = opp ^ flips, own | flips | bit(square)
         if shared:
-            child = hash_of(next_own, next_opp)
+            child = hash_of(next_own, next_opp, block)
             busy = busy_place(child, block)
             if not first and count > 0 and load_word(busy, 0) == child:
                 later |= bit(square)

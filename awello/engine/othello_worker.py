@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.engine import block as slots
-from awello.engine.endgame import NEAR_BITS
+from awello.engine.endgame import NEAR_BITS, NEAR_WORDS
 from awello.engine.midgame import BUSY_PLACES, search
 from awello.engine.probcut import probcut_words
 from awello.engine.stability import fill_edges
@@ -46,8 +46,8 @@ class OthelloWorker(Worker):
     """The memory of one thread that searches Othello."""
 
     def __init__(self, game: Game, table: Table, evaluator: Heuristic | Weights, busy: npt.NDArray[np.int64]) -> None:
-        super().__init__(slots.WORDS)
-        self.near = np.zeros(2 << NEAR_BITS, np.int64)
+        super().__init__(slots.WORDS, table)
+        self.near = np.zeros(NEAR_WORDS << NEAR_BITS, np.int64)
         self.board = 0, 0
         self.table, self.busy, self.edges = table, busy, edge_table()  # kept as long as their addresses are used
         self.words[slots.TABLE], self.words[slots.TABLE_MASK] = address_of(table.words), table.buckets - 1
@@ -87,7 +87,7 @@ class OthelloWorker(Worker):
         return Found(int(value), int(self.words[slots.BEST]))
 
     def best_move(self, position: Position) -> int:
-        key = hash_of(U(position.own), U(position.opp))
+        key = hash_of(U(position.own), U(position.opp), self.address)
         data = int(recall(bucket_of(key, self.address), key))
         return int(move_of(data)) if data else NO_MOVE
 
@@ -103,9 +103,11 @@ class OthelloWorker(Worker):
         self.near[:] = 0
 
 
-def othello_team(game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None) -> Team:
+def othello_team(
+    game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None, multipliers: tuple[int, ...]
+) -> Team:
     """The threads of an engine with a table of so many MiB; without a heuristic they judge by learnt patterns."""
-    table, busy = Table(size), np.zeros(BUSY_PLACES, np.int64)
+    table, busy = Table(size, multipliers), np.zeros(BUSY_PLACES, np.int64)
     evaluator = heuristic or pattern_weights(weights)
     workers = [OthelloWorker(game, table, evaluator, busy) for _ in range(threads)]
     for worker in workers:

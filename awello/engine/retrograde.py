@@ -177,17 +177,25 @@ def list_retractions(game: int, own: U, opp: U, places: Words, table: int, count
     return signed(count)
 
 
-@kernel("int64(int64, uint8[::1], uint8[::1], uint64[:, ::1], uint64[::1], int64, int64, int64, int64)")
+@kernel("int64(int64, uint8[::1], int64, int64, uint64[:, ::1], uint64[::1], int64, int64, int64, int64)")
 def settle(
-    game: int, table: Bytes, counts: Bytes, queue: Words, rows: Words, seeds: int, value: int, begin: int, stop: int
+    game: int,
+    table: Bytes,
+    address: int,
+    tally: int,
+    queue: Words,
+    rows: Words,
+    seeds: int,
+    value: int,
+    begin: int,
+    stop: int,
 ) -> int:
     """Settle what is worth plus or minus `value`, from the positions [begin, stop) of a level.
 
-    The answer is 1 if the queue was too short: then settle must run again.  Threads may share a level: whoever swaps
-    the byte of a position settles it.  Where a capture wins, the move stored means nothing: a player looks at captures
-    first.
+    `address` is where the level begins in the table, `tally` where its counts of quiet moves begin.  The answer is 1
+    if the queue was too short: then settle must run again.  Threads may share a level: whoever swaps the byte of a
+    position settles it.  Where a capture wins, the move stored means nothing: a player looks at captures first.
     """
-    address, tally = table.ctypes.data + OFFSET[seeds], counts.ctypes.data
     places = np.empty((RETRACTIONS, 4), np.uint64)
     room = U(len(queue) - 1)  # a power of two less one
     head = tail = U(0)

@@ -5,24 +5,43 @@ two threads write an entry at once its halves do not fit, and it is not found: n
 bounds on the value, two good moves, the depth, the certainty of the search that found them, and the age of that
 search.  A new entry takes its own place, else that of the entry least worth keeping: of an older search, then of the
 smallest depth.
+
+The hash has 64 bits, so different positions can share one.  Its multipliers are public by default, which makes searches
+repeatable but lets an attacker construct such positions.  A server that searches positions from strangers draws secret
+multipliers for each table instead (`Engine(secret=True)`).  An empty entry is two zeros: it matches hash 0, and its
+data, 0, mean that nothing is known.
 """
+
+import secrets
 
 import numpy as np
 
-from awello.bits import mix, signed
-from awello.engine.block import AGE, TABLE, TABLE_MASK
+from awello.bits import multiply_shift, signed
+from awello.engine.block import AGE, MULTIPLIERS, TABLE, TABLE_MASK
 from awello.kernel import U, kernel
 from awello.memory import address_of, load, load_word, store
 
 ENTRIES, BUCKET = 4, 64  # entries and bytes of a bucket
 NO_MOVE = 64
 OFFSET = 64  # a score is stored as a byte above this
+PUBLIC_MULTIPLIERS = (
+    0x13198A2E03707344,
+    0x243F6A8885A308D3,
+    0x082EFA98EC4E6C89,
+    0xA4093822299F31D0,
+)  # the digits of pi
 
 
-@kernel("uint64(uint64, uint64)", inline=True)
-def hash_of(own: U, opp: U) -> U:
+@kernel("uint64(uint64, uint64, int64)", inline=True)
+def hash_of(own: U, opp: U, block: int) -> U:
     """64 bits for a position of either game."""
-    return mix(own, opp)
+    low1, high1 = load_word(block, MULTIPLIERS), load_word(block, MULTIPLIERS + 1)
+    return multiply_shift(own, opp, low1, high1, load_word(block, MULTIPLIERS + 2), load_word(block, MULTIPLIERS + 3))
+
+
+def draw_multipliers() -> tuple[int, ...]:
+    """Draw the words of secret multipliers for a hash."""
+    return tuple(secrets.randbits(64) for _ in PUBLIC_MULTIPLIERS)
 
 
 @kernel("int64(uint64, int64)", inline=True)
@@ -104,7 +123,8 @@ def remember(
 class Table:
     """The memory of a transposition table, of the largest power of two buckets that fits a size in MiB."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS) -> None:
+        self.multipliers = multipliers
         self.buckets = 1 << (max(1, (size << 20) // BUCKET).bit_length() - 1)
         room = np.zeros(self.buckets * BUCKET // 8 + 8, np.int64)
         skip = -address_of(room) % BUCKET // 8

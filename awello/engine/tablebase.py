@@ -31,8 +31,9 @@ from awello.engine.retrograde import (
     settle,
 )
 from awello.errors import AwelloError, ConfigError
-from awello.folders import user_cache
+from awello.folders import user_cache, writable_cache
 from awello.kernel import U
+from awello.memory import address_of
 from awello.position import Position
 from awello.rules.awale import FEW, ROW, SEEDS, seeds_in
 from awello.rules.game import Game
@@ -77,14 +78,15 @@ class Tablebase:
         chance.
         """
         value, values = self.value(position), self.values(position)
-        best = [move for move, worth in values.items() if worth == value]
+        best = [move for move, worth in values.items() if worth == value] or list(values)  # a file may be damaged
         if value > 0:
             fewer = seeds_on_board(position)
             for move in best:
                 after = position.after(move)
                 if seeds_on_board(after) < fewer or not after.own & int(ROW):
                     return move
-            return self._settling_move(position)
+            settling = self._settling_move(position)
+            return settling if settling in best else best[0]
         return chance.choice(best) if chance else best[0]
 
     def _worth(self, position: Position, move: int) -> int:
@@ -149,6 +151,7 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Step) 
     parts = threads if threads == 1 else SHARES * threads
     queues = np.zeros((parts, QUEUE, 2), np.uint64)
     fill_rows(rows, level)
+    addresses = address_of(table) + int(OFFSET[level]), address_of(counts)
     cuts = [size * part // parts & ~1 for part in range(parts)] + [size]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda begin, end: prepare(int(game), table, counts, level, begin, end), cuts, cuts[1:]))
@@ -156,7 +159,7 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Step) 
         for value in range(level, 0, -1):
 
             def work(queue: npt.NDArray[np.uint64], begin: int, end: int, value: int = value) -> int:
-                return settle(int(game), table, counts, queue, rows, level, value, begin, end)
+                return settle(int(game), table, *addresses, queue, rows, level, value, begin, end)
 
             while any(list(pool.map(work, queues, cuts, cuts[1:]))):
                 pass
@@ -166,12 +169,14 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Step) 
 
 # ---- tables on disk -------------------------------------------------------------------------------------------------
 def folder() -> Path:
-    """Where tables lie."""
-    return user_cache() / "tablebases"
+    """Where tables are written."""
+    return writable_cache(user_cache(), "tablebases")
 
 
 def _file(game: Game) -> Path:
-    return folder() / f"{game}.table"
+    """The table of a game; one in a cache that cannot be written is used too."""
+    usual = user_cache() / "tablebases" / f"{game}.table"
+    return usual if usual.exists() else folder() / usual.name
 
 
 def _header(game: Game, seeds: int, checksum: int) -> bytes:
@@ -184,7 +189,7 @@ def _write(base: Tablebase) -> None:
     with tempfile.NamedTemporaryFile(dir=folder(), delete=False) as file:
         file.write(_header(base.game, base.seeds, zlib.crc32(base.table.data)))
         file.write(base.table.data)
-    Path(file.name).replace(_file(base.game))
+    Path(file.name).replace(folder() / f"{base.game}.table")
     _open.cache_clear()
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine.block import LIMIT, NODES, STOP
+from awello.engine.block import LIMIT, MULTIPLIERS, NODES, STOP
 from awello.engine.table import NO_MOVE
 from awello.kernel import U
 from awello.memory import address_of
@@ -49,6 +49,7 @@ class Memory(Protocol):
     """What the threads of a team share and keep from one search to the next."""
 
     age: int
+    multipliers: tuple[int, ...]
 
     def clear(self) -> None:
         """Forget everything."""
@@ -58,12 +59,13 @@ class Memory(Protocol):
 
 
 class Worker(ABC):
-    """The memory of one thread: a block of words, aligned to cache lines, that begins with NODES, LIMIT and STOP."""
+    """The memory of one thread: a block of words, aligned to cache lines, that begins as `block` says."""
 
-    def __init__(self, words: int) -> None:
+    def __init__(self, words: int, table: Memory) -> None:
         room = np.zeros(words + 8, np.int64)
         self.words: npt.NDArray[np.int64] = room[-address_of(room) % 64 // 8 :]
         self.address = address_of(self.words)
+        self.words.view(np.uint64)[MULTIPLIERS : MULTIPLIERS + 4] = table.multipliers
 
     @abstractmethod
     def prepare(self, question: Question, threads: int, age: int) -> None:

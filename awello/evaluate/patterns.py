@@ -11,7 +11,6 @@ Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluat
 patterns by stage of the game; indices that change sign with the side are ours.
 """
 
-import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from llvmlite.ir import IRBuilder as Builder
 
 from awello.bits import I1, I64, constant_table, moves_of, popcount
 from awello.kernel import U, instruction, kernel
-from awello.memory import I16, NOTHING, load16
+from awello.memory import I16, NOTHING, load16, numbers_at
 
 UNIT = 128
 FIRST, WIDTH = 10, 2  # stage k serves FIRST + WIDTH * k empty squares and the next; the first, fewer too
@@ -135,11 +134,6 @@ def _emit_worth(b: Builder, row: Any, weights: Any) -> Any:
     return total
 
 
-def _numbers(address: int, count: int) -> npt.NDArray[np.int16]:
-    """The 16-bit numbers behind an address, as an array."""
-    return np.ctypeslib.as_array((ctypes.c_int16 * count).from_address(int(address)))
-
-
 def _bits(word: U) -> Sequence[int]:
     return [square for square in range(64) if int(word) >> square & 1]
 
@@ -147,21 +141,25 @@ def _bits(word: U) -> Sequence[int]:
 @instruction("none(int64, int64, uint64, int64)", _emit_turn)
 def turn_row(row: int, square: int, flips: U, target: int) -> None:
     """Write the row of the board after a move: a disc on `square`, `flips` (at least one) turned, the sides swapped."""
+    if not flips:
+        raise ValueError(f"the move on square {square} turns no disc")
     change = STEPS[square] + 2 * STEPS[_bits(flips)].sum(axis=0, dtype=np.int16)
-    _numbers(target, INDICES)[:] = -(_numbers(row, INDICES) + change)
+    numbers_at(target, INDICES)[:] = -(numbers_at(row, INDICES) + change)
 
 
 @instruction("none(int64)", _emit_swap)
 def swap_row(row: int) -> None:
     """Change the sides of a row in place: a pass."""
-    _numbers(row, INDICES)[:] *= -1
+    numbers_at(row, INDICES)[:] *= -1
 
 
 @instruction("int64(int64, int64)", _emit_worth)
 def worth(row: int, weights: int) -> int:
     """The value of a row's patterns for the mover, in `UNIT`s of a disc."""
-    indices = _numbers(row, INDICES).astype(np.int64)
-    return int(_numbers(weights, WEIGHTS)[indices + np.repeat(CENTRES, VIEWS)].sum())
+    indices = numbers_at(row, INDICES).astype(np.int64)
+    if (2 * abs(indices) >= np.repeat(SIZES, VIEWS)).any():
+        raise IndexError("the row holds an index that no pattern has")
+    return int(numbers_at(weights, WEIGHTS)[indices + np.repeat(CENTRES, VIEWS)].sum())
 
 
 @kernel("int64(uint64, uint64, int64)", inline=True)

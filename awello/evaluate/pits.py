@@ -6,7 +6,6 @@ nothing and TOP and squared, and the last row says what it then adds to the valu
 cost of one addition a pit.
 """
 
-import ctypes
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from llvmlite.ir import IRBuilder as Builder
 
 from awello.bits import I32, I64, call
 from awello.kernel import U, instruction
+from awello.memory import numbers_at
 
 UNITS = 64
 PITS, SLOTS = 12, 32  # pits, and numbers of seeds in a pit that are told apart
@@ -58,7 +58,7 @@ def _emit_worth(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> Any
 @instruction("int64(uint64, uint64, int64, int64)", _emit_worth)
 def worth(own: U, opp: U, seeds: int, weights: int) -> int:
     """What the mover may expect of the seeds in play more than the opponent, in 16ths; the table is `aligned`."""
-    table = np.ctypeslib.as_array((ctypes.c_int16 * (ROWS * UNITS)).from_address(int(weights))).reshape(ROWS, UNITS)
+    table = numbers_at(weights, ROWS * UNITS).reshape(ROWS, UNITS)
     pits = [int(row) >> 8 * pit & SLOTS - 1 for row in (own, opp) for pit in range(6)]
     places = [SLOTS * pit + held for pit, held in enumerate(pits)]
     sums = table[[*places, IN_PLAY + seeds]].sum(axis=0, dtype=np.int64)

@@ -63,8 +63,10 @@ class Heuristic:
         """Refuse what makes no sense for a game."""
         if self.name not in (fitting := heuristics_for(game)):
             raise ConfigError(f"no heuristic {self.name!r} for {game.family}: choose {', '.join(fitting)}")
-        if not 0 <= self.thresholds[0] <= self.thresholds[1]:
+        if not 0 <= self.thresholds[0] <= self.thresholds[1] <= LARGEST:
             raise ConfigError(f"thresholds {self.thresholds} must rise, such as 30-55")
+        if abs(self.corners) > LARGEST:
+            raise ConfigError(f"corners must lie between {-LARGEST} and {LARGEST}")
         if self.weights and len(self.weights) != weights_of(self.name):
             raise ConfigError(f"{self.name} takes {weights_of(self.name)} weights, not {len(self.weights)}")
         if any(abs(weight) > LARGEST for weight in self.weights):

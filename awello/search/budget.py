@@ -26,7 +26,7 @@ from awello.search.ppaf import kind_of
 # An entry of a row is the score, then 63 - move so that equals are tried as they come, then the kind.
 DELTA, ORDER, SCORES, LIMIT, REACHED = range(BLOCK, BLOCK + 5)
 ROWS = BLOCK + 5
-ROW = 40
+ROW = 64  # moves, as many as there are squares: boards that no game reaches have more than 33
 DEEPEST = 128  # plies, for lines without a choice
 WORDS = ROWS + ROW * DEEPEST
 

@@ -19,10 +19,10 @@ from awello.search.negamax import alphabeta
 # More slots of the block: the memory's address and mask, two switches, then a row for each depth.
 MEMORY, MASK, SORT, MIRROR = range(BLOCK, BLOCK + 4)
 ROWS = BLOCK + 8
-ROW = 128  # 40 moves, then the images of 40 children
+ROW = 192  # 64 moves, then the images of 64 children: boards that no game reaches have more than 33
 DEEPEST = 64
 WORDS = ROWS + ROW * (DEEPEST + 1)
-IMAGES = 40
+IMAGES = 64
 
 # An entry of the memory: both words, then value, depth, bound and move + 1.
 ENTRY = 3

@@ -1,0 +1,151 @@
+"""Positions that no game reaches, and every search run on them.
+
+NUMBA_DISABLE_JIT=1 python benchmarks/fortress_odd.py [--positions 10] [--seed 1]
+
+Uncompiled, every access to memory is checked (`awello.memory`), and numpy checks the indices of arrays.  Moves and
+lines must be legal.  Besides the positions that are always tried, so many random ones of each game are.
+"""
+
+import argparse
+import random
+from collections.abc import Iterator
+
+import numpy as np
+
+from awello import PASS, Game, Position
+from awello.analysis import Analysis
+from awello.engine.engine import Engine
+from awello.engine.othello_worker import edge_table
+from awello.engine.stability import stable_discs
+from awello.evaluate.network import Network, new_network
+from awello.evaluate.otage_memory import Memory
+from awello.evaluate.settings import Heuristic, heuristics_for
+from awello.kernel import U
+from awello.limits import Limit
+from awello.memory import address_of
+from awello.position import parse_position
+from awello.rules.awale import SEEDS
+from awello.rules.othello import BOARD, canonical
+from awello.search.budgeting import Budgeting
+from awello.search.iterating import Iterating
+from awello.search.montecarlo import LearningTree, NetworkTree, Tree
+from awello.search.root import Knowledge, analyse
+
+WIDE = "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; play gives 33 at most
+LIGHT = 0xAA55AA55AA55AA55  # the squares of one colour of a chessboard
+SEEDS_OF_PITS = (
+    "48-0-0-0-0-0-0-0-0-0-0-0-0-0-S",
+    "0-0-0-0-0-48-0-0-0-0-0-0-0-0-S",
+    "0-0-0-0-0-0-0-0-0-0-0-48-0-0-S",
+    "47-0-0-0-0-0-0-0-0-0-0-1-0-0-N",
+    "0-0-44-0-0-0-1-1-1-1-0-0-0-0-S",
+    "24-0-0-0-0-0-0-0-0-0-0-24-0-0-S",
+    "1-0-0-0-0-0-0-0-0-0-0-0-24-23-S",
+    "0-0-0-0-0-1-1-0-0-0-0-0-0-46-N",
+    "1-1-1-1-1-1-0-0-0-0-0-0-21-21-N",
+    "12-12-0-0-0-0-0-0-0-0-12-12-0-0-S",
+)
+
+
+# ---- positions ------------------------------------------------------------------------------------------------------
+def fixed_positions(game: Game) -> Iterator[Position]:
+    """Extremes of a game: no disc, one disc, full boards, all in one pit and so on."""
+    if game.family == "awale":
+        yield from (parse_position(text, game) for text in SEEDS_OF_PITS)
+        return
+    board, corner = BOARD[game.size], BOARD[game.size] & -BOARD[game.size]
+    light, ring = board & LIGHT, board & ~BOARD.get(game.size - 2, 0x0000001818000000)
+    pairs = [(0, 0), (corner, 0), (0, corner), (board, 0), (board ^ corner, 0), (corner, board ^ corner)]
+    pairs += [
+        (light, board ^ light),
+        (light & ring, board ^ ring),
+        (ring ^ corner, board ^ ring),
+        (ring, light & ~ring),
+    ]
+    for own, opp in pairs:
+        yield Position(game, own, opp)
+        yield Position(game, opp, own, 1)
+    if game == Game.OTHELLO:
+        yield parse_position(WIDE)
+
+
+def odd_position(game: Game, chance: random.Random) -> Position:
+    """Few colours in large areas, empty squares far apart, or most seeds in one pit."""
+    side = chance.randrange(2)
+    if game.family == "awale":
+        seeds, pile = [0] * 14, chance.randrange(12)
+        for number in range(SEEDS):
+            seeds[pile if number < chance.choice((32, 40, 47)) else chance.randrange(14)] += 1
+        return parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game)
+    board = BOARD[game.size]
+    masks = [chance.choice((LIGHT, 0x0F0F0F0F0F0F0F0F, 0xFFFFFFFF, 0x00FF00FF00FF00FF)) for _ in range(2)]
+    holes = sum(1 << square for square in chance.sample(range(64), chance.choice((1, 3, 6, 12, 40)))) & masks[0]
+    return Position(game, board & masks[1] & ~holes, board & ~masks[1] & ~holes, side)
+
+
+# ---- searches -------------------------------------------------------------------------------------------------------
+class Searches:
+    """Every search of a game."""
+
+    def __init__(self, game: Game) -> None:
+        self.game, self.network = game, new_network(game, 1, np.random.default_rng(1))
+        self.engines = [Engine(game, hash=1)]
+        if game.family == "othello":
+            self.engines.append(Engine(game, hash=1, heuristic=Heuristic("tactical")))
+
+    def run(self, position: Position) -> int:
+        """Search a position in every way; how many answers there were."""
+        position.check()
+        answers = [] if position.over else list(self.answers(position))
+        for answer in answers:
+            end = position
+            for move in answer.line or (answer.move,):
+                assert move in end.legal_moves(), f"{position!r}: {answer}"
+                end = end.after(move)
+        if self.game.family == "othello":
+            words = U(position.own), U(position.opp)
+            assert canonical(*words) == canonical(*canonical(*words))
+            stable = int(stable_discs(*words, address_of(edge_table())))
+            assert not stable & ~position.own
+        return len(answers)
+
+    def answers(self, position: Position) -> Iterator[Analysis]:
+        """What each search says."""
+        empties = self.game.points - (position.own | position.opp).bit_count()
+        for engine in self.engines:
+            yield from engine.analyse(position, Limit(depth=2), best=64)
+            if self.game.family == "othello" and empties <= 6:
+                yield from engine.solve(position)
+        if position.legal_moves() == (PASS,):
+            return
+        for name in heuristics_for(self.game):
+            block = Knowledge(self.game, Heuristic(name, corners=3), 64, True, True)
+            yield analyse(position, "knowing", 2, block)
+            yield Budgeting(self.game, Heuristic(name)).to_depth(position, 2)
+        for tree in (Tree(1 << 9), LearningTree(1 << 9), self.network_tree()):
+            yield tree.analyse(position, 600.0, 3, 1)
+        if self.game == Game.OTHELLO:
+            yield Iterating(Memory()).choose(position, Limit(depth=2))
+
+    def network_tree(self) -> Tree:
+        """A tree that a network without knowledge judges."""
+        network: Network = self.network
+        return NetworkTree(1 << 9, network=network)
+
+
+def main() -> None:
+    """Run every search on odd positions of every game and print how many answers there were."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--positions", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    for game in Game:
+        searches = Searches(game)
+        positions = [*fixed_positions(game), *(odd_position(game, chance) for _ in range(options.positions))]
+        answers = sum(map(searches.run, positions))
+        print(f"{game}: {len(positions)} positions, {answers:,d} answers")
+
+
+if __name__ == "__main__":
+    main()
