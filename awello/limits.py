@@ -46,7 +46,8 @@ class Limit:
 
 
 def parse_limit(text: str) -> Limit:
-    """The limit after the `@` of a player spec: `6` plies, `100ms`, `450000n` nodes, `level=12`."""
+    """The limit of a text: `6` plies, `100ms`, `450000n` nodes, `level=12`; also with the `@` of a player spec."""
+    text = text.strip().removeprefix("@")
     if re.fullmatch(r"[0-9]{1,9}", text):
         return Limit(depth=int(text))
     if re.fullmatch(r"[0-9]{1,18}n", text):
@@ -56,9 +57,7 @@ def parse_limit(text: str) -> Limit:
     try:
         return Limit(seconds=parse_seconds(text))
     except SpecError:
-        raise SpecError(
-            f"{text!r} is no limit: write @6 (plies), @100ms, @30s, @450000n (nodes) or @level=12"
-        ) from None
+        raise SpecError(f"{text!r} is no limit: write 6 (plies), 100ms, 30s, 450000n (nodes) or level=12") from None
 
 
 def format_limit(limit: Limit) -> str:

@@ -38,8 +38,9 @@ class Position:
     """
 
     @classmethod
-    def start(cls, game: Game = Game.OTHELLO) -> "Position":
-        """The position a game begins with."""
+    def start(cls, game: Game | str = Game.OTHELLO) -> "Position":
+        """The position a game begins with; the game may be given by its name, such as "othello" or "romein"."""
+        game = Game(game)  # type: ignore[arg-type]  # a name too
         if game.family == "othello":
             return cls(game, othello.BLACK_START, othello.WHITE_START)
         return cls(game, awale.START, awale.START)
@@ -138,9 +139,9 @@ class Position:
         name = self.format_move(move) if move in (PASS, *self.squares()) else str(move)
         return f"{name} is no legal move: {self.mover} can play {legal}"
 
-    def squares(self) -> list[int]:
+    def squares(self) -> tuple[int, ...]:
         """All moves that have a name in this game, legal or not."""
-        return othello.squares_of(self.game.size) if self.game < Game.ABAPA else list(range(6))
+        return othello.squares_of(self.game.size) if self.game < Game.ABAPA else tuple(range(6))
 
     def holdings(self) -> tuple[int, int]:
         """What the first and the second player hold: discs on the board; seeds taken, shared out at the end."""

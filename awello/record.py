@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from awello.errors import IllegalMoveError
 from awello.kernel import U
 from awello.position import Position
-from awello.rules.game import squares_of
+from awello.rules.game import Game, squares_of
+from awello.rules.game import replay as replay_words
 from awello.rules.othello import put_passes
 
 
@@ -45,7 +47,9 @@ class Record:
     @cached_property
     def final(self) -> Position:
         """The position after the last move."""
-        *_, last = self.positions()
+        legal, last = replay(self.start, self.moves)
+        if legal < len(self.moves):
+            *_, last = self.positions()
         return last
 
     @property
@@ -67,6 +71,25 @@ class Record:
         if self.winner is None:
             return f"a draw, {first}-{second}{why}"
         return f"{sides[self.winner]} wins {max(first, second)}-{min(first, second)}{why}"
+
+
+def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
+    """How many of the moves are legal one after the other, and the position after those; fast."""
+    words = np.empty((len(moves) + 1, 2), np.uint64)
+    legal = replay_words(int(start.game), U(start.own), U(start.opp), np.array(moves, np.int8), words)
+    rows, past = words[: legal + 1].tolist(), set(start.past)
+    if start.game >= Game.ABAPA:
+        for ply, ((own, opp), (_, sown)) in enumerate(pairwise(rows)):
+            key = own, opp, start.side ^ ply & 1
+            if key in past:  # a repetition has ended the game
+                legal = ply
+                break
+            if sown >> 48 == own >> 48:
+                past.add(key)
+            else:
+                past.clear()
+    own, opp = rows[legal]
+    return legal, Position(start.game, own, opp, start.side ^ legal & 1, frozenset(past))
 
 
 def put_back_passes(start: Position, moves: Sequence[int]) -> tuple[int, ...]:

@@ -8,9 +8,12 @@ far, not of two words: `Position` looks after it.
 from enum import IntEnum
 from functools import cached_property
 
-from awello.bits import index_of, moves_of, rest_of
+import numpy as np
+import numpy.typing as npt
+
+from awello.bits import bit, index_of, moves_of, rest_of
 from awello.errors import ConfigError
-from awello.kernel import U, kernel
+from awello.kernel import U, Words, kernel
 from awello.rules import awale, othello
 from awello.rules.othello import SQUARES4, SQUARES6, SQUARES8
 
@@ -26,6 +29,14 @@ class Game(IntEnum):
     ABAPA = awale.ABAPA
     TOURNAMENT = awale.TOURNAMENT
     ROMEIN = awale.ROMEIN
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Game":
+        """The game of a name: `Game("othello6")`, `Game("romein")`; "awale" is the usual variant."""
+        names = {str(game): game for game in cls} | {"awale": cls.ABAPA}
+        if isinstance(value, str) and value.lower() in names:
+            return names[value.lower()]
+        raise ConfigError(f"unknown game {value!r}: choose {', '.join(names)}")
 
     def __repr__(self) -> str:
         return f"Game.{self.name}"
@@ -133,3 +144,38 @@ def perft(game: int, own: U, opp: U, depth: int) -> int:
         leaves += perft(game, next_own, next_opp, depth - 1)
         moves = rest_of(moves)
     return leaves
+
+
+@kernel("int64(int64, uint64, uint64, int8[::1], uint64[:, ::1])")
+def replay(game: int, own: U, opp: U, moves: npt.NDArray[np.int8], words: Words) -> int:
+    """Play moves up to the first that is illegal, repetition left aside; how many were played.
+
+    Row n of `words` becomes the position after n moves, the mover's word first.
+    """
+    words[0, 0], words[0, 1] = own, opp
+    for number in range(moves.size):
+        move, legal = int(moves[number]), legal_moves(game, own, opp)
+        if move == PASS and legal == U(0) and not is_over(game, own, opp):
+            own, opp = opp, own
+        elif 0 <= move < 64 and legal & bit(move) != U(0):
+            own, opp = play(game, own, opp, move)
+        else:
+            return number
+        words[number + 1, 0], words[number + 1, 1] = own, opp
+    return int(moves.size)
+
+
+@kernel("int64(int64, uint64, uint64, uint64[:, ::1])")
+def canonical_children(game: int, own: U, opp: U, words: Words) -> int:
+    """Write the position after each legal move, or after a pass, to `words` as its canonical symmetry; their number."""
+    moves, count = legal_moves(game, own, opp), 0
+    if moves == U(0) and not is_over(game, own, opp):
+        words[0, 0], words[0, 1] = othello.canonical(opp, own)
+        return 1
+    while moves != U(0):
+        next_own, next_opp = play(game, own, opp, index_of(moves))
+        if game < awale.ABAPA:
+            next_own, next_opp = othello.canonical(next_own, next_opp)
+        words[count, 0], words[count, 1] = next_own, next_opp
+        moves, count = rest_of(moves), count + 1
+    return count

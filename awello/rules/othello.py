@@ -6,6 +6,7 @@ board they see: on every size a1 is the top left corner.
 """
 
 import re
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -128,9 +129,10 @@ def square_at(column: int, row: int, size: int) -> int:
     return 8 * (row + margin) + column + margin
 
 
-def squares_of(size: int) -> list[int]:
+@cache
+def squares_of(size: int) -> tuple[int, ...]:
     """The squares of a board in reading order: a1, b1 and so on."""
-    return [square_at(column, row, size) for row in range(size) for column in range(size)]
+    return tuple(square_at(column, row, size) for row in range(size) for column in range(size))
 
 
 def format_square(square: int, size: int) -> str:
