@@ -1,8 +1,18 @@
-"""Where Awello keeps things: what can be made again, and what people want to keep."""
+"""The folders that Awello writes to (a cache, and data to keep), and how to write a file atomically."""
 
+import atexit
 import os
 import platform
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
+from functools import cache
 from pathlib import Path
+
+PRIVATE = 0o700
+FRESH = "AWELLO_TEMPORARY_CACHE"  # tells worker processes which temporary folder their parent made
 
 
 def user_cache() -> Path:
@@ -27,3 +37,68 @@ def _folder(chosen: str, mac: str, windows: str, unix: str, usual: str) -> Path:
         case _:
             base = os.environ.get(unix) or usual
     return Path(base).expanduser() / "awello"
+
+
+def write_atomically(path: Path, data: bytes | str) -> None:
+    """Replace the content of a file (text as UTF-8); whenever the process is killed, the file is the old or the new."""
+    path = path.resolve()  # so that a link stays a link
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with draft.open("wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@cache
+def writable_cache(usual: Path, name: str) -> Path:
+    """The folder of this name in the usual cache if files can be made in it, else in a private temporary folder."""
+    if _is_writable(usual / name):
+        return usual / name
+    folder = _temporary_cache() / name
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _temporary_cache() -> Path:
+    """A folder that only this user can write, because compiled code is loaded from it.
+
+    The same one is used every time, so that kernels are compiled once.  If another user made it, or others can write
+    to it, this process and the ones it starts get a fresh one, which is removed at the end.
+    """
+    if fresh := os.environ.get(FRESH):
+        return Path(fresh)
+    lasting = Path(tempfile.gettempdir()) / f"awello-{getattr(os, 'getuid', int)()}"
+    if _is_private(lasting) and _is_writable(lasting):
+        return lasting
+    made = tempfile.mkdtemp(prefix="awello-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    os.environ[FRESH] = made
+    print(f"awello: '{lasting}' is not a private folder of this user: using '{made}' for this run", file=sys.stderr)
+    return Path(made)
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether it is a folder of this user that nobody else can enter; it is made if it does not exist."""
+    try:
+        folder.mkdir(PRIVATE, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return False
+    if not hasattr(os, "getuid"):  # Windows: each user has a temporary folder of their own
+        return stat.S_ISDIR(found.st_mode)
+    mine = found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) == PRIVATE
+    return stat.S_ISDIR(found.st_mode) and mine
+
+
+def _is_writable(folder: Path) -> bool:
+    """Whether files can be made in a folder; it is made if it does not exist."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True

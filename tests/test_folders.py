@@ -1,0 +1,42 @@
+"""Files are written atomically: an interruption at any step leaves the old content, and no draft."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from awello.folders import write_atomically
+
+
+def test_text_and_bytes_replace_the_content(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    write_atomically(file, "Awalé\n")
+    assert file.read_bytes() == "Awalé\n".encode()
+    write_atomically(file, b"\x00\xff")
+    assert file.read_bytes() == b"\x00\xff"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_an_interruption_leaves_the_old_file(
+    step: str, error: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    file = tmp_path / "file"
+    file.write_text("old")
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(error):
+        write_atomically(file, "new")
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    write_atomically(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"
