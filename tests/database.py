@@ -5,14 +5,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-
-PATIENCE = 30.0
+from waiting import wait_until
 
 
 def find_programs() -> Path | None:
@@ -70,15 +68,14 @@ def postgres() -> Iterator[str]:
 
 
 def _wait(folder: str) -> None:
-    begun = time.monotonic()
-    while True:
+    def answers() -> bool:
         try:
             psycopg.connect(f"host={folder} user=awello dbname=postgres").close()
-            return
         except psycopg.OperationalError:
-            if time.monotonic() - begun > PATIENCE:
-                raise
-            time.sleep(0.1)
+            return False
+        return True
+
+    wait_until(answers)
 
 
 def new_database(folder: str, name: str) -> str:

@@ -1,0 +1,219 @@
+"""Database addresses: whatever is wrong with one, the password in it is not shown; and whose database it is."""
+
+import logging
+import os
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+from conftest import awello
+from database import find_programs, new_database, postgres
+from sqlalchemy import inspect
+from test_club_trouble import BOOKS, restore
+
+from awello.archive import archive as archives
+from awello.archive.archive import Archive, Wanted
+from awello.archive.database import is_address
+from awello.archive.schema import ARCHIVE
+from awello.club.desk import Desk
+from awello.errors import AwelloError, ConfigError
+
+SECRET = "s3cr3t"
+WRONG = [
+    "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db",
+    "postgresql+asyncpg://user:s3cr3t@127.0.0.1:1/db",
+    "postgressql://user:s3cr3t@127.0.0.1:1/db",
+    "mysql://user:s3cr3t@127.0.0.1:1/db",
+    "postgresql://user:s3cr3t@127.0.0.1:54x2/db",
+    "postgresql://user:s3cr3t@127.0.0.1:/db",
+    "postgresql://user:s3cr3t@127.0.0.1:99999999/db",
+    "postgresql://user:s3cr3t@127.0.0.1:1/db",
+    "postgresql://user:s3cr3t@127.0.0.1:1",
+    "postgresql://user:s3cr3t@",
+    "postgresql://user:s3cr3t/db",
+    "postgresql://user:s3cr3t",
+    "postgresql://user:s@s3cr3t@127.0.0.1:1/db",
+    "postgresql://user:1@s3cr3t:1/x@127.0.0.1:1/db",
+    "postgresql://user:s3cr3t/x?y#z@127.0.0.1:1/db",
+    "postgresql://user:s3cr3t@@127.0.0.1:1/db",
+    "postgresql://user:s3cr3t @127.0.0.1:1/db",
+    "postgresql://user:s3cr3t\n@127.0.0.1:1/db",
+    "postgresql://user:s3cr3t%00@127.0.0.1:1/db",
+    "postgresql://user:s3cr3t@127.0.0..1:1/db",
+    "postgresql://user:s3cr3t@[::1/db",
+    "postgresql://user@127.0.0.1:1/db?password=s3cr3t",
+    "postgresql://user@127.0.0.1:1/db?pasword=s3cr3t",
+    "postgresql://user@127.0.0.1:1/db?sslpassword=s3cr3t&password=s3cr3t",
+    "postgresql:/user:s3cr3t@127.0.0.1:1/db",
+    "postgresql:///user:s3cr3t@127.0.0.1:1/db",
+    "postgresql//user:s3cr3t@127.0.0.1:1/db",
+    "postgresql:user:s3cr3t@127.0.0.1:1/db",
+    "postgresql;//user:s3cr3t@127.0.0.1:1/db",
+    "://user:s3cr3t@127.0.0.1:1/db",
+    "//user:s3cr3t@127.0.0.1:1/db",
+    "user:s3cr3t@127.0.0.1:1/db",
+    " postgresql://user:s3cr3t@127.0.0.1:1/db",
+    "host=127.0.0.1 port=1 user=user password=s3cr3t",
+]
+ONE = "postgresql+psycog://user:s3cr3t@127.0.0.1:1/db"
+COMMANDS = [
+    ["games", "list", "--archive", "PLACE"],
+    ["games", "import", "README.md", "--archive", "PLACE"],
+    ["games", "files", "--archive", "PLACE"],
+    ["games", "show", "1", "--archive", "PLACE"],
+    ["games", "export", "x.ggf", "--archive", "PLACE"],
+    ["explore", "--archive", "PLACE"],
+    ["autoplay", "FOLDER", "--games", "1", "--archive", "PLACE"],
+    ["train", "cnn", "PLACE", "--out", "FOLDER/x"],
+    ["serve", "--port", "0", "--no-browser", "--club", "PLACE"],
+    ["club", "open", "PLACE", "Ann"],
+    ["club", "password", "PLACE", "Ann"],
+    ["club", "program", "PLACE", "Ann", "rex"],
+    ["club", "close", "PLACE", "Ann"],
+    ["club", "accounts", "PLACE"],
+    ["club", "audit", "PLACE"],
+    ["club", "tournament", "PLACE", "Cup", "--at", "10m"],
+    ["club", "tournaments", "PLACE"],
+    ["club", "cancel", "PLACE", "1"],
+    ["club", "backup", "PLACE", "FOLDER/copy"],
+    ["club", "PLACE", "accounts"],
+    ["games", "list", "PLACE"],
+    ["serve", "--clubs=PLACE"],
+]
+
+
+def refuses(command: list[str], place: str, folder: Path) -> None:
+    """A command ends in one line that does not hold the password."""
+    words = [word.replace("PLACE", place).replace("FOLDER", str(folder)) for word in command]
+    done = awello(*words, stdin="correct horse\n")
+    assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("awello: "), done.stderr
+    assert SECRET not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("place", WRONG)
+@pytest.mark.parametrize("command", [COMMANDS[0], ["club", "accounts", "PLACE"]], ids=["archive", "club"])
+def test_a_wrong_address_does_not_show_its_password(
+    place: str, command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    refuses(command, place, tmp_path)
+    assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_no_command_shows_the_password_of_an_address(
+    command: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    refuses(command, ONE, tmp_path)
+    assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize("place", WRONG)
+def test_no_error_holds_the_password(place: str) -> None:
+    """Neither its text, nor what it was raised from, as a log shows them."""
+    for make in (Archive, Desk):
+        with pytest.raises(AwelloError) as caught:
+            make(place)
+        shown = logging.Formatter().formatException((caught.type, caught.value, None))
+        assert SECRET not in shown
+
+
+def test_files_may_have_odd_names(tmp_path: Path) -> None:
+    for name in ("a:b@c.sqlite", "games.sqlite", "password=x"):
+        Archive(tmp_path / name).close()
+    assert not any(map(is_address, ("games.sqlite", "C:/games.sqlite", "./a:b@c", "~/x", "a/b", "/a:b@c")))
+
+
+# ---- whose database it is --------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("old", [False, True], ids=["new", "of the first version"])
+def test_a_file_of_another_application_is_refused(tmp_path: Path, old: bool) -> None:
+    club, archive = tmp_path / "club.sqlite", tmp_path / "archive.sqlite"
+    if old:
+        for file in (club, archive):
+            restore(BOOKS / f"{file.stem}-0.1.0.sql", tmp_path).rename(file)
+    else:
+        Desk(club).close()
+        Archive(archive).close()
+    with pytest.raises(ConfigError, match=r"club.sqlite' is a club: the archive needs a database of its own"):
+        Archive(club)
+    with pytest.raises(ConfigError, match=r"archive.sqlite' is an archive: the club needs a database of its own"):
+        Desk(archive)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE state (colour TEXT)")
+    for make in (Archive, Desk):
+        with pytest.raises(ConfigError, match="is of another program"):
+            make(other)
+    Desk(club).close()
+    Archive(archive).close()
+    for file, kind in ((club, "club"), (archive, "archive")):
+        with sqlite3.connect(file) as connection:
+            assert connection.execute("SELECT application FROM state").fetchall() == [(kind,)]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[str]:
+    with postgres() as found:
+        yield found
+
+
+@pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
+def test_one_database_of_a_server_holds_one_application(folder: str) -> None:
+    place = new_database(folder, "both")
+    Desk(place).close()
+    with pytest.raises(ConfigError, match="is a club: the archive needs a database of its own"):
+        Archive(place)
+    Desk(place).close()
+    other = new_database(folder, "other")
+    Archive(other).close()
+    with pytest.raises(ConfigError, match="is an archive: the club needs a database of its own"):
+        Desk(other)
+
+
+@pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
+def test_two_schemas_of_one_database_hold_both(folder: str) -> None:
+    place = new_database(folder, "schemas")
+    with psycopg.connect(place, autocommit=True) as connection:
+        for name in ("club", "archive"):
+            connection.execute(f"CREATE SCHEMA {name}".encode())
+    for _ in range(2):
+        desk = Desk(f"{place}&options=-csearch_path%3Dclub")
+        archive = Archive(f"{place}&options=-csearch_path%3Darchive")
+        desk.claim()
+        assert archive.empty
+        desk.close()
+        archive.close()
+
+
+def test_an_old_archive_that_cannot_be_written_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = restore(BOOKS / "archive-0.1.0.sql", tmp_path)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everything
+    archive = Archive(place)
+    assert len(archive.numbers(Wanted())) == 3
+    archive.close()
+    with sqlite3.connect(place) as connection:
+        assert "application" not in str(connection.execute("SELECT sql FROM sqlite_master").fetchall())
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_an_interrupted_upgrade_changes_nothing(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if kind == "postgresql" and find_programs() is None:
+        pytest.skip("PostgreSQL is not installed")
+    place = str(tmp_path / "a") if kind == "sqlite" else new_database(request.getfixturevalue("folder"), "half")
+
+    def half(connection: object) -> None:
+        connection.exec_driver_sql("CREATE TABLE half (id INTEGER)")  # type: ignore[attr-defined]
+        raise KeyboardInterrupt
+
+    Archive(place).close()
+    with monkeypatch.context() as patch:
+        patch.setattr(archives, "ARCHIVE", replace(ARCHIVE, steps=[half]))
+        with pytest.raises(KeyboardInterrupt):
+            Archive(place)
+    again = Archive(place)
+    assert not inspect(again.engine).has_table("half") and again.empty
+    again.close()
