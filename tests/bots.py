@@ -55,7 +55,7 @@ class First(Player):
                 while True:
                     pass
             case "late":
-                time.sleep(0.05)
+                time.sleep(0.05)  # longer than the limits it is given
             case "big":
                 self.kept.append(np.zeros(1 << 20, np.uint8)[::2])
             case "hoards":

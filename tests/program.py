@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 from twins import PASS, AwaleTwin, OthelloTwin
@@ -38,7 +38,7 @@ def think() -> str | None:
         case "is killed":
             os.kill(os.getpid(), 9)
         case "sleeps":
-            time.sleep(60)
+            threading.Event().wait(600)
         case "floods":
             while True:
                 print("thinking")
@@ -118,9 +118,9 @@ def answer_uci(command: str, *words: str) -> str:
 
 
 if wrong == "has a child":
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    child = subprocess.Popen([sys.executable, "-c", "import threading; threading.Event().wait(600)"])
     log.write_text(str(child.pid))
-    time.sleep(60)
+    threading.Event().wait(600)
 if wrong == "greets":
     print("Welcome!\n\nAnother line", flush=True)
 answer = {"gtp": answer_gtp, "nboard": answer_nboard, "uci": answer_uci}[protocol]
@@ -131,4 +131,4 @@ for line in sys.stdin:
         continue
     print(answer(*line.split()), end="\n\n", flush=True)
 if wrong == "stays":
-    time.sleep(60)
+    threading.Event().wait(600)

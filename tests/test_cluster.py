@@ -6,8 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import distributed
 import pytest
 from conftest import ROOT, awello
 from database import find_programs, new_database, postgres
+from waiting import PATIENCE, wait_until
 
 from awello import Game, Match, format_transcript, make_player, play_match
 from awello.archive.archive import Archive, Wanted
@@ -96,10 +96,10 @@ def address(scheduler: str) -> Iterator[str]:
     with (
         pytest.MonkeyPatch.context() as patch,
         started("worker", scheduler, *words),
-        distributed.Client(scheduler, timeout=30, set_as_default=False) as client,
+        distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False) as client,
     ):
-        client.wait_for_workers(2, timeout=60)
-        patch.setattr(cluster, "CONNECTING", 30.0)
+        client.wait_for_workers(2, timeout=PATIENCE)
+        patch.setattr(cluster, "CONNECTING", PATIENCE)
         yield scheduler
 
 
@@ -126,10 +126,13 @@ def one_line(*words: str) -> str:
 
 
 def test_no_scheduler_and_no_workers_are_errors_of_a_line(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with distributed.Client(scheduler, timeout=30, set_as_default=False):
-        monkeypatch.setattr(cluster, "CONNECTING", 0.3)
+    with distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False):
+        wait = distributed.Client.wait_for_workers
+        monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
+        monkeypatch.setattr(distributed.Client, "wait_for_workers", lambda *words, timeout: wait(*words, timeout=0.1))
         said = one_line("--cluster", scheduler)
         assert f"no workers at {scheduler}: start some with 'dask worker {scheduler} --nthreads 1 --nworkers N'" in said
+    monkeypatch.setattr(cluster, "CONNECTING", 0.3)
     said = one_line("--cluster", "tcp://127.0.0.1:9")
     assert "no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'" in said
     assert "'dask worker tcp://HOST:8786 --nthreads 1 --nworkers N'" in said
@@ -181,19 +184,10 @@ def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path)
         seen: list[int] = []
         rounds = run(tournament, tmp_path / "there", address, lambda results: seen.append(bots())).rounds
         assert max(seen) > 0
-        until(lambda: bots() == 0)
+        wait_until(lambda: bots() == 0)
     players = [make_player(spec) for spec in tournament.specs]
     here = [play_one(tournament.match(0, number // 2), players, number) for number in range(12)]
     assert [game.moves for each in rounds for game in each.games] == [format_transcript(record) for record in here]
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for what happens in other processes."""
-    for _ in range(100):
-        if holds():
-            return
-        time.sleep(0.1)
-    raise AssertionError
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------
@@ -247,7 +241,7 @@ def test_ctrl_c_keeps_what_was_played_and_leaves_nothing_to_do(address: str) -> 
     result = play_match(replace(MATCH, games=500), address, interrupt)
     assert (result.games, result.interrupted) == (3, True)
     with distributed.Client(address, set_as_default=False) as client:
-        until(lambda: client.run_on_scheduler(lambda dask_scheduler: not dask_scheduler.tasks))
+        wait_until(lambda: client.run_on_scheduler(lambda dask_scheduler: not dask_scheduler.tasks))
 
 
 def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

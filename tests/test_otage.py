@@ -2,7 +2,6 @@
 
 import math
 import random
-import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import random_record
+from waiting import wait_until
 
 from awello import PASS, Game, Position, Record, parse_transcript
 from awello.errors import ConfigError, SpecError
@@ -273,10 +273,7 @@ def test_it_thinks_on_the_opponents_time() -> None:
     for _ in range(6):
         choice = player.choose(position, Clock())
         position = position.play(choice.move)
-        for _ in range(500):
-            if len(player.guesses) > 3 or not (player.pondering and player.pondering.is_alive()):
-                break
-            time.sleep(0.01)
+        wait_until(lambda: len(player.guesses) > 3 or not (player.pondering and player.pondering.is_alive()))
         expected = player.expected
         answer = next((move for move in position.legal_moves() if position.after(move) == expected), None)
         position = position.play(position.legal_moves()[0] if answer is None else answer)

@@ -7,13 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import ROOT, listen
+from waiting import PATIENCE, wait_until
 
 from awello import PASS, Game, Match, Position, make_player, parse_position, parse_transcript, play_match
 from awello.arena.duel import Duel, play_duel
@@ -24,6 +24,7 @@ from awello.formats.ggf import format_ggf
 from awello.limits import Clock
 from awello.players.nboard import ABOUT
 from awello.players.player import Choice, Forfeit
+from awello.players.program import Program
 from awello.players.simple import Random
 from awello.record import Record
 
@@ -50,13 +51,11 @@ def processes(log: Path) -> list[str]:
 
 
 def gone(process: int) -> bool:
-    """Whether nothing is left of a process, or soon will be."""
-    for _ in range(100):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.05)
+    """Whether nothing is left of a process."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
     return False
 
 
@@ -238,7 +237,7 @@ def test_a_program_that_exceeds_its_clock(log: Path, name: str, wrong: str) -> N
     assert [record.reason for record in result.records] == ["ran out of time"] * 2
     assert result.losses == 2
     assert len(processes(log)) == 2
-    assert gone(int(log.with_suffix(".process").read_text()))
+    wait_until(lambda: gone(int(log.with_suffix(".process").read_text())))
 
 
 def test_the_clock_of_the_game_counts_too(log: Path) -> None:
@@ -259,7 +258,7 @@ def test_a_program_that_cannot_start_again_loses_its_games(log: Path) -> None:
 # ---- beginnings and ends --------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
 def test_a_program_that_speaks_something_else(log: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("awello.players.program.READY", 1.0)
+    monkeypatch.setattr("awello.players.program.READY", 0.1)
     with pytest.raises(SpecError, match=r"gives no answer: does it speak (GTP|NBoard|UCI)"):
         play_match(Match(GAMES[name], spec(log, "is silent", name), "random"))
 
@@ -278,26 +277,32 @@ def test_nothing_is_left_of_it(log: Path, habit: str) -> None:
     process = player.program._process.pid
     del player
     gc.collect()
-    assert gone(process)
+    wait_until(lambda: gone(process))
 
 
 def test_what_it_has_started_ends_with_it(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("awello.players.program.READY", 2.0)
+    hear = Program.hear
+
+    def hear_late(program: Program, *words: Any) -> str:
+        wait_until(lambda: log.exists() and log.read_text())  # the child has begun
+        return hear(program, *words)
+
+    monkeypatch.setattr("awello.players.program.READY", 0.1)
+    monkeypatch.setattr(Program, "hear", hear_late)
     with pytest.raises(SpecError, match="gives no answer"):
         make_player(spec(log, "has a child")).begin(Game.OTHELLO, 1)
-    assert gone(int(log.read_text()))
+    wait_until(lambda: gone(int(log.read_text())))
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows")
 def test_ctrl_c_ends_it_too(log: Path) -> None:
     words = [sys.executable, "-m", "awello", "match", "othello", spec(log, "sleeps"), "random"]
     ours = subprocess.Popen(words, cwd=ROOT, preexec_fn=listen, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    while not log.exists() or "genmove black" not in heard(log):
-        time.sleep(0.05)
+    wait_until(lambda: log.exists() and "genmove black" in heard(log))
     ours.send_signal(signal.SIGINT)
-    _, errors = ours.communicate(timeout=30)
+    _, errors = ours.communicate(timeout=PATIENCE)
     assert (ours.returncode, b"interrupted" in errors) == (130, True)
-    assert gone(int(log.with_suffix(".process").read_text()))
+    wait_until(lambda: gone(int(log.with_suffix(".process").read_text())))
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ class Duel:
     """Whether all games are played, whatever is clear before."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
         if self.games < 2 or self.games % 2:
             raise ConfigError(f"{self.games} games: a duel plays pairs, so give an even number")
 

@@ -1,10 +1,11 @@
-"""A player under guard: it lives in a process of its own, where it is measured and can be ended.
+"""A player under guard: it lives in a process of its own, where it is measured and can be ended with all it starts.
 
 To a game it is a player like any other.  Whatever goes wrong in its process (an exception, a crash of the whole
 process, an answer that never comes, one that the rules forbid, more than its terms allow) loses it the game, and
 nothing else.  A player whose process has died is made again for its next game.
 """
 
+import math
 import multiprocessing
 import os
 import signal
@@ -18,17 +19,21 @@ from traceback import extract_tb
 from typing import Any
 
 from awello.arena.footprint import footprint
+from awello.arena.supervisor import supervise
 from awello.arena.workers import deaf
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.kernel import kernel_modules
 from awello.limits import Clock, format_seconds
 from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
+from awello.players.process_tree import descendants, kill_tree, memory_use, processor_time
 from awello.players.spec import parse_spec
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
 GRACE = 1.0  # seconds beyond its time after which a player that gives no answer is ended
+SAMPLING = 0.1  # seconds between two measurements of memory, while an answer is awaited
+PATIENCE = 5.0  # seconds for a player's processes to end
 MIB = 1 << 20
 SLACK, SLACK_SECONDS = 1.1, 0.02  # what processor time may exceed wall time by before it proves another thread
 LONGEST = 200  # letters of a message
@@ -44,7 +49,7 @@ class Terms:
     tolerance: float = 0.01
     """Seconds by which a move may be late, for what the machine itself costs."""
     memory: float | None = None
-    """MiB of its tables, as `footprint` finds them."""
+    """MiB of its tables, as `footprint` finds them, and of the processes that it starts."""
     learning: float | None = None
     """Seconds from making the player to its being ready for a game."""
     threads: int | None = None
@@ -66,9 +71,9 @@ class Used:
     seconds: float = 0.0
     worst: float = 0.0
     processor: float = 0.0
-    """Seconds of processor time of all its threads: in its moves and, but for the first thread, between them."""
+    """Seconds of all its threads and processes: in its moves and, but for the first thread, between them."""
     memory: int = 0
-    """Bytes of its tables at the end of the game."""
+    """Bytes of its tables at the end of the game, and the most that its processes took when they were measured."""
     learning: float = 0.0
     """Seconds it took to be ready, when it was last made."""
 
@@ -81,7 +86,9 @@ class Guarded(Player):
         self.forfeit: Forfeit | None = None
         self.used = Used()
         self._out: Forfeit | None = None  # it learns too slowly, or the tournament is over
-        self._process: Any = None
+        self._process: Any = None  # the supervisor of the player's process
+        self._pid = 0  # the player's process
+        self._memory = 0  # the most bytes that its processes have taken in this game
         self._connection: Connection
         self._record: Record | None = None
         self._lock = threading.Lock()
@@ -93,6 +100,7 @@ class Guarded(Player):
         if self._process is not None:
             return
         self._start()
+        self._pid = self._ask("crash", None, "pid")
         terms = self.terms
         learning = self._ask("learning", terms.learning, "make", str(self.spec), self.game)
         self.used = replace(self.used, learning=learning)
@@ -100,7 +108,7 @@ class Guarded(Player):
             raise self._too_slow(learning)
 
     def begin(self, game: Game, seed: int) -> None:
-        self.used, self.forfeit = Used(learning=self.used.learning), None
+        self.used, self.forfeit, self._memory = Used(learning=self.used.learning), None, 0
         try:
             self.ready()
             self._ask("time", self.terms.move_time, "begin", game, seed)
@@ -129,19 +137,26 @@ class Guarded(Player):
     def end(self) -> None:
         try:
             if self._process is not None:
-                memory, processor = self._ask("crash", None, "measure")
-                self.used = replace(self.used, memory=memory, processor=processor)
+                tables, processor = self._ask("crash", None, "measure")
+                self.used = replace(self.used, memory=tables + self._memory, processor=processor)
                 self._ask("time", self.terms.move_time, "end")
                 self._check()
         except Forfeit as forfeit:
             self._lose(forfeit)
 
-    def close(self) -> None:
-        """End the process, for good and from any thread."""
+    def stop(self) -> None:
+        """Begin to end the player, for good and from any thread."""
         with self._lock:
             self._out = Forfeit("crash", "it was ended")
-            if process := self._process:
-                process.kill()
+            if self._process:
+                self._process.terminate()
+
+    def close(self) -> None:
+        """End the player with all it started, for good and from any thread."""
+        self.stop()
+        with self._lock:
+            if self._process:
+                _end(self._process)
 
     # --- the terms ----------------------------------------------------------------------------------------------------
     def _count(self, seconds: float) -> None:
@@ -152,10 +167,23 @@ class Guarded(Player):
         """Whether a game that is over kept to the terms of memory and threads."""
         terms, used = self.terms, self.used
         if terms.memory is not None and used.memory > terms.memory * MIB:
-            raise Forfeit("memory", f"its tables take {used.memory / MIB:.1f} MiB, {terms.memory:g} are allowed")
+            raise self._too_large("tables and processes" if self._memory else "tables", used.memory)
         if terms.threads is not None and used.processor > SLACK * terms.threads * used.seconds + SLACK_SECONDS:
             busy = f"{used.processor:.2f} s of processor time in moves of {used.seconds:.2f} s"
             raise Forfeit("threads", f"more than {terms.threads}: {busy}")
+
+    def _too_large(self, what: str, found: int) -> Forfeit:
+        return Forfeit("memory", f"its {what} take {found / MIB:.1f} MiB, {self.terms.memory:g} are allowed")
+
+    def _measure_processes(self) -> None:
+        """Note the memory of the processes that the player has started, and end them all if it is too much."""
+        found = memory_use(descendants(self._pid))
+        self._memory = max(self._memory, found)
+        if self.terms.memory is not None and found > self.terms.memory * MIB:
+            self.used = replace(self.used, memory=self._memory)
+            kill_tree(self._pid)  # at once, without the time that a program has to end by itself
+            self._bury()
+            raise self._too_large("processes", found)
 
     def _lose(self, forfeit: Forfeit) -> Forfeit:
         """Note the first thing that lost the game."""
@@ -175,22 +203,24 @@ class Guarded(Player):
         methods = multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:
-            context.set_forkserver_preload([__name__, *kernel_modules()])  # once, not in each process
+            modules = ["awello.arena.preload", __name__, *kernel_modules()]
+            context.set_forkserver_preload(modules)  # once, not in each process
         self._connection, theirs = context.Pipe()
         players = os.environ.get("AWELLO_PLAYERS", "")
         with self._lock:
             if self._out:
                 raise self._out
-            self._process = context.Process(target=_live, args=(theirs, players), daemon=True)
+            process = context.Process(target=_live, args=(theirs, players), daemon=True)
             with deaf():
-                self._process.start()
+                process.start()
+            self._process, self._pid = process, 0
         theirs.close()
 
     def _bury(self) -> int:
-        """End the process if it lives; its exit status."""
-        process, self._process = self._process, None
-        process.kill()
-        process.join()
+        """End the player's processes if they live; the exit status of the first."""
+        with self._lock:
+            process, self._process = self._process, None
+            _end(process)
         self._connection.close()
         return int(process.exitcode)
 
@@ -199,12 +229,14 @@ class Guarded(Player):
         limit = None if seconds is None else seconds + self.terms.tolerance + GRACE
         try:
             self._connection.send((question, given))
-            if not self._connection.poll(limit):
+            if not self._wait(limit):
                 if reason == "learning":
                     raise self._too_slow(limit or 0)
                 self._bury()
                 raise Forfeit(reason, f"no answer within {limit:.1f} s")
             answer = self._connection.recv()
+            if question in ("choose", "measure"):
+                self._measure_processes()
         except (EOFError, OSError):
             raise Forfeit("crash", f"its process ended {_exit(self._bury())}") from None
         if isinstance(answer, Forfeit):
@@ -212,6 +244,24 @@ class Guarded(Player):
                 self._bury()
             raise answer
         return answer
+
+    def _wait(self, seconds: float | None) -> bool:
+        """Whether there is an answer in time."""
+        end = math.inf if seconds is None else perf_counter() + seconds
+        while (left := end - perf_counter()) > 0:
+            if self._connection.poll(min(left, SAMPLING)):
+                return True
+            self._measure_processes()
+        return False
+
+
+def _end(process: Any) -> None:
+    """End a player's processes."""
+    process.terminate()
+    process.join(PATIENCE)
+    if process.is_alive():
+        process.kill()
+        process.join()
 
 
 def _exit(status: int) -> str:
@@ -225,7 +275,10 @@ class _Host:
 
     player: Player
     processor = 0.0  # seconds in the moves of this game, and of other threads between them
-    others = 0.0  # seconds of other threads since the process began
+    others = 0.0  # seconds of other threads and processes since the process began
+
+    def pid(self) -> int:
+        return os.getpid()
 
     def make(self, spec: str, game: Game) -> float:
         begun = perf_counter()
@@ -245,19 +298,20 @@ class _Host:
         if record is not None:
             self.player.follow(record)
         self._count_others()
-        begun, busy = perf_counter(), process_time()
+        busy, begun = _processes_time() + process_time(), perf_counter()
         choice = self.player.choose(position, clock)
-        seconds = perf_counter() - begun
-        self.processor += process_time() - busy
-        self.others = process_time() - thread_time()
+        seconds, busy_now, own = perf_counter() - begun, process_time(), thread_time()
+        busy_now += _processes_time()
+        self.processor += busy_now - busy
+        self.others = busy_now - own
         if not isinstance(choice, Choice) or isinstance(choice.move, str):
             raise IllegalMoveError(f"a player must choose a Choice of a number, not {choice!r}")
         position.play(choice.move)
         return int(choice.move), seconds
 
     def _count_others(self) -> None:
-        """Add what threads but this one have done since they were last looked at."""
-        others = process_time() - thread_time()
+        """Add what threads but this one, and other processes, have done since they were last looked at."""
+        others = process_time() - thread_time() + _processes_time()
         self.processor, self.others = self.processor + others - self.others, others
 
     def measure(self) -> tuple[int, float]:
@@ -268,28 +322,38 @@ class _Host:
         self.player.end()
 
 
+def _processes_time() -> float:
+    """The seconds of processor time of all processes that this one has started."""
+    ended = os.times()
+    return ended.children_user + ended.children_system + processor_time(descendants(os.getpid()))
+
+
 def _live(connection: Connection, players: str) -> None:
     """The life of a player's process: answer questions until nobody is there to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    supervise(connection)
     os.dup2(2, 1)  # what a player prints is no part of the report
     os.environ["AWELLO_PLAYERS"] = players
     for module in kernel_modules():
         import_module(module)  # so that loading kernels late is not taken for learning
-    host = _Host()
+    host, pid = _Host(), os.getpid()
     while True:
         try:
             question, given = connection.recv()
         except EOFError:
             return
-        connection.send(_answer(host, question, given))
+        answer = _answer(host, question, given)
+        if os.getpid() != pid:
+            os._exit(1)  # a process that the player forked and let return: it must not answer, too
+        connection.send(answer)
 
 
 def _answer(host: _Host, question: str, given: tuple[Any, ...]) -> Any:
     try:
         return getattr(host, question)(*given)
     except Forfeit as forfeit:
-        return forfeit
+        message = _line(forfeit.message, 5 * LONGEST)  # which may hold a long command
+        return Forfeit(forfeit.reason, message)  # the arena may not know a class of the player's own
     except Resignation:
         return Forfeit("resigned", "it gave the game up")
     except IllegalMoveError as error:
@@ -300,14 +364,7 @@ def _answer(host: _Host, question: str, given: tuple[Any, ...]) -> Any:
         return Forfeit("crash", f"{_line(f'{type(error).__name__}: {error}')} ({where})")
 
 
-def _line(text: str) -> str:
+def _line(text: str, longest: int = LONGEST) -> str:
     """A text in one line that is not too long."""
     words = " ".join(text.split())
-    return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
-
-
-def _die_with_parent() -> None:
-    """Leave nothing running if the parent is ended by force."""
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        os._exit(1)
+    return words if len(words) <= longest else f"{words[:longest]}..."

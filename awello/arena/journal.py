@@ -15,6 +15,7 @@ from typing import Any, Self, TextIO
 
 from awello import __version__
 from awello.errors import ConfigError
+from awello.folders import write_atomically
 
 
 def own_players() -> dict[str, str]:
@@ -58,7 +59,7 @@ class Journal:
         lines = self.lines.read_bytes().splitlines(keepends=True)  # a cut may go through a letter
         whole = [line for line in lines if line.endswith(b"\n")]
         if whole != lines:
-            self.lines.write_bytes(b"".join(whole))
+            write_atomically(self.lines, b"".join(whole))
         try:
             return [json.loads(line) for line in whole]
         except ValueError:
@@ -68,7 +69,7 @@ class Journal:
         """Remember a finished part; the first one writes the configuration too."""
         if self._file is None:
             text = json.dumps(self.configuration, indent=2, ensure_ascii=False)
-            (self.folder / "configuration.json").write_text(text + "\n", "utf-8")
+            write_atomically(self.folder / "configuration.json", text + "\n")
             self._file = self.lines.open("a", encoding="utf-8")
         self._file.write(json.dumps(part, ensure_ascii=False) + "\n")
         self._file.flush()

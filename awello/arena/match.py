@@ -31,6 +31,9 @@ class Match:
     openings: tuple[tuple[int, ...], ...] = ()
     clock: Clock = field(default_factory=Clock)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
+
     def opening(self, number: int) -> tuple[int, ...]:
         """The opening of a game: the same for a game and the one after it, with the colours exchanged."""
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()

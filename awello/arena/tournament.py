@@ -23,7 +23,7 @@ from awello.arena.guard import MIB, Guarded, Terms, Used
 from awello.arena.journal import Journal, own_players
 from awello.arena.match import Match, play_one
 from awello.arena.openings import random_opening
-from awello.arena.workers import Jobs, check_jobs, work
+from awello.arena.workers import Jobs, check_jobs, uninterrupted, work
 from awello.errors import ConfigError
 from awello.formats.transcript import format_transcript
 from awello.players.player import Forfeit, find_player
@@ -46,6 +46,7 @@ class Tournament:
     """Random moves before both games of a round, the same for all pairs."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
         specs = [parse_spec(spec) for spec in self.specs]
         if len(specs) < 2:
             raise ConfigError("a tournament needs at least two bots: name them after the game")
@@ -167,7 +168,7 @@ class Standing:
 
     @property
     def mebibytes(self) -> float:
-        """The MiB of its tables."""
+        """The MiB of its tables and processes."""
         return self.memory / MIB
 
     @property
@@ -340,12 +341,11 @@ def _play_here(
             free.put(team)
 
     def end_all(_: object = None) -> None:
-        for team in teams:
-            _close(team)
+        _close([bot for team in teams for bot in team])
 
     try:
         stop.add_done_callback(end_all)
-        _make_ready(teams[0])
+        pool.submit(_make_ready, teams[0]).result()  # in a thread, where no Ctrl-C can cut it in two
         for team in teams:
             free.put(team)
         for future in islice(as_completed([stop, *(pool.submit(play, job) for job in missing)]), len(missing)):
@@ -353,9 +353,10 @@ def _play_here(
                 stop.result()  # raises; a bot that was ended has lost nothing
             yield future.result()
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        end_all()
-        pool.shutdown()
+        with uninterrupted():
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
+            pool.shutdown()
 
 
 def _play_afar(
@@ -393,6 +394,8 @@ def _team(tournament: Tournament) -> list[Guarded]:
 
 
 def _close(bots: Sequence[Guarded]) -> None:
+    for bot in bots:
+        bot.stop()
     for bot in bots:
         bot.close()
 

@@ -4,16 +4,19 @@ What workers do must follow from the item and from what `prepare` was given alon
 again.
 """
 
-import multiprocessing
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
+from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Protocol, TypeVar
 
 from awello.errors import ConfigError
+from awello.players.process_tree import adopt_orphans, kill_tree
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -21,6 +24,7 @@ Handle = TypeVar("Handle")
 Jobs = int | str  # so many processes here, or the address of the scheduler of a cluster
 Prepare = Callable[..., Callable[[], None] | None]  # what it returns, workers of a cluster call when the work is over
 AHEAD = 4  # items handed to each worker before their results are waited for
+PATIENCE = 5.0  # seconds for a worker to end
 
 
 class Each(Protocol):
@@ -52,10 +56,38 @@ def check_jobs(jobs: Jobs) -> None:
         raise ConfigError(f"{jobs} jobs: give at least one")
 
 
+class _Context(SpawnContext):
+    """Starts processes and remembers them: the program may have other children, which are not ours to end."""
+
+    def __init__(self) -> None:
+        self.started: list[SpawnProcess] = []
+
+    def Process(self, *args: Any, **options: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
+        """A process that is about to be started."""
+        self.started.append(SpawnProcess(*args, **options))
+        return self.started[-1]
+
+    def end_all(self) -> None:
+        """End the processes with all that they have started."""
+        started = [process for process in self.started if process.pid is not None]
+        for process in started:
+            if process.is_alive():
+                kill_tree(process.pid or 0)
+        for process in started:
+            process.join(PATIENCE)
+
+
+def _begin(prepare: Prepare | None, *given: Any) -> None:
+    """The first thing that a worker does."""
+    adopt_orphans()
+    if prepare:
+        prepare(*given)
+
+
 @contextmanager
 def _processes(workers: int, prepare: Prepare | None, *given: Any) -> Iterator[Each]:
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, prepare, given)
+    context = _Context()
+    pool = ProcessPoolExecutor(workers, context, _begin, (prepare, *given))
 
     def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         def submit(item: Item) -> Future[Result]:
@@ -70,9 +102,9 @@ def _processes(workers: int, prepare: Prepare | None, *given: Any) -> Iterator[E
         advice = "a player of your own must be registered in a file that they can import, or use one job"
         raise ConfigError(f"a worker process could not start or has died: {advice}") from None
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            child.terminate()
+        with uninterrupted():
+            pool.shutdown(wait=False, cancel_futures=True)
+            context.end_all()
 
 
 def in_order(
@@ -97,8 +129,22 @@ def deaf() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    resource_tracker.ensure_running()  # started later, within the block, it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C while something ends that must not be left half ended."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)

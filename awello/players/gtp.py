@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from awello.errors import SpecError
 from awello.limits import Clock
 from awello.players.player import Forfeit, register
-from awello.players.program import Program, Stranger
+from awello.players.program import MOST_LINES, Program, Stranger
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
@@ -91,6 +91,8 @@ def request(program: Program, command: str, seconds: float | None = None) -> str
     def is_last(line: str) -> bool:
         if answer or line.startswith(("=", "?")):  # what comes before is no part of the answer
             answer.append(line)
+        if len(answer) > MOST_LINES:
+            raise Forfeit("crash", f"the answer of {program.command!r} to {command!r} does not end")
         return bool(answer and not line)
 
     program.hear(is_last, seconds)

@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -117,7 +118,19 @@ def import_players(file: str) -> None:
     module = spec_from_file_location(f"{OWN}{path.stem}", path)
     if not path.is_file() or module is None or module.loader is None:
         raise SpecError(f"no players in {file!r}: give a Python file that registers some")
-    module.loader.exec_module(module_from_spec(module))
+    try:
+        module.loader.exec_module(module_from_spec(module))
+    except Exception as error:
+        raise SpecError(_locate(error, file)) from error
+
+
+def _locate(error: Exception, file: str) -> str:
+    """An error in a file of players in one line, with the line of the file that it comes from."""
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
+    where, line, message = file, lines[-1] if lines else 0, str(error)
+    if isinstance(error, SyntaxError):
+        where, line, message = error.filename or file, error.lineno or 0, error.msg
+    return f"{where}:{line}: {type(error).__name__}: {message}"
 
 
 def forget_players() -> None:

@@ -26,6 +26,7 @@ from typing import ClassVar, TextIO
 from awello.errors import AwelloError, SpecError
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Forfeit, Player, Resignation
+from awello.players.process_tree import kill_tree
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -189,6 +190,11 @@ class Program:
 
     def _gone(self) -> Forfeit:
         """How the program ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        if self.alive:
+            self.kill()
+            return Forfeit("crash", f"{self.command!r} has closed its input or output: try it in a shell")
         self.kill()
         status = self._process.returncode
         how = f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
@@ -228,17 +234,16 @@ def _end(process: "subprocess.Popen[str]") -> None:
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
-    try:
+    with suppress(subprocess.TimeoutExpired):
         process.wait(FAREWELL)
-    except subprocess.TimeoutExpired:
-        _kill(process)
+    _kill(process)
 
 
 def _kill(process: "subprocess.Popen[str]") -> None:
     """End a program and whatever it has started."""
     with suppress(OSError):
+        if process.poll() is None:
+            kill_tree(process.pid)
         if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)  # children whose parent has ended, too
     process.wait()

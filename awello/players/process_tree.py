@@ -1,0 +1,101 @@
+"""The processes that a player starts: what they use, and how to end them all.
+
+On Linux the tree of processes is read from `/proc`, and a process can adopt the descendants whose parents have ended
+(`PR_SET_CHILD_SUBREAPER`), so that programs which leave their session or process group stay in the tree.  Other systems
+offer neither to an ordinary user: there a tree consists of its root, nothing is adopted, and nothing is measured.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
+
+
+# --- what there is, and what it uses ----------------------------------------------------------------------------------
+def children(pid: int) -> list[int]:
+    """The children of a process, ended ones included until their exit status is read."""
+    found: list[int] = []
+    with suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  (this is asked for at each move)
+            found += _children_of_thread(f"/proc/{pid}/task/{task}/children")
+    return found
+
+
+def _children_of_thread(file: str) -> list[int]:
+    with suppress(OSError), open(file, "rb") as content:  # noqa: PTH123
+        return [int(pid) for pid in content.read().split()]
+    return []
+
+
+def descendants(pid: int) -> list[int]:
+    """The children of a process, their children, and so on."""
+    found = children(pid)
+    for each in found:  # which grows meanwhile
+        found += children(each)
+    return found
+
+
+def memory_use(pids: Iterable[int]) -> int:
+    """The bytes of resident memory of processes; a page shared by several is divided among them."""
+    return sum(map(_memory_use, pids))
+
+
+def _memory_use(pid: int) -> int:
+    for file, name in (("smaps_rollup", "Pss:"), ("status", "VmRSS:")):  # the first needs Linux 4.14
+        with suppress(OSError):
+            for line in Path(f"/proc/{pid}/{file}").read_text("ascii", "replace").splitlines():
+                if line.startswith(name):
+                    return int(line.split()[1]) << 10
+    return 0
+
+
+def processor_time(pids: Iterable[int]) -> float:
+    """The seconds of processor time of processes, and of their children that have ended."""
+    return sum(map(_processor_time, pids))
+
+
+def _processor_time(pid: int) -> float:
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()  # the name may hold anything
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+# --- how it ends ------------------------------------------------------------------------------------------------------
+def kill_tree(root: int) -> None:
+    """Kill a process, unless it is the calling one, and its descendants."""
+    if sys.platform == "win32":
+        os.kill(root, signal.SIGTERM)
+        return
+    found = {os.getpid()}
+    while fresh := {root, *descendants(root)} - found:
+        _send(signal.SIGSTOP, fresh)  # a process that is stopped starts no other, and its children stay its children
+        found |= fresh
+    _send(signal.SIGKILL, found - {os.getpid()})
+
+
+def _send(number: signal.Signals, pids: Iterable[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of each descendant whose own parent ends."""
+    if sys.platform == "linux":
+        _prctl(SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent() -> None:
+    """Be killed when the parent process ends."""
+    if sys.platform == "linux":
+        _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

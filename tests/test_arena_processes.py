@@ -1,0 +1,124 @@
+"""What bots start is measured and ended with them, and nothing else is; an interruption leaves nothing behind."""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from awello import Game
+from awello.arena.guard import Guarded, Terms
+from awello.arena.tournament import Played, Tournament, play_round, run
+from awello.arena.workers import crew
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux alone")
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def _bots(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "unruly_bots.py"))
+
+
+def lives(pid: int) -> bool:
+    """Whether a process runs; one that has ended but was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def play(how: str, pids: Path, terms: Terms = Terms()) -> tuple[Played, Played]:  # noqa: B008
+    """The games of a round of an unruly bot against one that behaves; none of its processes may be left."""
+    tournament = Tournament(Game.OTHELLO4, (f"unruly,how={how},pids={pids}", "random"), 1, terms=terms)
+    bots = [Guarded(spec, tournament.game, terms) for spec in tournament.specs]
+    try:
+        played = play_round(tournament, bots, 0, 0)
+    finally:
+        for bot in bots:
+            bot.close()
+    started = [int(line) for line in pids.read_text().split()] if pids.exists() else []
+    assert not [pid for pid in started if lives(pid)]
+    assert all(game.forfeits[1] is None for game in played.games), "the other bot has lost nothing"
+    return played.games
+
+
+# --- measures ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("how", ["eats_in_child", "eats_in_daemon"])
+def test_memory_of_processes_is_measured(how: str, tmp_path: Path) -> None:
+    for game in play(how, tmp_path / "pids"):
+        assert game.forfeits[0] is None
+        assert game.used[0].memory > 64 * MIB > game.used[1].memory > 0
+
+
+@pytest.mark.parametrize("how", ["eats_in_child", "eats_in_daemon"])
+def test_memory_of_processes_is_limited(how: str, tmp_path: Path) -> None:
+    for game in play(how, tmp_path / "pids", Terms(memory=32)):
+        assert game.score[0] == 0
+        assert game.forfeits[0] is not None
+        assert game.forfeits[0][0] == "memory"
+        assert "its processes take" in game.forfeits[0][1]
+        assert game.used[0].memory > 32 * MIB
+
+
+@pytest.mark.parametrize("how", ["works_in_child", "works_in_daemon"])
+def test_processor_time_of_processes_is_measured(how: str, tmp_path: Path) -> None:
+    for game in play(how, tmp_path / "pids"):
+        assert game.used[0].processor > 0.25
+
+
+# --- attacks ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("nothing", None),
+        ("prints", None),
+        ("starts_ten", None),
+        ("changes_group", None),
+        ("forks_and_returns", None),
+        ("starts_daemon_and_dies", "crash"),
+        ("closes_pipes", "crash"),
+        ("raises_own_class", "crash"),
+        ("ignores_signals", "time"),
+    ],
+)
+def test_an_unruly_bot_costs_its_own_games_alone(how: str, reason: str | None, tmp_path: Path) -> None:
+    for game in play(how, tmp_path / "pids", Terms(move_time=20 if reason != "time" else 0.05)):
+        assert (game.forfeits[0][0] if game.forfeits[0] else None) == reason
+        assert len(game.forfeits[0][1] if game.forfeits[0] else "") < 1100
+
+
+# --- interruptions ----------------------------------------------------------------------------------------------------
+def test_an_interruption_while_a_bot_starts_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(Tournament(Game.OTHELLO4, ("unruly", "random"), 1), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def child() -> Iterator[multiprocessing.Process]:
+    """A process that is none of the arena's."""
+    process = multiprocessing.get_context("spawn").Process(target=signal.pause, daemon=True)
+    process.start()
+    yield process  # type: ignore[misc]
+    process.kill()
+    process.join()
+
+
+def test_workers_are_ended_and_no_other_process(child: multiprocessing.Process) -> None:
+    with crew(2) as each:
+        workers = set(each(pid_of, range(8)))
+    assert not [pid for pid in workers if lives(pid)]
+    assert child.is_alive()
+
+
+def pid_of(_: int) -> int:
+    return os.getpid()

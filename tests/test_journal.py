@@ -1,0 +1,49 @@
+"""The journal of a tournament or duel survives a kill at any moment."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from awello.arena.journal import Journal
+from awello.errors import ConfigError
+
+
+def journal(folder: Path) -> Journal:
+    return Journal(folder, "work", {"seed": 1}, "parts.jsonl")
+
+
+def fail(*_: object) -> None:
+    raise OSError(5, "killed")
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_repair_that_fails_keeps_all_lines(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with journal(tmp_path) as first:
+        first.write({"part": 1})
+    lines = tmp_path / "parts.jsonl"
+    with lines.open("a") as file:
+        file.write('{"part": 2')
+    before = lines.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, step, fail)
+        with pytest.raises(ConfigError, match="cannot write to"):
+            journal(tmp_path)
+    assert lines.read_bytes() == before
+    assert journal(tmp_path).done == [{"part": 1}]
+    assert lines.read_bytes() == b'{"part": 1}\n'
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_the_configuration_is_whole_or_absent(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "out"
+    with monkeypatch.context() as patch, journal(folder) as first:
+        patch.setattr(os, step, fail)
+        with pytest.raises(OSError, match="killed"):
+            first.write({"part": 1})
+    assert not folder.exists()
+    with journal(folder) as again:
+        again.write({"part": 1})
+    assert json.loads((folder / "configuration.json").read_text())["seed"] == 1
+    assert sorted(file.name for file in folder.iterdir()) == ["configuration.json", "parts.jsonl"]

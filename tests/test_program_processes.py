@@ -1,0 +1,108 @@
+"""Other programs as players: whatever they start is measured and ended with them."""
+
+import gc
+import sys
+from pathlib import Path
+
+import pytest
+from test_arena_processes import lives
+
+from awello import Game, Position, Resignation, make_player
+from awello.arena.guard import Guarded, Terms, Used
+from awello.limits import Clock
+from awello.players.player import Forfeit
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux alone")
+PROGRAM = r'''
+import os, signal, subprocess, sys
+how, pids = sys.argv[1:]
+CHILD = """
+import os, signal, subprocess, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if len(sys.argv) > 1:
+    os.setsid()
+    subprocess.Popen([sys.executable, "-c", open(sys.argv[1]).read()], stdout=1)
+    os._exit(0)
+kept = bytearray(64 << 20)
+print(os.getpid(), flush=True)
+signal.pause()
+"""
+def start(*words):
+    child = subprocess.Popen([sys.executable, "-c", CHILD, *words], stdout=subprocess.PIPE, text=True)
+    print(child.stdout.readline(), file=open(pids, "a"))
+for line in sys.stdin:
+    if line.startswith("genmove"):
+        if how == "child":
+            start()
+        if how == "daemon":
+            open(pids + ".code", "w").write(CHILD)
+            start(pids + ".code")
+        if how == "closes":
+            os.close(1)
+            signal.pause()
+        while how == "endless":
+            print("= more", flush=True)
+        print("= resign\n", flush=True)
+    else:
+        print("=\n", flush=True)
+'''
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    """The spec of a program, to be completed by what it does."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    return f"gtp@20s,command={sys.executable} {tmp_path / 'program.py'} {{}} {tmp_path / 'pids'}"
+
+
+def started(folder: Path) -> list[int]:
+    pids = folder / "pids"
+    return [int(word) for word in pids.read_text().split()] if pids.exists() else []
+
+
+def guarded_game(spec: str, terms: Terms) -> tuple[Forfeit, Used]:
+    """Ask a guarded program for a move; how it loses the game, and what it used."""
+    bot = Guarded(spec, Game.OTHELLO, terms)
+    try:
+        bot.begin(Game.OTHELLO, 1)
+        with pytest.raises(Forfeit):
+            bot.choose(Position.start(Game.OTHELLO), Clock())
+        bot.end()
+        assert bot.forfeit is not None
+        return bot.forfeit, bot.used
+    finally:
+        bot.close()
+
+
+@pytest.mark.parametrize("how", ["child", "daemon"])
+def test_what_a_program_starts_is_measured_and_ended(how: str, program: str, tmp_path: Path) -> None:
+    forfeit, used = guarded_game(program.format(how), Terms())
+    assert (forfeit.reason, used.memory > 64 << 20) == ("resigned", True)
+    forfeit, used = guarded_game(program.format(how), Terms(memory=40))
+    assert (forfeit.reason, used.memory > 40 << 20) == ("memory", True)
+    assert started(tmp_path)
+    assert not [pid for pid in started(tmp_path) if lives(pid)]
+
+
+def test_the_program_itself_is_measured(program: str) -> None:
+    forfeit, used = guarded_game(program.format("nothing"), Terms())
+    assert (forfeit.reason, used.memory > 1 << 20) == ("resigned", True)
+
+
+@pytest.mark.parametrize(("how", "part"), [("closes", "closed its input or output"), ("endless", "does not end")])
+def test_a_program_that_breaks_the_protocol_loses(how: str, part: str, program: str) -> None:
+    forfeit, _ = guarded_game(program.format(how), Terms())
+    assert forfeit.reason == "crash"
+    assert part in forfeit.message
+
+
+def test_a_program_that_leaves_leaves_no_child(program: str, tmp_path: Path) -> None:
+    player = make_player(program.format("child"))
+    player.begin(Game.OTHELLO, 1)
+    with pytest.raises(Resignation):
+        player.choose(Position.start(Game.OTHELLO), Clock())
+    (child,) = started(tmp_path)
+    assert lives(child)
+    del player
+    gc.collect()
+    assert not lives(child)

@@ -1,0 +1,121 @@
+"""Bots that start processes or attack what is around them; tests name this file to workers as AWELLO_PLAYERS."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from awello import Choice, Game, Player, Position, register
+from awello.limits import Clock
+from awello.players.player import Forfeit
+
+EATS = "import sys; kept = bytearray(64 << 20); print('ate', flush=True); sys.stdin.read()"
+WORKS = """import time
+until = time.process_time() + 0.3
+while time.process_time() < until:
+    pass
+print("worked", flush=True)
+"""
+LEAVES = """import os, sys
+if os.fork():
+    sys.stdout.close(); os._exit(0)
+os.setsid()
+if os.fork():
+    sys.stdout.close(); os._exit(0)
+print(os.getpid(), file=open(sys.argv[1], 'a'), flush=True)
+exec(sys.argv[2])
+"""
+STAYS = """import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+signal.pause()
+"""
+
+
+class OwnForfeit(Forfeit):
+    """A class that only this file knows."""
+
+
+@register("unruly", "the first legal move, after something unruly")
+@dataclass
+class Unruly(Player):
+    """Does something unruly when it is asked for its first move."""
+
+    how: str = "nothing"
+    pids: str = ""
+    """A file to which it adds the processes that it starts."""
+
+    def begin(self, game: Game, seed: int) -> None:
+        self.fresh = True
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        if self.fresh:
+            self.fresh = False
+            getattr(self, self.how)()
+        return Choice(position.legal_moves()[0])
+
+    def nothing(self) -> None:
+        """Behave."""
+
+    def note(self, pid: int) -> None:
+        with Path(self.pids).open("a") as file:
+            file.write(f"{pid}\n")
+
+    def start(self, *words: str) -> None:
+        """Start a Python process, and wait until it says a line."""
+        pipe = subprocess.PIPE
+        self.child = subprocess.Popen([sys.executable, "-c", *words], stdin=pipe, stdout=pipe)
+        self.note(self.child.pid)
+        assert self.child.stdout is not None
+        self.child.stdout.readline()
+
+    def eats_in_child(self) -> None:
+        self.start(EATS)
+
+    def eats_in_daemon(self) -> None:
+        self.start(LEAVES, self.pids, EATS)
+
+    def works_in_child(self) -> None:
+        self.start(WORKS)
+
+    def works_in_daemon(self) -> None:
+        self.start(LEAVES, self.pids, WORKS)
+
+    def starts_ten(self) -> None:
+        for _ in range(10):
+            self.start(STAYS)
+
+    def starts_daemon_and_dies(self) -> None:
+        self.start(LEAVES, self.pids, STAYS)
+        os._exit(7)
+
+    def changes_group(self) -> None:
+        os.setpgid(0, 0)
+        self.start(LEAVES, self.pids, STAYS)
+
+    def ignores_signals(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_IGN)
+        self.note(os.getpid())
+        while True:
+            signal.pause()
+
+    def closes_pipes(self) -> None:
+        self.note(os.getpid())
+        os.closerange(0, 1000)
+        while True:
+            signal.pause()
+
+    def forks_and_returns(self) -> None:
+        if pid := os.fork():
+            self.note(pid)
+
+    def prints(self) -> None:
+        os.write(1, b"\xff\x00 garbage" * 100_000)
+        os.system(f"echo {shlex.quote('x' * 100_000)}")
+
+    def raises_own_class(self) -> None:
+        raise OwnForfeit("crash", "x" * 10_000)
