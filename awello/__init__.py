@@ -3,10 +3,10 @@
 The names most people need can be taken from here; they load on first use, because they bring the compiler.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in `typing`, which takes a while to load; until then Ctrl-C would show a traceback
 if TYPE_CHECKING:
+    from typing import Any
+
     from awello.arena.match import Match, play_match
     from awello.errors import AwelloError
     from awello.formats.transcript import format_transcript, parse_transcript
@@ -54,7 +54,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)

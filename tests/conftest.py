@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import chdir
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,9 +82,9 @@ def game(request: pytest.FixtureRequest) -> Game:
     return chosen
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """A server of the page for the tests of a file."""
+    """A server of the page for all tests that need nothing special of it; starting one takes seconds."""
     from browser import serving
 
     with serving() as found:
@@ -107,6 +108,15 @@ def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
     someone = Visitor(browser, address)
     yield someone
     someone.close()
+
+
+@pytest.fixture
+def frozen_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rate limits that do not recover during a test, however slow the machine is."""
+    from awello.web import limits
+
+    moment = monotonic()
+    monkeypatch.setattr(limits, "monotonic", lambda: moment)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -59,7 +59,7 @@ def test_match_honours_openings_and_clock(tmp_path: Path) -> None:
     words = ("match", "othello", "random", "random", "--games", "2", "--json", "--records")
     found = read(*words, "--openings", str(file))
     assert all(record.startswith("f5f6e6f4") for record in found["records"])
-    assert sum(read(*words, "--clock", "0ms")["forfeits"].values()) == 2
+    assert sum(read(*words, "--clock", "0.000001ms")["forfeits"].values()) == 2
 
 
 def test_the_recap_puts_each_figure_under_its_player() -> None:

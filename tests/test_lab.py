@@ -30,8 +30,8 @@ ALWAYS = {"report.md", "report.html", "configuration.json", "games.jsonl"}
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_writes_its_folder(name: str, tmp_path: Path) -> None:
-    words = ("lab", name, "--games", "2", "--depths", "1,2", "--out", str(tmp_path / "out"), "--jobs", "2", "--json")
-    done = (fresh_awello if name == "complexity" else awello)(*words)
+    words = ("lab", name, "--games", "2", "--depths", "1,2", "--out", str(tmp_path / "out"), "--json")
+    done = fresh_awello(*words, "--jobs", "2") if name == "complexity" else awello(*words)
     assert done.returncode == 0, done.stderr
     files = {file.name for file in (tmp_path / "out").iterdir()}
     assert EXPERIMENTS[name] | ALWAYS <= files

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from awello.cli.app import Json, Size, Variant, app, print_json, progress
+from awello.cli.tables import print_table
 from awello.errors import ConfigError, NotationError
 
 if TYPE_CHECKING:
@@ -117,9 +118,11 @@ def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
 
     console = Console(highlight=False, markup=False)
     if judgements:
-        console.print(draw_table(judgements))
+        table = draw_table(judgements)
+        value = next(str(column.header) for column in table.columns if str(column.header).startswith("value"))
+        print_table(console, table, (value, "best line"), ("best line", "side"))
         console.print(legend(record.start.game), style="dim", soft_wrap=True)
-        console.print(draw_chart(judgements, len(record.moves)), soft_wrap=True)
+        console.print(draw_chart(judgements, len(record.moves), console.width), soft_wrap=True)
     if len(judgements) < len(record.moves):
         console.print(f"the last {len(judgements)} of {len(record.moves)} moves were judged")
     for side, name in enumerate(record.start.game.sides):

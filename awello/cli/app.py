@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from awello import __version__
-from awello.errors import AwelloError
+from awello.cli.streams import drop_unwritten, prepare_streams
+from awello.errors import AwelloError, ConfigError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from awello.limits import Clock
     from awello.position import Position
     from awello.rules.game import Game
 
@@ -61,6 +64,8 @@ def root(
 ) -> None:
     """Othello and Awalé: play, pit players against each other, and measure them."""
     if bots:
+        if not bots.is_file():
+            raise ConfigError(f"--import {bots}: there is no such file; give a Python file that registers players")
         os.environ["AWELLO_PLAYERS"] = str(bots.resolve())  # worker processes read it too
 
 
@@ -71,18 +76,35 @@ def start_position(game: "Game", text: str | None) -> "Position":
     return Position.start(game) if text is None else parse_position(text, game)
 
 
+def read_clock(text: str, option: str = "--clock") -> "Clock":
+    """The clock of an option, which must leave some time to play."""
+    from awello.limits import parse_clock
+
+    if not (clock := parse_clock(text)).seconds:
+        raise ConfigError(f"{option} {text!r} leaves no time to play: give some, such as 5m or 30s+500ms")
+    return clock
+
+
+def check_output(file: Path) -> None:
+    """Refuse a file that cannot be written before the work begins, not after it."""
+    if file.is_dir():
+        raise ConfigError(f"cannot write {str(file)!r}: it is a folder; name a file in it")
+    if not file.parent.is_dir():
+        raise ConfigError(f"cannot write {str(file)!r}: there is no folder {str(file.parent)!r}; make it first")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise ConfigError(f"cannot write {str(file)!r}: permission denied; name another file")
+
+
 def chosen_jobs(jobs: int | None, cluster: str | None, usual: int = 1) -> int | str:
     """Who does the work: so many processes here, or the workers of a cluster."""
-    from awello.errors import ConfigError
-
     if jobs and cluster:
         raise ConfigError("--jobs is for processes here, and a cluster uses all its workers: leave one of both out")
     return cluster or jobs or usual
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """One JSON object on standard output."""
-    print(json.dumps(content, ensure_ascii=False))
+    """One JSON object on standard output; where that is not Unicode, other characters are escaped."""
+    print(json.dumps(content, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf")))
 
 
 def progress_bar() -> "Progress":
@@ -103,9 +125,14 @@ def progress(label: str, total: float) -> Iterator[Any]:
         yield lambda steps=1, **shown: bar.update(task, advance=steps, **shown)
 
 
+def hide_password(text: str) -> str:
+    """A text that may hold the address of a database, without its password."""
+    return re.sub(r"(\w+:/+[^:/@\s]*):\S*@", r"\1:***@", text)
+
+
 def fail(message: str, status: int = 2) -> int:
     """Say in one line what is wrong; the exit status."""
-    print(f"awello: {' '.join(message.split())}", file=sys.stderr)
+    print(f"awello: {hide_password(' '.join(message.split()))}", file=sys.stderr)
     return status
 
 
@@ -113,6 +140,7 @@ def run() -> int:
     """Run the command line; errors become one line and an exit status."""
     try:
         outcome = app(sys.argv[1:] or ["--help"], prog_name="awello", standalone_mode=False)
+        sys.stdout.flush()  # what cannot be written shows here, not when Python ends
         status = outcome if isinstance(outcome, int) else 0
         return fail("interrupted", 130) if status == 130 else status
     except typer.TyperException as error:
@@ -123,17 +151,19 @@ def run() -> int:
         return fail(f"{message}; see '{command} --help'")
     except AwelloError as error:
         return fail(str(error))
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError:  # the reader of the output has gone; Typer and Rich end with 1 too
+        return 1
     except OSError as error:
-        return fail(f"{error.filename or 'output'}: {error.strerror}")
+        return fail(f"{error.filename or 'output'}: {error.strerror or error}")
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", 130)
+    finally:
+        drop_unwritten()
 
 
 def main() -> None:
-    """The `awello` command."""
+    """Run a command with all commands loaded."""
+    prepare_streams()
     from awello.cli import (  # noqa: F401  (they join the app)
         analyse,
         autoplay,

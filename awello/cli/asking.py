@@ -29,11 +29,12 @@ def open_archive(place: str | None, make: bool = False) -> "Archive":
     from pathlib import Path
 
     from awello.archive.archive import Archive
+    from awello.archive.database import is_address
     from awello.errors import ConfigError
 
     if place is not None and not place.strip():
         raise ConfigError("--archive needs a file or an address: leave it out for your own")
-    if place and not make and "://" not in place and not Path(place).expanduser().exists():
+    if place and not make and not is_address(place) and not Path(place).expanduser().exists():
         raise ConfigError(f"there is no archive {place!r}: 'awello games import FILE --archive {place}' makes one")
     return Archive(place)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import Cluster, Json, app, chosen_jobs, print_json, progress
+from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json, progress, read_clock
 
 if TYPE_CHECKING:
     from awello.learn.autoplay import Played
@@ -46,7 +46,7 @@ def autoplay(
     from awello.errors import ConfigError
     from awello.learn.autoplay import Plan, Played
     from awello.learn.autoplay import autoplay as play
-    from awello.limits import Clock, parse_clock, parse_limit
+    from awello.limits import Clock, parse_limit
     from awello.players.otage import GAMES
 
     if limit and clock:
@@ -55,9 +55,7 @@ def autoplay(
     if parsed and (parsed.level is not None or 0 in (parsed.depth, parsed.nodes, parsed.seconds)):
         raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
     workers, learnt, new = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[Played](), 0
-    time = parse_clock(clock) if clock else Clock()
-    if not time.seconds:
-        raise ConfigError(f"--clock {clock} leaves no time to play: give some, such as 3m")
+    time = read_clock(clock) if clock else Clock()
     plan = Plan(parsed, time, seed, plies, passes)
     try:
         with crew(workers) if workers != 1 else nullcontext(map) as each, progress("autoplay", games) as step:
@@ -94,5 +92,5 @@ def report(folder: Path, place: str, learnt: "list[Played]", new: int, json: boo
         often = f"learnt {repeats / len(lost):.1f} times on average"
         print(f"games that were not drawn: {len(lost):,d}, {often}; {changed:,d} would not be lost the same way again")
     print("factors: " + ", ".join(f"{term} {factor:g}" for term, factor in factors.items()))
-    elsewhere = "" if place == str(folder / GAMES) else f",archive={place}"
+    elsewhere = "" if place == str(folder / GAMES) else ",archive=" + hide_password(place)
     print(f"the player otage,memory={folder}{elsewhere} plays by this")

@@ -4,10 +4,11 @@ import os
 import sys
 from contextlib import suppress
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
-from awello.cli.app import app
+from awello.cli.app import app, read_clock
 from awello.errors import ConfigError
 
 
@@ -39,10 +40,10 @@ def bot(  # nosec B107 # no token unless one is given
     """
     import asyncio
 
-    from awello.limits import parse_clock
     from awello.protocols.club import Bot, Manners
     from awello.rules.game import Game
 
+    check_server(server)
     games = {str(game): game for game in Game}
     for name in [*(kind or ()), *seek.split()[:1]]:
         if name not in games:
@@ -53,9 +54,20 @@ def bot(  # nosec B107 # no token unless one is given
     words = seek.split()
     if words and len(words) != 2:
         raise ConfigError(f"{seek!r} is no game to seek: write a game and a time, such as 'othello 5m'")
-    wanted = (games[words[0]], parse_clock(words[1])) if words else None
+    wanted = (games[words[0]], read_clock(words[1], "--seek")) if words else None
     kinds = frozenset(games[name] for name in kind) if kind else frozenset(Game)
     entered = int(tournament) if tournament.isdecimal() else tournament or None
     manners = Manners(kinds, most, frozenset(name.lower() for name in only or ()), wanted, not casual, entered)
     with suppress(KeyboardInterrupt):
         asyncio.run(Bot(server, secret, spec, manners, lambda line: print(line, file=sys.stderr, flush=True)).run())
+
+
+def check_server(server: str) -> None:
+    """Refuse an address that can never be reached."""
+    try:
+        parts = urlsplit(server)
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is not a number, or brackets that do not match
+        valid = False
+    if not valid or any(letter.isspace() for letter in server):
+        raise ConfigError(f"--server {server!r} is not the address of a club: write https://HOST or http://HOST:PORT")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from awello.club.accounts import Account
+    from awello.club.contest import Contest
     from awello.club.desk import Desk
 
 club = typer.Typer(
@@ -29,11 +30,10 @@ Name = Annotated[str, typer.Argument(help="The name of an account", metavar="NAM
 @contextmanager
 def books(place: str, new: bool = False) -> Iterator["Desk"]:
     """The books of a club; a file that is not there is not made by mistake."""
-    try:
-        from awello.club.desk import Desk
-    except ImportError:
-        raise ConfigError("a club needs an extra: pip install 'awello[club]'") from None
-    if not new and "://" not in place and not Path(place).exists():
+    from awello.archive.database import is_address
+    from awello.club.desk import Desk
+
+    if not new and not is_address(place) and not Path(place).exists():
         raise ConfigError(f"there is no club {place!r}: 'awello serve --club {place}' makes one")
     desk = Desk(place)
     try:
@@ -62,8 +62,13 @@ def open_(place: Place, name: Name) -> None:
 
     hashed = ask_password()
     with books(place, new=True) as desk:
-        made = desk.write(lambda connection: open_account(connection, name, hashed)).result()
-        desk.write(lambda connection: note(connection, "account opened", "console", made.number)).result()
+
+        def act(connection: "Connection") -> "Account":
+            made = open_account(connection, name, hashed)
+            note(connection, "account opened", "console", made.number)
+            return made
+
+        made = desk.write(act).result()
     print(f"{made.name} can log in now")
 
 
@@ -105,10 +110,10 @@ def program(place: Place, owner: Name, name: Name) -> None:
     with books(place) as desk:
         person = find(desk, owner)
 
-        def act(connection: object) -> str:
-            made = open_account(connection, name, None, person.number)  # type: ignore[arg-type]
-            note(connection, f"program {name} registered", "console", person.number)  # type: ignore[arg-type]
-            return make_token(connection, made, "console")  # type: ignore[arg-type]
+        def act(connection: "Connection") -> str:
+            made = open_account(connection, name, None, person.number)
+            note(connection, f"program {name} registered", "console", person.number)
+            return make_token(connection, made, "console")
 
         print(desk.write(act).result())
 
@@ -121,8 +126,12 @@ def close(place: Place, name: Name) -> None:
 
     with books(place) as desk:
         account = find(desk, name)
-        desk.write(lambda connection: close_account(connection, account)).result()
-        desk.write(lambda connection: note(connection, "account closed", "console", account.number)).result()
+
+        def act(connection: "Connection") -> None:
+            close_account(connection, account)
+            note(connection, "account closed", "console", account.number)
+
+        desk.write(act).result()
     print(f"{account.name} is closed; their connections end within seconds, a game that goes on runs out of time")
 
 
@@ -202,9 +211,14 @@ def tournament(
     terms = Terms(games[game], parse_clock(time), not casual)
     count = rounds or (5 if kind == SWISS else 0)
     plan = (name, kind, terms, count, read_moment(at), parse_seconds(grace))
+
+    def act(connection: "Connection") -> "Contest":
+        made = plan_contest(connection, *plan)
+        note(connection, f"tournament {made.number} planned", "console")
+        return made
+
     with books(place) as desk:
-        made = desk.write(lambda connection: plan_contest(connection, *plan)).result()
-        desk.write(lambda connection: note(connection, f"tournament {made.number} planned", "console")).result()
+        made = desk.write(act).result()
     if json:
         print_json(made.view())
         return
@@ -291,9 +305,9 @@ def backup(
     """Copy the books into one file, while the club is open or not."""
     import sqlite3
 
-    from awello.archive.database import PRIVATE
+    from awello.archive.database import PRIVATE, is_address
 
-    if "://" in place:
+    if is_address(place):
         raise ConfigError("a club on PostgreSQL is backed up by pg_dump: see docs/operations.md")
     if not Path(place).exists():
         raise ConfigError(f"there is no club {place!r}")

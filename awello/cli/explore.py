@@ -18,6 +18,7 @@ from awello.cli.asking import (
     position_after,
     wanted_games,
 )
+from awello.cli.tables import print_table
 
 if TYPE_CHECKING:
     from awello.archive.explorer import Branch, Exploration
@@ -85,7 +86,7 @@ def print_exploration(found: "Exploration") -> None:
         console.print("no game goes on from here")
         return
     values = [] if found.value is None else ["value"]
-    table = Table("move", "games", "played", "won, drawn, lost", "", "mean", *values, "opening")
+    table = Table("move", "games", "played", "", "won, drawn, lost", "mean", *values, "opening")
     for branch in found.branches:
         table.add_row(
             found.position.format_move(branch.move),
@@ -97,7 +98,7 @@ def print_exploration(found: "Exploration") -> None:
             *("" if branch.value is None else f"{branch.value:+d}" for _ in values),
             branch.opening.en if branch.opening else "",
         )
-    console.print(table)
+    print_table(console, table, ("won, drawn, lost", "opening"), ("", "opening", "value", "mean"))
 
 
 def shares(branch: "Branch") -> tuple[float, float, float]:

@@ -21,6 +21,7 @@ from awello.cli.asking import (
     open_archive,
     wanted_games,
 )
+from awello.cli.tables import print_table
 
 if TYPE_CHECKING:
     from awello.archive.importer import Report
@@ -82,7 +83,7 @@ def print_reports(reports: "Sequence[Report]") -> None:
     for row in [*rows, *([(f"{len(rows)} files", *totals)] if len(rows) > 1 else [])]:
         table.add_row(str(row[0]), *(f"{count:,d}" if count else "" for count in row[1:]))
     if rows:
-        console.print(table)
+        print_table(console, table, ("file", "moves as in another", "unfinished", "damaged"))
     for report in shown:
         for error in report.damage[:TOP]:
             print(f"{report.source.name}, {error}")
@@ -164,7 +165,7 @@ def files(place: Place = None, json: Json = False) -> None:
     table = Table("file", "format", "games")
     for row in found:
         table.add_row(row.name, row.format, f"{row.games:,d}")
-    Console(highlight=False, markup=False).print(table)
+    print_table(Console(highlight=False, markup=False), table, ("file",))
 
 
 @games.command()
@@ -238,7 +239,7 @@ def list_games(
         table = Table("number", *titles)
         for row in rows:
             table.add_row(str(row["number"]), *(str(row[title] or "") for title in titles))
-        console.print(table)
+        print_table(console, table, ("first", "second", "event", "opening"), ("opening", "event", "game", "date"))
     shown = f", the latest {len(rows)} shown: --limit shows more" if len(rows) < count else ""
     console.print(EMPTY if archive.empty else f"{count:,d} games{shown}")
 
@@ -298,7 +299,7 @@ def print_statistics(found: "Statistics") -> None:
     table = Table("first player won", "second won", "drawn", "unfinished", "mean margin of the first")
     counts = [f"{count:,d} ({count / decided:.1%})" for count in (found.first, found.second, found.draws)]
     table.add_row(*counts, f"{found.unfinished:,d}", "" if found.score is None else f"{found.score:+.2f}")
-    console.print(table)
+    print_table(console, table, [str(column.header) for column in table.columns])
     if found.years:
         console.print(f"from {found.years[0][0]} to {found.years[-1][0]}")
     table = Table("player", "games", "event", "games", "opening", "games")
@@ -308,4 +309,4 @@ def print_statistics(found: "Statistics") -> None:
             (name, f"{count:,d}") for name, count in (column[at] if at < len(column) else ("", 0) for column in columns)
         ]
         table.add_row(*(cell if name else "" for name, count in cells for cell in (name, count)))
-    console.print(table)
+    print_table(console, table, ("player", "event", "opening"))

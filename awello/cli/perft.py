@@ -12,29 +12,50 @@ if TYPE_CHECKING:
     from awello.kernel import U
     from awello.position import Position
 
-PIECE = 8  # plies that one kernel call counts: short enough to be interrupted
+DEEPEST = 120  # plies: no game of Othello is longer, and deeper counts never end
+PIECE = 6  # plies that one kernel call counts: short enough to be interrupted
 SHOWN = 4  # plies whose branches the progress bar counts
 
 
 @app.command()
 def perft(
     game: GameName,
-    depth: Annotated[int, typer.Argument(min=0, help="Plies, passes included")],
+    depth: Annotated[int, typer.Argument(min=0, max=DEEPEST, help="Plies, passes included")],
     position: PositionText = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Count the leaves of all move sequences of DEPTH plies. A pass is a ply; a finished game is one leaf."""
+    """Count the leaves of all move sequences of DEPTH plies. A pass is a ply; a finished game is one leaf.
+
+    Each depth is shown when it is complete, up to DEPTH; with --json only the last one. Ctrl-C keeps what is known.
+    """
     from awello.rules.game import find_game
 
     chosen = find_game(game, size, variant)
-    leaves, seconds = count(start_position(chosen, position), depth)
-    if json:
+    start, done, interrupted = start_position(chosen, position), None, False
+    try:
+        for done in counts(start, depth):
+            if not json:
+                print(format_count(game, *done), flush=True)
+    except KeyboardInterrupt:
+        interrupted = True
+    if json and done:
         rules = {"variant": chosen.variant} if chosen.variant else {"size": chosen.size}
-        print_json({"game": game, **rules, "depth": depth, "leaves": leaves, "seconds": seconds})
-    else:
-        print(f"{game} perft {depth}: {leaves:,} leaves in {seconds:.3f} s, {leaves / seconds / 1e6:.1f} M leaves/s")
+        print_json({"game": game, **rules, **dict(zip(("depth", "leaves", "seconds"), done, strict=True))})
+    if interrupted:
+        raise typer.Exit(130)
+
+
+def format_count(game: str, depth: int, leaves: int, seconds: float) -> str:
+    """A depth that is complete, in a line for people."""
+    return f"{game} perft {depth}: {leaves:,} leaves in {seconds:.3f} s, {leaves / seconds / 1e6:.1f} M leaves/s"
+
+
+def counts(start: "Position", depth: int) -> Iterator[tuple[int, int, float]]:
+    """Each depth with its leaves and seconds, as it is complete."""
+    for plies in range(min(1, depth), depth + 1):
+        yield plies, *count(start, plies)
 
 
 def count(start: "Position", depth: int) -> tuple[int, float]:
@@ -44,7 +65,7 @@ def count(start: "Position", depth: int) -> tuple[int, float]:
 
     game, upper, leaves = int(start.game), max(0, depth - PIECE), 0
     branches = list(_descend(game, U(start.own), U(start.opp), min(upper, SHOWN)))
-    with progress("perft", len(branches)) as step:
+    with progress(f"perft {depth}", len(branches)) as step:
         begun = time.perf_counter()
         for branch in branches:
             for own, opp in _descend(game, *branch, upper - min(upper, SHOWN)):

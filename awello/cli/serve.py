@@ -57,6 +57,8 @@ def serve(
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
     kept = None if no_archive else archive or ""
+    if kept is not None:
+        check_archive(kept)
     application = create_app(threads or min(USUAL_THREADS, os.cpu_count() or 1), host, kept, club, name or ())
 
     def announce() -> None:
@@ -74,15 +76,31 @@ def check_name(name: str) -> None:
         raise ConfigError(f"--name {name} is no name of a host: write it alone, such as club.example.org")
 
 
+def check_archive(place: str) -> None:
+    """Refuse an archive that cannot be opened; if it is only the default one, warn and start without it."""
+    from awello.archive.archive import Archive
+    from awello.errors import AwelloError
+
+    try:
+        Archive(place or None).close()
+    except (AwelloError, OSError) as error:
+        if place:
+            raise
+        print(f"awello: games cannot be kept: {error}; choose another file with --archive", file=sys.stderr)
+
+
 def compile_once() -> None:
-    """Compile what has never been compiled here, rather than in each of the processes that think."""
+    """Make here, rather than in each engine process, what has never been made: kernels and a table of endgames."""
     from importlib import import_module
 
+    from awello.engine.tablebase import need
     from awello.kernel import CACHED, kernel_modules, notice
+    from awello.rules.game import Game
 
     if len(CACHED) < notice.total:
         for module in kernel_modules():
             import_module(module)
+    need(Game.ABAPA)  # a damaged table is refused here
 
 
 def listen(host: str, port: int | None) -> socket.socket:

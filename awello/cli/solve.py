@@ -219,7 +219,7 @@ def show(solved: Solved, number: int, console: "Console", json: bool) -> None:
         return
     if number == 1:
         console.print(HEADER, style="bold")
-    console.print(format_row(number, solved), style="red" if solved.right is False else None)
+    console.print(format_row(number, solved, console.width), style="red" if solved.right is False else None)
 
 
 def as_json(solved: Solved) -> dict[str, object]:
@@ -236,11 +236,12 @@ def as_json(solved: Solved) -> dict[str, object]:
     }
 
 
-def format_row(number: int, solved: Solved) -> str:
-    """A result as a line of the table."""
+def format_row(number: int, solved: Solved, width: int = 80) -> str:
+    """A result as a line of the table, with as much of the best line as the width has room for."""
     position, analysis = solved.problem.position, solved.analysis
     empties = position.game.points - sum(position.holdings())
-    line = " ".join(position.format_move(move) for move in analysis.line[:SHOWN])
+    shown = min(SHOWN, max(0, (width - HEADER.index("best line") + 1) // len("a1 ")))
+    line = " ".join(position.format_move(move) for move in analysis.line[:shown])
     row = (
         f"{number:>3} {empties:>7} {solved.format_score():>5} {solved.best or '-':<4} {MARKS[solved.right]} "
         f"{analysis.seconds:>9.3f} {format_count(analysis.nodes):>10} {format_rate([solved]):>9}  {line}"

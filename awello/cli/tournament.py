@@ -1,5 +1,6 @@
 """`awello tournament`: every bot against every other, and the standings."""
 
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, chosen_j
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
     from awello.arena.tournament import Results, Standing, Tournament
@@ -29,9 +31,11 @@ def tournament(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each pair, two games each", metavar="N")] = 100,
     move_time: Annotated[str | None, typer.Option(help="Time for each move, such as 100ms", metavar="T")] = None,
     tolerance: Annotated[str, typer.Option(help="What a move may take longer", metavar="T")] = "10ms",
-    memory: Annotated[float | None, typer.Option(help="MiB for the tables of a bot", metavar="M")] = None,
+    memory: Annotated[
+        float | None, typer.Option(help="MiB for the tables and the processes of a bot", metavar="M")
+    ] = None,
     learning: Annotated[str | None, typer.Option(help="Time to get ready, such as 1h", metavar="T")] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads of a bot", metavar="N")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads of a bot and its processes", metavar="N")] = None,
     opening_plies: Annotated[
         int,
         typer.Option(min=0, help="Random moves before each round: bots without chance repeat a game", metavar="N"),
@@ -44,7 +48,7 @@ def tournament(
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Let every bot meet every other, in rounds of two games. Safe to interrupt: the same command goes on.
+    """Let every bot meet every other, in rounds of two games. Can be interrupted; run the same command to resume.
 
     A round goes to the larger summed score: 3 points, a drawn one 1 each. A crash, a late or an illegal answer and
     whatever breaks another limit lose the game.
@@ -81,13 +85,15 @@ def play_and_report(tournament: "Tournament", folder: Path, jobs: "Jobs", json: 
             run(tournament, folder, jobs, report)
         except KeyboardInterrupt:
             interrupted = True
+    if interrupted and not latest.rounds:
+        raise KeyboardInterrupt
     if json:
         print_json(latest.as_json() | {"folder": str(folder)})
     else:
         print_report(latest)
     if interrupted:
-        print(f"awello: the rounds so far are in {folder}: the same command goes on from there", file=sys.stderr)
-        raise typer.Exit(130)
+        print(f"awello: interrupted: run the same command again to resume from {folder}", file=sys.stderr)
+        raise SystemExit(130)  # typer.Exit(130) would print another line
 
 
 @contextmanager
@@ -109,7 +115,9 @@ def live(label: str) -> "Iterator[Callable[[Results], None]]":
             bar.update(task, completed=done, description=label)
 
     def draw() -> Group:
-        return Group(*(standings_table(results) for results in latest if results.rounds), bar)
+        return Group(
+            *(table for results in latest if results.rounds for table in _standings(results, bar.console)), bar
+        )
 
     if bar.disable:
         yield tell
@@ -119,59 +127,87 @@ def live(label: str) -> "Iterator[Callable[[Results], None]]":
 
 
 def print_report(results: "Results") -> None:
-    """The report for people: standings, what the bots used, who beat whom, and what went wrong."""
+    """Print standings, what the bots used, the rounds of each pair, and what went wrong."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
+    if not console.is_terminal and "COLUMNS" not in os.environ:
         console = Console(highlight=False, markup=False, width=WIDE)
     standings = results.standings()
-    console.print(standings_table(results))
-    console.print(_usage_table(standings))
-    console.print(_cross_table(results, standings))
+    tables = _standings(results, console)
+    narrow = len(tables) > 1
+    for table in (*tables, _usage_table(standings, narrow), *_cross_tables(results, standings, console, narrow)):
+        console.print(table)
     for bot in standings:
         for reason, message in bot.messages.items():
             console.print(f"{bot.spec}: {reason} in {bot.forfeits[reason]} games, first: {message}")
 
 
-def standings_table(results: "Results") -> "Table":
-    """Who leads."""
+def _standings(results: "Results", console: "Console") -> "list[RenderableType]":
+    """The table of standings; on a narrow terminal the names of the bots, then a table of their numbers."""
+    from rich.text import Text
+
+    standings = results.standings()
+    wide, unlimited = _standings_table(results, standings, narrow=False), console.options.update_width(10 * WIDE)
+    tables = wide, _usage_table(standings, narrow=False)
+    if all(console.measure(table, options=unlimited).maximum <= console.width for table in tables):
+        return [wide]
+    names = (Text(f"{place}. {bot.spec}", overflow="fold") for place, bot in enumerate(standings, 1))
+    return [*names, _standings_table(results, standings, narrow=True)]
+
+
+def _standings_table(results: "Results", standings: "Sequence[Standing]", narrow: bool) -> "Table":
     columns = ("points", "won", "drawn", "lost", "games", "mean score", "Elo, 95 %")
-    table = _table(f"{len(results.rounds)} of {results.wanted} rounds", *columns)
-    for place, bot in enumerate(results.standings(), 1):
+    table = _table(f"{len(results.rounds)} of {results.wanted} rounds", narrow, *columns)
+    for place, bot in enumerate(standings, 1):
         numbers = (bot.points, bot.won, bot.drawn, bot.lost, bot.games)
         elo = f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"
-        table.add_row(f"{place}. {bot.spec}", *map(str, numbers), f"{bot.mean_score:.1f}", elo)
+        name = f"{place}." if narrow else f"{place}. {bot.spec}"
+        table.add_row(name, *map(str, numbers), f"{bot.mean_score:.1f}", elo)
     return table
 
 
-def _usage_table(standings: "Sequence[Standing]") -> "Table":
+def _usage_table(standings: "Sequence[Standing]", narrow: bool) -> "Table":
     """What the bots used, and the games that they forfeited."""
-    table = _table("Used", "mean ms", "worst ms", "memory MiB", "learning s", "processors", "games forfeited")
-    for bot in standings:
+    columns = ("mean ms", "worst ms", "memory MiB", "learning s", "CPUs", "forfeits")
+    table = _table("Used", narrow, *columns)
+    for place, bot in enumerate(standings, 1):
         lost = ", ".join(f"{count} {reason}" for reason, count in bot.forfeits.items())
-        used = f"{bot.mebibytes:.2f}", f"{bot.learning:.2f}", f"{bot.processors:.1f}"
-        table.add_row(bot.spec, f"{1000 * bot.mean:.2f}", f"{1000 * bot.worst:.2f}", *used, lost or "0")
+        used = map(_figure, (1000 * bot.mean, 1000 * bot.worst, bot.mebibytes, bot.learning))
+        table.add_row(f"{place}." if narrow else bot.spec, *used, f"{bot.processors:.1f}", lost or "0")
     return table
 
 
-def _cross_table(results: "Results", standings: "Sequence[Standing]") -> "Table":
-    """Rounds won, drawn and lost by the bot of the row against that of the column."""
-    places = [results.tournament.specs.index(bot.spec) for bot in standings]
+def _figure(value: float) -> str:
+    """A measured value, with decimals where they matter."""
+    return f"{value:.2f}" if value < 100 else f"{value:.0f}"
+
+
+def _cross_tables(
+    results: "Results", standings: "Sequence[Standing]", console: "Console", narrow: bool
+) -> "Iterator[Table]":
+    """Rounds won, drawn and lost by the bot of the row against that of the column; as many columns as fit in each."""
+    specs = [results.tournament.specs.index(bot.spec) for bot in standings]
     cross = results.cross()
-    table = _table("Rounds won-drawn-lost", *(str(number) for number in range(1, len(places) + 1)))
-    for number, (bot, one) in enumerate(zip(standings, places, strict=True), 1):
-        cells = ("" if one == other else "-".join(map(str, cross[one][other])) for other in places)
-        table.add_row(f"{number}. {bot.spec}", *cells)
-    return table
+    cells = [["" if row == column else "-".join(map(str, cross[row][column])) for column in specs] for row in specs]
+    width = 1 + max(len(cell) for row in cells for cell in row)
+    fitting = max(1, (console.width - 4) // width) if narrow else len(specs)
+    for first in range(0, len(specs), fitting):
+        columns = range(first, min(first + fitting, len(specs)))
+        table = _table("Rounds won-drawn-lost", narrow, *(str(column + 1) for column in columns))
+        for place, (bot, row) in enumerate(zip(standings, cells, strict=True), 1):
+            table.add_row(f"{place}." if narrow else f"{place}. {bot.spec}", *(row[column] for column in columns))
+        yield table
 
 
-def _table(title: str, *columns: str) -> "Table":
+def _table(title: str, narrow: bool, *columns: str) -> "Table":
     """A table of bots with columns of numbers."""
     from rich.table import Table
 
     table = Table(title=title)
+    if narrow:
+        table = Table(title=title, min_width=len(title), box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("bot", overflow="fold")
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", overflow="fold")
     return table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from awello.cli.app import Json, Size, Variant, app, print_json, progress
+from awello.cli.app import Json, Size, Variant, app, check_output, print_json, progress
 
 if TYPE_CHECKING:
     from awello.learn.patterns import Step
@@ -114,6 +114,7 @@ def pits(
     """
     from awello.learn.pits import learn, load_network, save_network
 
+    check_output(out)
     network, rows = load_network(out), []
     with progress("train pits", rounds) as step:
         step(network.rounds)
@@ -156,6 +157,7 @@ def perceptron(
 
     chosen, seconds = find_game(game, size, variant), parse_budget(budget)
     file, reports = out or Path(f"perceptron-{network_name(chosen)}.npz"), []
+    check_output(file)
     try:
         with progress(f"train {file.stem}", seconds) as step:
             for report in train_perceptron(chosen, seconds, file, seed, layers, dropout, step):

@@ -1,0 +1,131 @@
+"""`awello tournament`: its report on a narrow terminal, and Ctrl-C at any moment."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from conftest import ROOT, listen
+
+from awello import Game
+from awello.arena.guard import Used
+from awello.arena.tournament import Played, Results, Round, Tournament, run
+from awello.cli.tournament import print_report
+
+ENGINE = "gtp@5s,command=node /opt/my/engines/othello.js --level 5"
+SPECS = ("random", "greedy", "uct@20ms", "alphabeta:mixed@6,thresholds=30-55", ENGINE, "minimax:positional@4,table=2")
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+def long_tournament() -> Results:
+    used = Used(30, 3.0, 1.5, 6.0, 200 << 20, 20.0)
+    won, lost = (Played(score, "", (None, ("crash", "it ended")), (used, used)) for score in ((40, 24), (0, 60)))
+    tournament = Tournament(Game.OTHELLO, SPECS, rounds=100)
+    pairs = range(len(tournament.pairs))
+    return Results(tournament, [Round(pair, n, (won, won if n > 9 else lost)) for n in range(100) for pair in pairs])
+
+
+@pytest.mark.parametrize("columns", [50, 60, 80])
+def test_the_report_fits_a_narrow_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_report(long_tournament())
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    words = {word for line in lines for word in line.split()}
+    assert {"1.", "points", "drawn", "lost", "games", "CPUs", "forfeits", "10-0-90", "90-0-10", "20.00"} <= words
+    assert "".join(ENGINE.split()) in "".join("".join(lines).split())
+    assert "…" not in "".join(lines)
+
+
+def test_the_report_is_wide_where_no_terminal_shows_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    print_report(long_tournament())
+    assert any(ENGINE in line and "│" in line for line in capsys.readouterr().out.splitlines())
+
+
+# --- Ctrl-C -----------------------------------------------------------------------------------------------------------
+MARK = "AWELLO_TEST_MARK"
+
+
+def marked(mark: str) -> list[str]:
+    """The command lines of processes that were started with a mark."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append((folder / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            pass
+    return found
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def start(mark: str, *words: str) -> "subprocess.Popen[str]":
+    """Start a command, whose processes can be found by the mark."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [sys.executable, "-m", "awello", *words],
+        cwd=ROOT,
+        env=os.environ | {MARK: mark},
+        preexec_fn=listen,
+        start_new_session=True,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+@pytest.mark.parametrize(("moment", "jobs"), [("start", 1), ("game", 2)])
+def test_ctrl_c_leaves_one_line_and_no_process(moment: str, jobs: int, tmp_path: Path) -> None:
+    out, mark = tmp_path / "out", uuid4().hex
+    specs = ("uct@20ms", "random", "greedy")
+    words = ["tournament", "othello", *specs, "--rounds", "2", "--size", "4", "--jobs", str(jobs), "--out", str(out)]
+    with start(mark, *words) as process:
+        rounds = out / "rounds.jsonl"
+        if moment == "start":
+            wait_until(lambda: any("forkserver" in line for line in marked(mark)))
+        else:
+            wait_until(lambda: rounds.exists() and rounds.read_text())
+        for _ in range(3):  # an impatient person
+            os.killpg(process.pid, signal.SIGINT)
+        shown, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    lines = [line for line in errors.splitlines() if "compiling kernels" not in line]
+    if moment == "start":
+        assert (shown, lines, out.exists()) == ("", ["awello: interrupted"], False)
+    else:
+        assert lines == [f"awello: interrupted: run the same command again to resume from {out}"]
+    wait_until(lambda: not marked(mark))
+    results = run(Tournament(Game.OTHELLO4, specs, rounds=2), out)
+    assert len(results.rounds) == results.wanted
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+def test_a_killed_tournament_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bots, out, mark = str(ROOT / "tests" / "unruly_bots.py"), tmp_path / "out", uuid4().hex
+    specs = (f"unruly,how=changes_group,pids={tmp_path / 'pids'}", "uct@20ms")
+    words = ["tournament", "othello", *specs, "--rounds", "2", "--size", "4", "--out", str(out)]
+    with start(mark, "--import", bots, *words) as process:
+        rounds = out / "rounds.jsonl"
+        wait_until(lambda: rounds.exists() and rounds.read_text())
+        process.kill()
+    wait_until(lambda: not marked(mark))
+    monkeypatch.setenv("AWELLO_PLAYERS", bots)
+    results = run(Tournament(Game.OTHELLO4, specs, rounds=2), out)
+    assert len(results.rounds) == results.wanted
