@@ -1,8 +1,8 @@
-"""A program for the club in sixty lines: it accepts every challenge and plays random moves.
+"""A small bot for the club: it accepts every challenge and plays random moves.
 
 AWELLO_TOKEN=... python examples/club_client.py http://127.0.0.1:8421
 
-Everything a program needs to know is in docs/club.md; any language with WebSockets and JSON will do.
+The protocol is described in docs/club.md; any language with WebSockets and JSON will do.
 """
 
 import asyncio
@@ -14,14 +14,17 @@ import sys
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosedError
+from websockets.exceptions import ConnectionClosed
 
 numbers = itertools.count(1)
+sent: dict[int, str] = {}  # messages that have not been answered, by their id
 
 
 async def ask(club: ClientConnection, do: str, **fields: Any) -> None:
     """Send a message; its answer will carry the same id."""
-    await club.send(json.dumps({"id": next(numbers), "do": do, **fields}))
+    number = next(numbers)
+    sent[number] = json.dumps({"id": number, "do": do, **fields})
+    await club.send(sent[number])
 
 
 def choose(game: dict[str, Any]) -> str:
@@ -29,32 +32,41 @@ def choose(game: dict[str, Any]) -> str:
     return str(random.choice(game["legal"]))
 
 
-async def play(server: str, token: str) -> None:
+async def play(club: ClientConnection) -> None:
     """Play until the connection ends."""
+    async for text in club:  # the first message is the welcome
+        message = json.loads(text)
+        match message.get("event"):
+            case "welcome":
+                me = message["name"]
+                print(f"in the club as {me}")
+            case "ping":
+                await club.send(json.dumps({"do": "pong", "number": message["number"]}))
+            case "challenge":
+                await ask(club, "accept", number=message["number"])
+            case "game":
+                names = [player["name"] for player in message["players"]]
+                if message["over"]:
+                    print(f"game {message['game']} is over: {message['reason'] or message['score']}")
+                elif me in names and names[message["mover"]] == me:
+                    await ask(club, "move", game=message["game"], ply=message["ply"], move=choose(message))
+            case None if (asked := sent.pop(message["id"], None)) and not message["ok"]:
+                print(f"refused: {message['message']}", file=sys.stderr)
+                if message["code"] in ("often", "storage"):  # the club is busy: the same again in a moment
+                    await asyncio.sleep(0.5)
+                    await club.send(sent.setdefault(message["id"], asked))
+
+
+async def main(server: str, token: str) -> None:
+    """Connect, and again whenever the connection breaks: the club then sends every game anew."""
     address = server.replace("http", "ws", 1).rstrip("/") + "/api/club/live"
-    async with connect(address, additional_headers={"authorization": f"Bearer {token}"}) as club:
-        async for text in club:  # the first message is the welcome
-            message = json.loads(text)
-            match message.get("event"):
-                case "welcome":
-                    me = message["name"]
-                    print(f"in the club as {me}")
-                case "ping":
-                    await club.send(json.dumps({"do": "pong", "number": message["number"]}))
-                case "challenge":
-                    await ask(club, "accept", number=message["number"])
-                case "game":
-                    names = [player["name"] for player in message["players"]]
-                    if message["over"]:
-                        print(f"game {message['game']} is over: {message['reason'] or message['score']}")
-                    elif me in names and names[message["mover"]] == me:
-                        await ask(club, "move", game=message["game"], ply=message["ply"], move=choose(message))
-                case None if not message.get("ok"):
-                    print(f"refused: {message['message']}", file=sys.stderr)
+    async for club in connect(address, additional_headers={"authorization": f"Bearer {token}"}):
+        try:
+            await play(club)
+        except ConnectionClosed as closed:
+            if closed.rcvd and closed.rcvd.code == 1008:
+                sys.exit(f"the club has closed the connection: {closed.rcvd.reason}")
 
 
 if __name__ == "__main__":
-    try:
-        asyncio.run(play(sys.argv[1], os.environ["AWELLO_TOKEN"]))
-    except ConnectionClosedError as closed:
-        sys.exit(f"the club has closed the connection: {closed}")
+    asyncio.run(main(sys.argv[1], os.environ["AWELLO_TOKEN"]))

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import httpx2
 import uvicorn
+from waiting import PATIENCE, wait_until
 from websockets.sync.client import connect
 
 from awello.cli.serve import listen
@@ -41,8 +41,7 @@ def serving(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iter
     server = uvicorn.Server(Reception(app, behind=bool(names)))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
     thread.start()
-    while not server.started:
-        time.sleep(0.02)
+    wait_until(lambda: server.started or not thread.is_alive())
     try:
         yield f"http://127.0.0.1:{door.getsockname()[1]}/"
     finally:
@@ -61,7 +60,7 @@ class Talk:
         self.socket, self.events, self.number = socket, list[dict[str, Any]](), 0
 
     def read(self) -> dict[str, Any]:
-        message: dict[str, Any] = json.loads(self.socket.recv(timeout=10))
+        message: dict[str, Any] = json.loads(self.socket.recv(timeout=PATIENCE))
         return message
 
     def ask(self, do: str, **fields: Any) -> dict[str, Any]:

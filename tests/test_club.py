@@ -2,6 +2,7 @@
 
 import random
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, select
+from waiting import PATIENCE
 
 from awello import PASS, Game, Position
 from awello.cli.club import audit as show_audit
@@ -16,6 +18,7 @@ from awello.club import accounts as people
 from awello.club.accounts import Account
 from awello.club.desk import (
     Desk,
+    SaveGame,
     add_table,
     beat,
     ladder,
@@ -23,12 +26,12 @@ from awello.club.desk import (
     load_tables,
     note,
     rating_of,
-    save_table,
     table_of,
 )
+from awello.club.lag import MOST_LAG
 from awello.club.rating import START, UNSURE, Rating, pool_of, rate
 from awello.club.schema import audit, changes, games, sessions, tokens
-from awello.club.table import ABORTED, AGREED, MOST_LAG, RESIGNED, TIME, Refused, Table, new_table
+from awello.club.table import ABORTED, AGREED, RESIGNED, TIME, Refused, Table, new_table
 from awello.errors import ArchiveError, AwelloError
 from awello.limits import Clock
 
@@ -80,16 +83,16 @@ def test_only_the_mover_moves_and_only_now() -> None:
 
 
 def test_time_runs_out() -> None:
-    table = begin(control=Clock(10.0))
-    assert not table.flag(110.0).over
-    lost = table.flag(110.1)
-    assert lost.over and lost.loser == 0 and lost.winner == 1 and lost.reason == TIME and lost.clocks == (0.0, 10.0)
-    assert table.play(ANN, 0, "f5", 111.0) == table.flag(111.0)
-    assert not table.play(ANN, 0, "f5", 110.0 + MOST_LAG, lag=9.0).over, "what the network took is given back"
-    assert table.play(ANN, 0, "f5", 110.1 + MOST_LAG, lag=9.0).over, "but not more than a little"
-    assert table.deadline == 110.0 + MOST_LAG
+    table = begin(control=Clock(60.0)).play(ANN, 0, "f5", 100.0).play(BOB, 1, "d6", 100.0)
+    assert not table.flag(160.0).over
+    lost = table.flag(160.1)
+    assert lost.over and lost.loser == 0 and lost.winner == 1 and lost.reason == TIME and lost.clocks == (0.0, 60.0)
+    assert table.play(ANN, 2, "c3", 161.0) == table.flag(161.0)
+    assert not table.play(ANN, 2, "c3", 160.0 + MOST_LAG, lag=9.0).over, "what the network took is given back"
+    assert table.play(ANN, 2, "c3", 160.1 + MOST_LAG, lag=9.0).over, "but not more than a little"
+    assert table.deadline == 160.0 + MOST_LAG
     with refused("over"):
-        lost.play(ANN, 0, "f5", 112.0)
+        lost.play(ANN, 2, "c3", 162.0)
     assert lost.flag(500.0) == lost
 
 
@@ -261,7 +264,7 @@ def seat(desk: Desk, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: b
 
 
 def save(desk: Desk, table: Table) -> None:
-    desk.write(lambda connection: save_table(connection, table)).result()
+    desk.write(SaveGame(table)).result()
 
 
 def test_programs_are_closed_with_their_owner(desk: Desk) -> None:
@@ -305,13 +308,12 @@ def test_numbers_follow_each_other(desk: Desk) -> None:
 
 
 def test_a_game_counts_once(desk: Desk) -> None:
-    table = seat(desk).resign(1)
+    table = play_on(seat(desk), most=10).resign(1)
     for _ in range(2):
         save(desk, table)
-    rows = desk.read(lambda connection: ladder(connection, "othello blitz", 10))
-    assert [(row["name"], row["wins"], row["losses"]) for row in rows] == [("Bob", 1, 0), ("Ann", 0, 1)]
-    assert rows[0]["mean"] > START > rows[1]["mean"]
-    assert desk.read(lambda connection: rating_of(connection, 1, "othello blitz")).mean == rows[1]["mean"]
+    ann, bob = (desk.read(partial(rating_of, account=number, pool="othello blitz")) for number in (1, 2))
+    assert bob.mean > START > ann.mean
+    assert desk.read(partial(ladder, pool="othello blitz", count=10)) == [], "these ratings are provisional"
     assert desk.read(lambda connection: rating_of(connection, 1, "othello standard")) == Rating()
     assert len(desk.read(lambda connection: connection.execute(select(changes)).all())) == 2
     save(desk, seat(desk, rated=False).resign(1))
@@ -321,11 +323,12 @@ def test_a_game_counts_once(desk: Desk) -> None:
 
 def test_what_fails_harms_nothing_else(desk: Desk) -> None:
     def wrong(connection: object) -> None:
-        time.sleep(0.05)  # so that the others come into the same transaction
         raise Refused("wrong", "wrong")
 
-    desk.write(lambda connection: time.sleep(0.1))
+    handed_in = threading.Event()
+    desk.write(lambda connection: handed_in.wait(PATIENCE))  # so that the others come into the same transaction
     futures = [desk.write(wrong if number == 3 else lambda connection: note(connection, "fine")) for number in range(8)]
+    handed_in.set()
     for number, future in enumerate(futures):
         if number == 3:
             with refused("wrong"):

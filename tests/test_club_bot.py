@@ -4,8 +4,9 @@ import asyncio
 import json
 import sqlite3
 import stat
-import time
-from contextlib import suppress
+import threading
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from clubs import Visitor, serving
 from conftest import awello
 from sqlalchemy import select
+from waiting import PATIENCE, wait_until_async
 
 from awello import Game, Record
 from awello.club.accounts import make_token, open_account
@@ -41,30 +43,41 @@ def tokens_of(file: Path, *names: str) -> list[str]:
     return found
 
 
-def tables(file: Path) -> list[Table]:
+def tables(desk: Desk) -> list[Table]:
     """The games in the books."""
-    desk = Desk(file)
     rows = desk.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
-    desk.close()
     return [table_of(row) for row in rows]
 
 
-async def play(bots: list[Bot], seconds: float) -> None:
-    """Let bots play for a while."""
+@asynccontextmanager
+async def playing(bots: list[Bot]) -> AsyncIterator[None]:
+    """Bots that play in the background."""
     tasks = [asyncio.create_task(bot.run()) for bot in bots]
-    with suppress(asyncio.TimeoutError):
-        await asyncio.wait_for(asyncio.gather(*tasks), seconds)
+    yield
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def test_two_bots_find_each_other(tmp_path: Path) -> None:
     file, said = tmp_path / "club.sqlite", list[str]()
     one, two = tokens_of(file, "rex", "max")
+
+    def results() -> list[str]:
+        return [line for line in said if "won" in line or "drawn" in line]
+
+    async def play(bots: list[Bot]) -> None:
+        async with playing(bots):
+            await wait_until_async(lambda: len(results()) >= 4)  # each of two games, told by both
+
     with serving(file) as address:
-        bots = [Bot(address, one, "greedy", SEEK, said.append), Bot(address, two, "random", SEEK, said.append)]
-        asyncio.run(play(bots, 3.0))
-    ended = [table for table in tables(file) if table.over]
+        asyncio.run(
+            play([Bot(address, one, "greedy", SEEK, said.append), Bot(address, two, "random", SEEK, said.append)])
+        )
+    with closing(Desk(file)) as desk:
+        ended = [table for table in tables(desk) if table.over]
     assert len(ended) >= 2 and all(table.position.over for table in ended)
-    assert any("won" in line or "drawn" in line for line in said) and "greedy is in the club as rex" in said
+    assert "greedy is in the club as rex" in said
 
 
 def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
@@ -72,35 +85,35 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
     manners = Manners(seek=(Game.OTHELLO, Clock(300.0)))
     one, two = tokens_of(file, "rex", "max")
 
-    async def run() -> None:
-        port = 0
-        for phase in range(3):
-            with serving(file, port) as address:
-                if not port:
-                    port = int(address.split(":")[2].strip("/"))
-                    bots = [Bot(address, each, "uct@30ms", manners, said.append) for each in (one, two)]
-                    tasks = [asyncio.create_task(bot.run()) for bot in bots]
-                for _ in range(8 if phase < 2 else 200):
-                    await asyncio.sleep(0.15)
-                    if phase == 2 and any(table.over for table in tables(file)[:1]):
-                        break
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    def moves(desk: Desk) -> int:
+        return sum(len(table.moves) for table in tables(desk)[:1])
 
-    asyncio.run(run())
-    first = tables(file)[0]
+    async def run(desk: Desk) -> None:
+        port = 0
+        async with AsyncExitStack() as stack:
+            for more in (4, 4, 500):
+                target = moves(desk) + more
+                with serving(file, port) as address:
+                    if not port:
+                        port = int(address.split(":")[2].strip("/"))
+                        bots = [Bot(address, each, "uct@30ms", manners, said.append) for each in (one, two)]
+                        await stack.enter_async_context(playing(bots))
+                    await wait_until_async(lambda: moves(desk) >= target or any(table.over for table in tables(desk)))  # noqa: B023
+
+    with closing(Desk(file)) as desk:
+        asyncio.run(run(desk))
+        first = tables(desk)[0]
     assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
-    assert sum("is in the club" in line for line in said) >= 4
+    assert sum("is in the club" in line for line in said) == 6, "each bot has come three times"
 
 
 def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a draw that is offered, or a connection that broke: the move goes out by the connection there is."""
-    thoughts: list[int] = []
+    thoughts, decided = list[int](), threading.Event()
 
     def slow(player: Any, record: Record, clock: Clock) -> Choice:
         thoughts.append(len(record.moves))
-        time.sleep(0.2)
+        assert decided.wait(PATIENCE)
         return Choice(record.final.legal_moves()[0])
 
     class Line:
@@ -118,13 +131,14 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
         bot.name, first, second = "rex", Line(), Line()
         bot.socket = first  # type: ignore[assignment]
         await bot._look(state)
-        await asyncio.sleep(0.05)
+        await wait_until_async(lambda: thoughts)
         bot.socket = second  # type: ignore[assignment]
         await bot._look(state)
-        await asyncio.sleep(0.4)
+        decided.set()
+        await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0] and not first.sent and [sent["do"] for sent in second.sent] == ["move"]
         await bot._look(state)  # the club could not keep it
-        await asyncio.sleep(0.4)
+        await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2
 
     monkeypatch.setattr(clubs, "choose", slow)
@@ -150,7 +164,7 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     tokens_of(file)
     with serving(file) as address:
         with pytest.raises(ConfigError, match="does not let random in: this token is not valid"):
-            asyncio.run(asyncio.wait_for(Bot(address, "forged", "random").run(), 10))
+            asyncio.run(asyncio.wait_for(Bot(address, "forged", "random").run(), PATIENCE))
         assert Visitor(base_url=address).get("/api/health").json()["ok"]
     with pytest.raises(SpecError):
         Bot("http://127.0.0.1", "token", "nobody")

@@ -16,13 +16,13 @@ import pytest
 from clubs import Visitor, serving, sign_up
 from conftest import ROOT, awello
 from sqlalchemy import select, update
-from test_club_bot import tokens_of
 from test_hall import Club, club, refused
+from waiting import PATIENCE, ManualClock, wait_until_async
 
 from awello import Game
 from awello.club import entries, hall
 from awello.club import tournaments as organiser
-from awello.club.accounts import Account, close_account
+from awello.club.accounts import Account, close_account, make_token, open_account
 from awello.club.contest import DOUBLE, ROBIN, SWISS, Contest
 from awello.club.desk import Desk, load_tables, rating_of, table_of
 from awello.club.offers import Terms
@@ -34,7 +34,6 @@ from awello.limits import Clock
 from awello.protocols.club import Bot, Manners
 
 SMALL = Terms(Game.OTHELLO4, Clock(60.0))
-SOON = 0.05
 
 
 class Player(Guest):
@@ -51,6 +50,7 @@ class Player(Guest):
 
     def hear(self, message: dict[str, Any]) -> None:
         self.heard.append(message)
+        self.club.news.set()
         playing = message["event"] == "game" and not message["over"] and not self.idle
         if playing and message["players"][message["mover"]]["name"] == self.name:
             task = asyncio.create_task(self.move(message))
@@ -58,7 +58,15 @@ class Player(Guest):
             task.add_done_callback(self.tasks.discard)
 
     async def move(self, game: dict[str, Any]) -> None:
-        await self.club.hall.move(self, game["game"], game["ply"], self.chance.choice(game["legal"]))
+        move = self.chance.choice(game["legal"])
+        while True:
+            try:
+                await self.club.hall.move(self, game["game"], game["ply"], move)
+            except Refused as error:
+                if error.code == "storage":  # try again when the books can be written
+                    await self.club.until(lambda: not self.club.hall.books.failing)
+                    continue
+            return
 
     def last(self) -> dict[str, Any]:
         """What they were last told of a tournament."""
@@ -89,16 +97,31 @@ def look(club: Club, number: int) -> Contest:
     return club.desk.read(partial(entries.find_contest, which=number))
 
 
-async def until(
-    club: Club, number: int, seconds: float = 20.0, state: str = "ended", number_of_round: int = 0
-) -> Contest:
+async def until(club: Club, number: int, state: str = "ended", number_of_round: int = 0) -> Contest:
     """The tournament when it has come to a state or a round."""
-    for _ in range(int(seconds / SOON)):
+
+    def there() -> Contest | None:
         contest = look(club, number)
-        if contest.round >= number_of_round if number_of_round else contest.state == state:
-            return contest
-        await asyncio.sleep(SOON)
-    raise TimeoutError(f"it is {contest}")
+        return contest if (contest.round >= number_of_round if number_of_round else contest.state == state) else None
+
+    contest = await wait_until_async(there)
+    assert contest
+    return contest
+
+
+async def until_looked(club: Club) -> None:
+    """Wait until the organiser has looked at every tournament once more."""
+    cups, looked = club.hall.tournaments, asyncio.Event()
+    look = cups._look
+
+    async def report() -> None:
+        await look()
+        looked.set()
+
+    cups._look = report  # type: ignore[method-assign]
+    cups.wake()
+    await asyncio.wait_for(looked.wait(), PATIENCE)
+    cups._look = look  # type: ignore[method-assign]
 
 
 def played(club: Club) -> list[Table]:
@@ -133,8 +156,7 @@ async def test_a_whole_swiss_tournament(club: Club) -> None:
     contest = await until(club, number)
     check(club, contest)
     assert contest.rounds == 3 and len(contest.fixtures) == 9 and len(played(club)) == 9
-    while club.hall.tournaments.contests:
-        await asyncio.sleep(SOON)
+    await club.until(lambda: not club.hall.tournaments.contests)
     for player in players:
         news = [message for message in player.heard if message["event"] == "tournament"]
         assert [message["round"] for message in news] == sorted(message["round"] for message in news)
@@ -177,6 +199,11 @@ async def test_who_does_not_come_loses_and_is_left_out_until_they_do(club: Club)
     dan = players[3]
     club.hall.leave(dan)
     begin(club, number)
+    await club.until(lambda: (number, 1) in club.hall.tournaments._called)
+    await until_looked(club)
+    assert not any(fixture.forfeit for fixture in look(club, number).fixtures)
+    club.clock.advance(0.3)
+    club.hall.tournaments.wake()
     first = await until(club, number, number_of_round=2)
     (missed,) = [fixture for fixture in first.fixtures if fixture.forfeit]
     assert dan.account and missed.stayed_away(dan.account.number) and missed.game is None and sum(missed.points) == 1
@@ -196,7 +223,7 @@ async def test_who_comes_late_plays(club: Club) -> None:
     club.hall.leave(bob)
     begin(club, number)
     await until(club, number, number_of_round=1)
-    await asyncio.sleep(0.3)
+    await until_looked(club)
     assert not played(club) and ann.last()["pairing"]["game"] is None, "Bob is waited for"
     bob.heard.clear()
     club.hall.enter(bob)
@@ -242,7 +269,7 @@ async def test_entering_and_withdrawing(club: Club) -> None:
     found = await cups.list(ann)
     listed = found["tournaments"]
     assert [(each["name"], each["state"], each["entrants"]) for each in listed] == [("Friday", "playing", 2)]
-    assert found["entered"] == [number] and abs(found["now"] - time.time()) < 60
+    assert found["entered"] == [number] and found["now"] == club.clock()
     assert (await cups.list(eve))["entered"] == (await cups.list(eyes))["entered"] == []
 
 
@@ -255,15 +282,18 @@ async def test_whoever_looks_round_hears_that_something_changed(club: Club) -> N
     number = plan(club, rounds=1)
     heard = club.told["eyes"]
 
-    async def changed(count: int) -> list[int]:
-        while len(found := [message for message in heard if message["event"] == "tournaments"]) < count:
-            await asyncio.sleep(SOON)
-        return list(found[count - 1]["changed"])
+    def changed() -> list[list[int]]:
+        return [message["changed"] for message in heard if message["event"] == "tournaments"]
 
-    assert await changed(1) == [number]
+    await club.until(changed)
+    assert changed() == [[number]]
     await asyncio.gather(*(club.hall.tournaments.join(Player(club, name), number) for name in ("Ann", "Bob", "Eve")))
-    assert await changed(2) == [number]
-    assert len([message for message in heard if message["event"] == "tournaments"]) == 2, "three at once are one word"
+    await until_looked(club)
+    club.clock.advance(organiser.LOOK)
+    club.hall.tournaments.wake()
+    await club.until(lambda: len(changed()) > 1)
+    await until_looked(club)
+    assert changed() == [[number], [number]], "three at once are one word"
     assert not [message for message in club.told["rex"] if message["event"] == "tournaments"]
 
 
@@ -277,8 +307,7 @@ async def test_too_few_cancel_it(club: Club) -> None:
     club.desk.write(partial(close_account, account=bob.account)).result()
     begin(club, number)
     contest = await until(club, number, state="cancelled")
-    while club.hall.tournaments.contests:
-        await asyncio.sleep(SOON)
+    await club.until(lambda: not club.hall.tournaments.contests)
     assert not contest.fixtures and ann.last()["state"] == "cancelled"
     with refused("begun"):
         await club.hall.tournaments.join(club.enter("Eve"), number)
@@ -292,12 +321,10 @@ async def test_it_can_be_cancelled_while_it_is_played(club: Club) -> None:
         await club.hall.tournaments.join(player, number)
     begin(club, number)
     contest = await until(club, number, number_of_round=1)
-    while not played(club):
-        await asyncio.sleep(SOON)
+    await club.until(lambda: played(club))
     club.desk.write(partial(entries.end_contest, contest=contest, state="cancelled")).result()
     club.hall.tournaments.wake()
-    while club.hall.tournaments.contests:
-        await asyncio.sleep(SOON)
+    await club.until(lambda: not club.hall.tournaments.contests)
     assert players[0].last()["state"] == "cancelled"
     assert len(club.hall.seats) == 1, "a game that is played goes on"
 
@@ -339,8 +366,7 @@ async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(c
         await club.begin(ann, bob, SMALL)
     begin(club, number)
     await until(club, number, number_of_round=1)
-    while len(club.hall.seats) <= hall.MOST_GAMES:
-        await asyncio.sleep(SOON)
+    await club.until(lambda: len(club.hall.seats) > hall.MOST_GAMES)
     (game,) = (table.number for table in played(club) if table.tournament)
     with refused("tournament"):
         await club.hall.abort(ann, game)
@@ -361,8 +387,8 @@ async def test_books_that_fail_only_delay_it(club: Club) -> None:
         await club.hall.tournaments.join(player, number)
     write, chance = club.desk.write, random.Random(1)
     patch = pytest.MonkeyPatch()
-    patch.setattr(organiser, "LOOK", SOON)
-    patch.setattr(hall, "PULSE", SOON)  # how often the books are tried again
+    patch.setattr(organiser, "LOOK", 0.05)
+    patch.setattr(hall, "PULSE", 0.05)  # how often the books are tried again
 
     def fail(connection: Any) -> None:
         raise ArchiveError("the disk is full")
@@ -370,19 +396,7 @@ async def test_books_that_fail_only_delay_it(club: Club) -> None:
     start_now(club.desk, number)
     patch.setattr(club.desk, "write", lambda act: write(fail if chance.random() < 0.3 else act))
 
-    async def again() -> None:  # whose move was refused tries again
-        while True:
-            await asyncio.sleep(SOON)
-            for seat in list(club.hall.seats.values()):
-                player = next(each for each in players if each.account == seat.people[seat.table.mover])
-                try:
-                    await player.move(seat.view(club.hall.now()))
-                except Refused:
-                    continue
-
-    task = asyncio.create_task(again())
     contest = await until(club, number)
-    task.cancel()
     patch.undo()
     check(club, contest)
     assert len(contest.fixtures) == 4
@@ -391,11 +405,11 @@ async def test_books_that_fail_only_delay_it(club: Club) -> None:
 @pytest.mark.parametrize(("system", "count"), [(SWISS, 16), (ROBIN, 15)])
 def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, system: str, count: int) -> None:
     """Lives of the club that end without a farewell, as if it had been killed."""
-    people: dict[str, Account] = {}
+    people, clock = dict[str, Account](), ManualClock()
     chance, open_games = random.Random(3), list[int]()
 
     async def live(moves: int) -> bool:
-        club = await Club(tmp_path / "club.sqlite").open()
+        club = await Club(tmp_path / "club.sqlite", clock).open()
         first, club.people, number = not people, people, 1
         names = ("Ann", "Bob", "Eve", "Dan", "Kim", "Max", *(("Zoe", "Jan") if system == SWISS else ()))
         players = [Player(club, name) for name in names]
@@ -404,8 +418,11 @@ def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, syste
             for player in players:
                 await club.hall.tournaments.join(player, number)
             begin(club, number)
-        while club.hall.counts["moves"] < moves and look(club, number).state != "ended":
-            await asyncio.sleep(SOON / 10)
+        while club.hall.counts["moves"] < moves and not any(
+            player.heard[-1].get("state") == "ended" for player in players
+        ):
+            club.news.clear()
+            await asyncio.wait_for(club.news.wait(), PATIENCE)
         for task in (*club.hall._tasks, *(task for player in players for task in player.tasks)):
             task.cancel()
         contest = look(club, number)
@@ -433,8 +450,7 @@ async def test_a_pairing_is_played_and_decided_once(club: Club) -> None:
     contest = await until(club, number, number_of_round=1)
     (fixture,) = contest.fixtures
     club.hall.enter(bob)
-    while not club.hall.seats:
-        await asyncio.sleep(SOON)
+    await club.until(lambda: club.hall.seats)
     for _ in range(2):  # as if the organiser had not seen that it is done already
         with refused("gone"):
             await club.hall.tournaments._begin(contest, fixture)
@@ -449,8 +465,8 @@ async def test_a_pairing_is_played_and_decided_once(club: Club) -> None:
 @pytest.mark.slow
 def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
-    tokens = tokens_of(file, *(f"bot{number}" for number in range(6)))
     desk, chance = Desk(file), random.Random(2)
+    tokens = [token_of(desk, f"bot{number}") for number in range(6)]
     words = ("Cup", SWISS, Terms(Game.OTHELLO6, Clock(60.0)), 3, time.time() + 1000, 60.0)
     desk.write(lambda connection: entries.plan_contest(connection, *words)).result()
 
@@ -461,45 +477,54 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
         assert server.stdout
         return server, server.stdout.readline().split()[3]
 
-    async def play() -> Contest:
+    club = Club(file)
+    club.desk = desk
+
+    def contest() -> Contest:
+        return look(club, 1)
+
+    def moves() -> int:
+        return sum(len(table.moves) for table in played(club))
+
+    async def play() -> None:
         server, address = serve(0)
         bots = [Bot(address, token, "uct@5ms", Manners(tournament=1), lambda line: None) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
-        begun, kills = False, 0
-        for _ in range(100):
-            await asyncio.sleep(chance.uniform(0.8, 2.0))
-            contest = desk.read(partial(entries.find_contest, which=1))
-            if contest.state == "ended":
-                break
-            if begun and kills < 5:
-                server.kill()
-                server.wait()
-                kills += 1
-                server, _ = await asyncio.to_thread(serve, int(address.split(":")[2].strip("/")))
-            elif not begun and len(contest.people) == 6:
-                start_now(desk, 1)
-                begun = True
+        await wait_until_async(lambda: len(contest().people) == 6)
+        start_now(desk, 1)
+        for _ in range(5):
+            target = moves() + chance.randint(5, 30)
+            await wait_until_async(lambda: moves() >= target)  # noqa: B023 (called in this round)
+            server.kill()
+            server.wait()
+            server, _ = await asyncio.to_thread(serve, int(address.split(":")[2].strip("/")))
+        await wait_until_async(lambda: contest().state == "ended")
         server.terminate()
         server.wait()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        assert kills > 1
-        return contest
 
-    contest = asyncio.run(play())
-    club = Club(tmp_path / "club.sqlite")
-    club.desk = desk
-    check(club, contest)
-    assert contest.state == "ended" and len(played(club)) == 9 and not any(table.reason for table in played(club))
+    asyncio.run(play())
+    check(club, contest())
+    assert len(played(club)) == 9 and not any(table.reason for table in played(club))
     desk.close()
+
+
+def token_of(desk: Desk, name: str) -> str:
+    """The token of a new bot with an owner of its own."""
+    owner = desk.write(partial(open_account, name=f"{name}-owner", hashed="none")).result()
+    bot = desk.write(partial(open_account, name=name, hashed=None, owner=owner.number)).result()
+    return desk.write(partial(make_token, account=bot, label="test")).result()
 
 
 # ---- on a real server -----------------------------------------------------------------------------------------------
 def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     file, said = tmp_path / "club.sqlite", list[str]()
     names = ("rex", "max", "zoe")
-    tokens = tokens_of(file, *names)
+    desk = Desk(file)
+    tokens = [token_of(desk, name) for name in names]
+    desk.close()
     words = ("--at", "1h", "--kind", "swiss", "--game", "othello4", "--time", "1m", "--rounds", "3")
     made = awello("club", "tournament", str(file), "Friday", *words)
     assert made.stdout.startswith("tournament 1, Friday, begins at 2")
@@ -508,16 +533,18 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
         manners = Manners(tournament="friday")
         bots = [Bot(address, token, "random", manners, said.append) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
-        client, begun = Visitor(base_url=address), False
-        for _ in range(400):
-            await asyncio.sleep(SOON)
-            state: dict[str, Any] = await asyncio.to_thread(lambda: client.get("/api/club/tournaments/1").json())
-            if state["entrants"] == 3 and not begun:
-                begun, desk = True, Desk(file)
-                start_now(desk, 1)
-                desk.close()
-            if state["state"] == "ended" and sum(": ended, " in line for line in said) == 3:
-                break
+        client = Visitor(base_url=address)
+
+        def show() -> dict[str, Any]:
+            found: dict[str, Any] = client.get("/api/club/tournaments/1").json()
+            return found
+
+        await wait_until_async(lambda: show()["entrants"] == 3)
+        desk = Desk(file)
+        start_now(desk, 1)
+        desk.close()
+        await wait_until_async(lambda: sum(": ended, " in line for line in said) == 3)
+        state = show()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

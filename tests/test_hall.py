@@ -2,20 +2,21 @@
 
 import asyncio
 import random
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import PATIENCE, ManualClock, wait_until_async
 
 from awello import Game, Record
 from awello.club import hall as halls
 from awello.club import lobby as lobbies
 from awello.club.accounts import Account, open_account
-from awello.club.desk import Desk
+from awello.club.desk import Desk, last_beat
 from awello.club.hall import Hall
+from awello.club.lag import MOST_LAG
 from awello.club.offers import Terms
 from awello.club.seat import Guest
 from awello.club.table import Refused
@@ -27,16 +28,19 @@ Play = Callable[["Club"], Awaitable[None]]
 
 
 class Club:
-    """A hall with some members, and what each of them was told."""
+    """A hall with some members, a clock that the test moves, and what each of them was told."""
 
-    def __init__(self, place: Path | str) -> None:
+    def __init__(self, place: Path | str, clock: ManualClock | None = None) -> None:
         self.place, self.archived = place, list[Record]()
+        self.clock = clock or ManualClock()
         self.people: dict[str, Account] = {}
 
     async def open(self) -> "Club":
         self.desk = Desk(self.place)
         self.hall = Hall(self.desk, self.keep, seed=1)
+        self.hall.now = self.clock  # type: ignore[method-assign]
         self.told: dict[str, list[dict[str, Any]]] = {}
+        self.news = asyncio.Event()  # set whenever a player of a tournament is told something
         await self.hall.open()
         return self
 
@@ -64,8 +68,11 @@ class Club:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait for something that happens by itself."""
-        while not condition():
-            await asyncio.sleep(0.02)
+        await wait_until_async(condition)
+
+    async def until_noted(self) -> None:
+        """Wait until the books say that the club is open at this moment."""
+        await self.until(lambda: self.desk.read(last_beat) == self.clock())
 
     async def begin(self, first: Guest, second: Guest, terms: Terms = BLITZ) -> int:
         """The number of a game in which these two play, in this order."""
@@ -84,7 +91,7 @@ def club(test: Play) -> Callable[[Path], None]:
             finally:
                 await club.close()
 
-        asyncio.run(asyncio.wait_for(play(), 60))
+        asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
 
     run.__name__ = test.__name__
     return run
@@ -119,8 +126,12 @@ async def test_two_who_seek_the_same_play(club: Club) -> None:
     number = (await club.hall.lobby.seek(bob, BLITZ))["game"]
     for name in ("Ann", "Bob"):
         assert club.last(name)["game"] == number and club.last(name)["clocks"][1] == 300.0
-    await asyncio.sleep(2 * halls.PULSE)
-    assert [seek["from"] for seek in club.last("Ann", "lobby")["seeks"]] == ["Bob", "Ann"]
+
+    def seen() -> list[list[str]]:
+        lobbies = [message for message in club.told["Ann"] if message["event"] == "lobby"]
+        return [[seek["from"] for seek in lobby["seeks"]] for lobby in lobbies]
+
+    await club.until(lambda: ["Bob", "Ann"] in seen()[-1:])
     with refused("self"):
         await club.hall.lobby.accept(bob, 2)
     with refused("gone"):
@@ -131,8 +142,8 @@ async def test_two_who_seek_the_same_play(club: Club) -> None:
 async def test_sides_are_as_they_were_asked_for(club: Club) -> None:
     ann, bob = club.enter("Ann"), club.enter("Bob")
     for wish, answer, first in ((0, None, "Ann"), (1, None, "Bob"), (None, 0, "Bob"), (0, 1, "Ann")):
-        await club.hall.lobby.seek(ann, replace(BLITZ, side=wish))
-        number = (await club.hall.lobby.seek(bob, replace(BLITZ, side=answer)))["game"]
+        await club.hall.lobby.seek(ann, replace(BLITZ, rated=False, side=wish))
+        number = (await club.hall.lobby.seek(bob, replace(BLITZ, rated=False, side=answer)))["game"]
         assert club.last("Ann")["players"][0]["name"] == first
         await club.hall.abort(ann, number)
     await club.hall.lobby.seek(ann, replace(BLITZ, side=0))
@@ -197,9 +208,11 @@ async def test_a_move_that_is_sent_again_is_acknowledged_again(club: Club) -> No
 async def test_time_runs_out_by_itself(club: Club) -> None:
     ann, bob = club.enter("Ann"), club.enter("Bob")
     number = await club.begin(ann, bob)
+    await play_on(club, number, [ann, bob], most=2)
     seat = club.hall.seats[number]
     seat.table = replace(seat.table, clocks=(0.1, 300.0))
-    await asyncio.sleep(0.1 + 0.5 + 3 * halls.TICK)
+    club.clock.advance(0.1 + MOST_LAG + 0.001)
+    await club.until(lambda: club.last("Bob")["over"])
     end = club.last("Bob")
     assert end["over"] and end["winner"] == 1 and end["reason"] == "ran out of time" and end["clocks"][0] == 0
 
@@ -260,7 +273,7 @@ async def test_games_with_ones_own_programs_do_not_count(club: Club) -> None:
 async def test_who_has_left_offers_nothing(club: Club) -> None:
     ann = club.enter("Ann")
     seeking = asyncio.create_task(club.hall.lobby.seek(ann, BLITZ))
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # the task begins
     club.hall.leave(ann)
     with refused("absent"):
         await seeking
@@ -310,27 +323,31 @@ async def test_who_comes_back_finds_their_games(club: Club) -> None:
 
 
 def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
+    clock = ManualClock()
+
     async def first() -> tuple[dict[int, dict[str, Any]], Club]:
-        club = await Club(tmp_path / "club.sqlite").open()
+        club = await Club(tmp_path / "club.sqlite", clock).open()
         ann, bob = club.enter("Ann"), club.enter("Bob")
         for seed in range(5):
             await play_on(
                 club, await club.begin(ann, bob, replace(BLITZ, game=Game.OTHELLO)), [ann, bob], seed, 3 * seed
             )
-        await asyncio.sleep(1.2)
+        club.clock.advance(7.0)
+        await club.until_noted()
         states = {number: seat.view(club.hall.now()) for number, seat in club.hall.seats.items()}
         for task in club.hall._tasks:
             task.cancel()  # no farewell: as if it had been killed
         return states, club
 
     async def second(before: dict[int, dict[str, Any]], people: dict[str, Account]) -> None:
-        club = await Club(tmp_path / "club.sqlite").open()
+        club = await Club(tmp_path / "club.sqlite", clock).open()
         club.people = people
         after = {number: seat.view(club.hall.now()) for number, seat in club.hall.seats.items()}
         assert after.keys() == before.keys()
         for number, state in after.items():
             assert state["moves"] == before[number]["moves"] and state["position"] == before[number]["position"]
-            assert state["clocks"] == pytest.approx(before[number]["clocks"], abs=1.0)
+            assert state["clocks"] == pytest.approx(before[number]["clocks"], abs=0.001)
+            assert min(state["clocks"]) == pytest.approx(293, abs=0.001)
         ann, bob = club.enter("Ann"), club.enter("Bob")
         for number in after:
             await play_on(club, number, [ann, bob])
@@ -338,7 +355,7 @@ def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
 
     states, club = asyncio.run(first())
     club.desk.close()
-    time.sleep(2.5)  # the club is closed: this must be nobody's time
+    clock.advance(1000.0)  # downtime is charged to neither clock
     asyncio.run(second(states, club.people))
 
 
@@ -357,13 +374,15 @@ async def test_what_cannot_be_written_has_not_happened(club: Club) -> None:
         await club.hall.move(ann, number, 0, move)
     assert club.last("Bob")["ply"] == 0 and club.hall.seats[number].table.moves == ()
     before = club.last("Ann")["clocks"]
-    await asyncio.sleep(1.5)  # while the books cannot be written, this is nobody's time
+    club.clock.advance(1000.0)  # while the books cannot be written, time is charged to neither clock
+    failures = club.hall.books.failures
+    await club.until(lambda: club.hall.books.failures > failures + 1)
     club.desk.write = write  # type: ignore[method-assign]
     with refused("storage"):
         await club.hall.move(ann, number, 0, move)  # nothing, until the books have been looked at
     await club.until(lambda: not club.hall.books.failing)
     assert (await club.hall.move(ann, number, 0, move))["ply"] == 1
-    assert club.last("Ann")["clocks"][0] == pytest.approx(before[0], abs=1.2)
+    assert club.last("Ann")["clocks"] == before
 
 
 @club
@@ -371,7 +390,8 @@ async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: 
     ann, bob = club.enter("Ann"), club.enter("Bob")
     number = await club.begin(ann, bob)
     other = await club.begin(bob, ann)
-    move, write = club.last("Ann")["legal"][0], club.desk.write
+    await play_on(club, other, [bob, ann], most=4)
+    move, write = (await club.hall.watch(ann, number))["legal"][0], club.desk.write
 
     def lose(act: Any) -> Any:
         """A server that keeps something, and is lost before it can say so."""
@@ -461,9 +481,9 @@ async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: Club) -
     club.desk.read = club.desk.write = fail  # type: ignore[method-assign, assignment]
     seat.table = replace(seat.table, clocks=(0.0, 300.0))
     club.hall.tournaments.wake()
-    await asyncio.sleep(1.0)
+    club.clock.advance(MOST_LAG + 0.001)
+    await club.until(lambda: len(broken) > 2)
     club.desk.read, club.desk.write = real  # type: ignore[method-assign]
-    assert len(broken) > 2
     await club.until(lambda: seat.table.over)
     await club.until(lambda: len(club.hall._tasks) == 4)
 

@@ -12,17 +12,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerifyMismatchError
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Table, delete, insert, select, update
 
-from awello.club.schema import accounts, sessions, tokens
+from awello.club import NEEDS_EXTRA
+from awello.club.schema import accounts, known_devices, sessions, tokens
 from awello.club.table import Refused
+from awello.errors import ConfigError
+
+try:
+    from argon2 import PasswordHasher
+    from argon2.exceptions import InvalidHashError, VerifyMismatchError
+except ImportError:
+    raise ConfigError(NEEDS_EXTRA) from None
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
 SHORTEST, LONGEST = 10, 200  # letters of a password
 SESSION = 30 * 86400.0  # seconds that a session lasts
-MOST_TOKENS, MOST_PROGRAMS = 10, 10  # of an account
+MOST_TOKENS, MOST_PROGRAMS, MOST_SESSIONS = 10, 10, 50  # of an account
+KNOWN = 180 * 86400.0  # seconds for which a device and a network stay known after a log-in
+MOST_DEVICES = 40  # devices and networks of an account that are known
 
 _hasher = PasswordHasher()
 _nobody = _hasher.hash(secrets.token_urlsafe())  # what the password of nobody is compared with
@@ -88,7 +96,7 @@ def close_account(connection: Connection, account: Account) -> None:
     """Nobody can log in any more, nor can the programs of the account; games stay."""
     numbers = [account.number, *(program.number for program in list_programs(connection, account))]
     connection.execute(update(accounts).where(accounts.c.id.in_(numbers)).values(closed=True))
-    for table in (sessions, tokens):
+    for table in (sessions, tokens, known_devices):
         connection.execute(delete(table).where(table.c.account.in_(numbers)))
 
 
@@ -98,10 +106,18 @@ def stored_password(connection: Connection, name: str) -> tuple[Account | None, 
     return (_account(row), row.password) if row else (None, None)
 
 
-def change_password(connection: Connection, account: Account, hashed: str) -> None:
-    """Keep another password; whoever was logged in with the old one is not any more."""
-    connection.execute(update(accounts).where(accounts.c.id == account.number).values(password=hashed))
-    connection.execute(delete(sessions).where(sessions.c.account == account.number))
+def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
+    """Store another password, end all sessions and forget all devices.
+
+    Refused if another password than `old`, as it was stored, is there by now.
+    """
+    mine = [accounts.c.id == account.number, ~accounts.c.closed]
+    if old is not None:
+        mine.append(accounts.c.password == old)
+    if not connection.execute(update(accounts).where(*mine).values(password=hashed)).rowcount:
+        raise Refused("password", "the password has just been changed: log in with the new one")
+    for table in (sessions, known_devices):
+        connection.execute(delete(table).where(table.c.account == account.number))
 
 
 def is_password(hashed: str | None, password: str) -> bool:
@@ -112,6 +128,38 @@ def is_password(hashed: str | None, password: str) -> bool:
         return False
 
 
+# ---- known devices ---------------------------------------------------------------------------------------------------
+def remember_device(connection: Connection, account: Account, device: str, network: str) -> None:
+    """Store the device and network of a log-in; the ones used longest ago are deleted."""
+    digests, mine, now = _device_digests(device, network), known_devices.c.account == account.number, time.time()
+    connection.execute(
+        delete(known_devices).where(mine, known_devices.c.digest.in_(digests) | (known_devices.c.expires < now))
+    )
+    for digest in digests:
+        connection.execute(insert(known_devices).values(account=account.number, digest=digest, expires=now + KNOWN))
+    _keep_newest(connection, known_devices, account.number, MOST_DEVICES)
+
+
+def is_known(connection: Connection, account: int, device: str, network: str) -> str | None:
+    """Whether an account has been used by a device, `device`, or if not at least from its network, `network`."""
+    digests = _device_digests(device, network)
+    mine = known_devices.c.account == account, known_devices.c.expires > time.time()
+    asked = select(known_devices.c.digest).where(*mine, known_devices.c.digest.in_(digests))
+    found = {bytes(row.digest) for row in connection.execute(asked)}
+    return "device" if digests[0] in found else "network" if found else None
+
+
+def _keep_newest(connection: Connection, table: Table, account: int, most: int) -> None:
+    """Delete those of an account's rows that expire first, if there are too many."""
+    mine = table.c.account == account
+    newest = select(table.c.digest).where(mine).order_by(table.c.expires.desc()).limit(most)
+    connection.execute(delete(table).where(mine, table.c.digest.not_in(newest)))
+
+
+def _device_digests(device: str, network: str) -> tuple[bytes, bytes]:
+    return digest_of(f"device {device}"), digest_of(f"network {network}")
+
+
 # ---- sessions and tokens ---------------------------------------------------------------------------------------------
 def digest_of(secret: str) -> bytes:
     """What is kept of a secret, which is long and random, so that a fast digest will do."""
@@ -119,11 +167,12 @@ def digest_of(secret: str) -> bytes:
 
 
 def open_session(connection: Connection, account: Account) -> str:
-    """The secret of a new session; sessions that have ended are cleared away."""
+    """The secret of a new session; sessions that have expired are deleted, and the oldest ones of too many."""
     secret, now = secrets.token_urlsafe(32), time.time()
     connection.execute(delete(sessions).where(sessions.c.expires < now))
     values = {"digest": digest_of(secret), "account": account.number, "expires": now + SESSION}
     connection.execute(insert(sessions).values(**values))
+    _keep_newest(connection, sessions, account.number, MOST_SESSIONS)
     return secret
 
 

@@ -23,11 +23,16 @@ Done = TypeVar("Done")
 class Books:
     """What the desk keeps, for those who go on meanwhile."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        self.failing = False  # whether something could not be written, and the books have not been looked at since
+    def __init__(self, desk: Desk, now: Callable[[], float]) -> None:
+        self.desk, self.now = desk, now
+        self.failed_at: float | None = None  # by the club's clock: when the first act that failed was handed in
         self.failures = 0
         self.waits: deque[float] = deque(maxlen=10_000)  # seconds that acts took until they were written
+
+    @property
+    def failing(self) -> bool:
+        """Whether something could not be written, and the books have not been looked at since."""
+        return self.failed_at is not None
 
     async def write(self, act: Callable[[Connection], Done]) -> Done:
         """Write something, or refuse it as a whole."""
@@ -41,13 +46,14 @@ class Books:
 
     async def retry(self, act: Callable[[Connection], Done]) -> Done:
         """Write something, even if what came before it could not be."""
-        begun = time.monotonic()
+        begun, handed_in = time.monotonic(), self.now()
         try:
             done = await asyncio.wrap_future(self.desk.write(act))
         except ArchiveError as error:
-            if not self.failing:
+            if self.failed_at is None:
                 logging.getLogger("awello").error("the club stands still: %s", error)
-            self.failing, self.failures = True, self.failures + 1
+                self.failed_at = handed_in
+            self.failures += 1
             self.check()
             raise
         self.waits.append(time.monotonic() - begun)

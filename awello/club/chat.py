@@ -43,7 +43,7 @@ class Chat:
         other = seat.people[1 - seat.table.side_of(account.number)]
         if not guest.chats:
             raise Refused("off", "you have turned chat off here: turn it on to speak")
-        listening = self._listeners(other)
+        listening = [] if self.hall.blocks.has_blocked(other, account) else self._listeners(other)
         if not listening:
             raise Refused("quiet", f"{other.name} has chat turned off: nothing was said")
         self._take(account)

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from awello.club.accounts import Account
 from awello.club.contest import CANCELLED, DOUBLE, ENDED, OPEN, PLAYING, SWISS, SYSTEMS, Contest, Fixture
 from awello.club.desk import rating_of, table_of
+from awello.club.fair_play import same_person
 from awello.club.offers import Terms
 from awello.club.pairing import Pair, rounds_without_repeats
 from awello.club.rating import pool_of
@@ -94,21 +95,33 @@ def plan_contest(
     return find_contest(connection, added.inserted_primary_key[0])
 
 
-def enter_contest(connection: Connection, which: int | str, account: Account) -> Contest:
-    """Enter a tournament; to do so again changes nothing."""
+def enter_contest(connection: Connection, which: int | str, account: Account, network: str | None = None) -> Contest:
+    """Enter a tournament, from a network unless it is the server's own machine; to do so again changes nothing."""
     contest = find_contest(connection, which)
     if account.number in {person.number for person in contest.people}:
         return contest
     _still_open(contest)
+    _check_person(connection, contest, account, network)
     if len(contest.people) >= MOST_ENTRANTS:
         raise Refused("many", f"{MOST_ENTRANTS} have entered {contest.name} already: it is full")
     mine = select(entries.c.tournament).join(tournaments, tournaments.c.id == entries.c.tournament)
     going = mine.where(entries.c.account == account.number, tournaments.c.state.in_((OPEN, PLAYING)))
     if len(connection.execute(going).all()) >= MOST_ENTERED:
         raise Refused("many", f"{account.name} has entered {MOST_ENTERED} tournaments already: withdraw from one")
-    values = {"tournament": contest.number, "account": account.number, "entered": time.time()}
+    values = {"tournament": contest.number, "account": account.number, "entered": time.time(), "network": network}
     connection.execute(insert(entries).values(**values))
     return find_contest(connection, contest.number)
+
+
+def _check_person(connection: Connection, contest: Contest, account: Account, network: str | None) -> None:
+    """Refuse a second entry of one person: a bot and its owner are one, and so are the accounts of a network."""
+    for person in contest.people:
+        if same_person(person, account):
+            message = f"{person.name} has entered {contest.name} already, and {account.name} belongs to the same person"
+            raise Refused("person", f"{message}: withdraw the other one first")
+    taken = entries.c.tournament == contest.number, entries.c.network == network
+    if network is not None and connection.execute(select(entries.c.account).where(*taken)).first():
+        raise Refused("person", f"an account of your network has entered {contest.name} already: one entry per person")
 
 
 def leave_contest(connection: Connection, which: int | str, account: Account) -> Contest:
@@ -134,6 +147,7 @@ def begin_contest(connection: Connection, number: int) -> None:
         return
     closed = select(accounts.c.id).where(accounts.c.closed)
     connection.execute(delete(entries).where(entries.c.tournament == number, entries.c.account.in_(closed)))
+    connection.execute(update(entries).where(entries.c.tournament == number).values(network=None))  # no longer needed
     people, pool = find_contest(connection, number).people, pool_of(contest.terms.game, contest.terms.control)
     order = sorted(people, key=lambda person: -rating_of(connection, person.number, pool).mean)
     for seed, person in enumerate(order, 1):

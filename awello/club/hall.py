@@ -8,55 +8,58 @@ import asyncio
 import logging
 import time
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Select, select, update
+from sqlalchemy import Connection, select
 
+from awello.club.absence import Absence
 from awello.club.accounts import Account
+from awello.club.archiving import PATIENCE, Archiver, Archiving
+from awello.club.blocks import Blocks
 from awello.club.books import Books
 from awello.club.chat import Chat
-from awello.club.desk import Desk, beat, last_beat, load_tables, record_of, save_table, table_of
+from awello.club.conduct import Conduct
+from awello.club.desk import Desk, SaveGame, beat, last_beat, load_tables, save_tables, table_of
+from awello.club.live_games import LiveGames
 from awello.club.lobby import Lobby
 from awello.club.offers import Message, Terms
+from awello.club.rated_positions import RatedPositions
 from awello.club.schema import games
 from awello.club.seat import Also, Guest, Seat, Telling, lay_table, sit_down
-from awello.club.table import ABORTED, Refused, Table
+from awello.club.table import Refused, Table
 from awello.club.tournaments import Tournaments
 from awello.errors import AwelloError
-from awello.record import Record
 from awello.rules.game import PASS
 
 MOST_GAMES, MOST_PROGRAM_GAMES = 8, 64  # of one account at once
 REMEMBERED = 1000  # games that have ended and can be looked at without asking the database
 TICK = 0.2  # seconds between two looks at the clocks
-PATIENCE = 60.0  # seconds before an archive that could not be written is tried again
 PULSE = 0.5  # seconds between two notes that the club is open
 
 Done = TypeVar("Done")
-Archiver = Callable[[Record], Awaitable[Any]]
 
 
 class Hall:
     """The club while it is open."""
 
     def __init__(self, desk: Desk, archive: Archiver | None = None, seed: int | None = None) -> None:
-        self.books, self.archive, self.chance = Books(desk), archive, Random(seed)
-        self.seats: dict[int, Seat] = {}
+        self.books, self.archive, self.chance = Books(desk, lambda: self.now()), archive, Random(seed)
+        self.seats = LiveGames()
         self.ended: OrderedDict[int, Seat] = OrderedDict()
         self.guests: set[Guest] = set()
         self.present: dict[int, set[Guest]] = defaultdict(set)  # by the number of the account
+        self.rated_positions = RatedPositions()
         self.counts: Counter[str] = Counter()  # of what happened, for whoever watches the club
         self._sitting: Counter[int] = Counter()  # games that are about to begin, by account
-        self._to_archive = asyncio.Event()
         self._started = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self.lobby, self.tournaments = Lobby(self), Tournaments(self)
-        self.chat = Chat(self)
+        self.lobby, self.tournaments, self.chat = Lobby(self), Tournaments(self), Chat(self)
+        self.blocks, self.absence, self.conduct = Blocks(self), Absence(self), Conduct(self)
+        self.archiving = Archiving(self.books)
 
     def now(self) -> float:
         """The moment, in seconds since 1970; it never goes back."""
@@ -66,9 +69,10 @@ class Hall:
     async def open(self) -> None:
         """Take up the games that went on when the club was last open, and begin to look at clocks."""
         await self._take_up()
+        await self.blocks.load()
         self._begin(_for_ever(self._look_at_clocks))
         self._begin(_for_ever(self._note_the_time))
-        self._begin(_for_ever(self._archive_all, PATIENCE))
+        self._begin(_for_ever(partial(self.archiving.run, lambda: self.archive), PATIENCE))
         self._begin(_for_ever(self.tournaments.run))
 
     async def _take_up(self) -> None:
@@ -76,11 +80,12 @@ class Hall:
 
         def act(connection: Connection) -> list[Table]:
             stopped, now = last_beat(connection), self.now()
+            if self.books.failed_at is not None:  # this process knows it better than the last note does
+                stopped = max(stopped or 0.0, self.books.failed_at)
             tables = [
                 table.resume(table.since if stopped is None else stopped, now) for table in load_tables(connection)
             ]
-            for table in tables:
-                save_table(connection, table)
+            save_tables(connection, tables)
             beat(connection, now)
             return tables
 
@@ -90,16 +95,18 @@ class Hall:
                 await stack.enter_async_context(seat.lock)
             tables = {table.number: table for table in await self.books.retry(act)}
             for number, table in tables.items():
-                seat = self.seats.get(number) or self.seats.setdefault(number, await self._seat(table))
+                seat = self.seats.get(number) or self.seats.add(await self._seat(table))
                 seat.follow(table)
+                self.rated_positions.update(table)
                 self._tell_table(seat)
             for seat in [seat for number, seat in self.seats.items() if number not in tables]:
                 written = await self._from_books(seat.table.number)  # it ended, but nobody could be told
                 seat.follow(written.table)
+                self.rated_positions.update(written.table)
                 seat.after = written.after
                 await self._end(seat)
                 self._tell_table(seat)
-        self.books.failing = False
+        self.books.failed_at = None
 
     async def close(self) -> None:
         """Write down when the club closes, so that no time is taken from anybody."""
@@ -143,24 +150,29 @@ class Hall:
     # ---- who is here -------------------------------------------------------------------------------------------------
     def enter(self, guest: Guest) -> None:
         """Let somebody in, and tell them what goes on, their own games above all."""
+        account = guest.account
         self.guests.add(guest)
-        if guest.account:
-            if guest.account.number not in self.present:
+        if account:
+            if account.number not in self.present:
                 self.lobby.change()
-            self.present[guest.account.number].add(guest)
-        guest.send({"event": "welcome", "name": guest.account.name if guest.account else None, **self.lobby.view()})
-        for seat in self._games_of(guest.account):
+            self.present[account.number].add(guest)
+            self.absence.come_back(account.number)
+        names = {"name": account.name if account else None, "blocked": self.blocks.names(account)}
+        guest.send({"event": "welcome", **names, **self.lobby.view()})
+        for seat in self.seats.of(account.number) if account else []:
             guest.send({"event": "game", **seat.view(self.now())})
-        for offer in self.lobby.challenges.values():
-            if guest.account and offer.to and offer.to.number == guest.account.number:
-                guest.send({"event": "challenge", **offer.view()})
+            if account and (news := self.absence.news_for(seat, account.number)):
+                guest.send(news)
+        for offer in self.lobby.challenges.to(account.number) if account else []:
+            guest.send({"event": "challenge", **offer.view()})
         self.tournaments.greet(guest)
 
     def leave(self, guest: Guest) -> None:
         """Somebody goes: what they offered is withdrawn when nobody of the account is left, games go on."""
         self.guests.discard(guest)
-        for seat in (*self.seats.values(), *self.ended.values()):
-            seat.watchers.discard(guest)
+        for number in guest.watching:
+            if seat := self.seats.get(number):
+                seat.watchers.discard(guest)
         if guest.account:
             here = self.present[guest.account.number]
             here.discard(guest)
@@ -168,25 +180,21 @@ class Hall:
                 del self.present[guest.account.number]
                 self.lobby.withdraw(guest.account)
                 self.lobby.change()
-
-    def _games_of(self, account: Account | None) -> list[Seat]:
-        if account is None:
-            return []
-        return [seat for seat in self.seats.values() if account.number in seat.table.players]
+                self.absence.leave(guest.account.number)
 
     async def start(self, people: tuple[Account, Account], terms: Terms, also: Also | None = None) -> Message:
         """Begin a game, even if whoever asked for it is gone by then; `also` is written together with it."""
-        if _of_one_owner(*people):
-            terms = replace(terms, rated=False)
+        unrated = self.conduct.why_unrated(*people) if terms.rated else None
         numbers = [person.number for person in people]
         self._sitting.update(numbers)  # before anybody else can ask: tasks begin later
 
         async def begin() -> Message:
             try:
-                seat = await self.books.write(partial(lay_table, people=people, terms=terms, now=self.now, also=also))
+                act = partial(lay_table, people=people, terms=terms, now=self.now, also=also, unrated=unrated)
+                seat = await self.books.write(act)
             finally:
                 self._sitting.subtract(numbers)
-            seat = self.seats.setdefault(seat.table.number, seat)
+            seat = self.seats.add(seat)
             self._tell_table(seat)
             self.lobby.change()
             return {"game": seat.table.number}
@@ -200,7 +208,17 @@ class Hall:
         names = seat.names
         if 0 <= ply < len(names) and names[ply].lower() == move.lower() and self._side_at(seat, ply, account):
             return self._standing(seat)
-        return await self._act(seat, lambda table: table.play(account.number, ply, move, self.now(), guest.lag))
+        arrival = self.now() if guest.received is None else min(self.now(), self._started + guest.received)
+
+        def play(table: Table) -> Table:
+            return table.play(account.number, ply, move, max(arrival, table.since), guest.lag)
+
+        return await self._act(seat, play)
+
+    def awaits(self, guest: Guest, number: int, ply: int, move: str) -> bool:
+        """Whether a game waits for exactly this player's move, and the move is legal."""
+        seat = self.seats.get(number)
+        return seat is not None and guest.account is not None and seat.table.awaits(guest.account.number, ply, move)
 
     async def resign(self, guest: Guest, number: int) -> Message:
         """Give a game up."""
@@ -214,17 +232,30 @@ class Hall:
         """Leave a game before one's first move."""
         return await self._do(guest, number, Table.abort)
 
+    async def claim(self, guest: Guest, number: int, draw: bool = False) -> Message:
+        """Claim the win, or a draw, in a game whose other player has left."""
+        account, seat = guest.member, self._playing(number)
+
+        def change(table: Table) -> Table:
+            after = table.claim(account.number, draw)
+            self.absence.check(seat, account.number)
+            return after
+
+        return await self._act(seat, change)
+
     async def watch(self, guest: Guest, number: int) -> Message:
         """Be told of a game, whoever plays it."""
         seat = self.seats.get(number) or self.ended.get(number) or await self._from_books(number)
         if not seat.table.over:
             seat.watchers.add(guest)
+            guest.watching.add(number)
         return seat.view(self.now())
 
     async def unwatch(self, guest: Guest, number: int) -> Message:
         """Be told of a game no longer."""
         if seat := self.seats.get(number):
             seat.watchers.discard(guest)
+        guest.watching.discard(number)
         return {}
 
     async def rematch(self, guest: Guest, number: int) -> Message:
@@ -236,14 +267,15 @@ class Hall:
         other = seat.people[1 - side]
         if other.number not in self.present:
             raise Refused("absent", f"{other.name} is not here any more: look who is, or seek a game")
-        self.may_play(account)
+        self.blocks.check(other, account)
+        terms = Terms(seat.table.game, seat.table.control, seat.table.rated or seat.unrated is not None)
+        self.may_play(account, terms)
         if seat.rematch != 1 - side:
             seat.rematch = side
             self.tell_account(other.number, {"event": "rematch", "game": number, "by": account.name})
             return {}
-        self.may_play(other)
+        self.may_play(other, terms)
         seat.rematch = None
-        terms = Terms(seat.table.game, seat.table.control, seat.table.rated)
         return await self.start((seat.people[1], seat.people[0]), terms)
 
     async def _do(self, guest: Guest, number: int, act: Callable[[Table, int], Table]) -> Message:
@@ -260,9 +292,10 @@ class Hall:
         async with seat.lock:
             after = change(seat.table)
             if after is not seat.table:
-                rated = await self.books.write(partial(save_table, table=after))
+                rated = await self.books.write(SaveGame(after))
                 self.counts["moves"] += len(after.moves) - len(seat.table.moves)
                 seat.follow(after)
+                self.rated_positions.update(after)
                 if after.over:
                     seat.after = (rated[0].mean, rated[1].mean) if rated else None
                     await self._end(seat)
@@ -272,12 +305,13 @@ class Hall:
     async def _end(self, seat: Seat) -> None:
         number = seat.table.number
         self.counts["games ended"] += 1
-        self.seats.pop(number, None)
+        self.seats.remove(number)
         self.ended[number] = seat
         while len(self.ended) > REMEMBERED:
             self.ended.popitem(last=False)
         self.lobby.change()
-        self._to_archive.set()
+        self.archiving.wake()
+        self.conduct.note_end(seat.table)
         if seat.table.tournament is not None:
             self.tournaments.wake()
 
@@ -310,29 +344,6 @@ class Hall:
             raise Refused("absent", f"there is no game {number}")
         return await self._seat(table_of(row))
 
-    async def _archive_all(self) -> None:
-        """Put games that have ended into the archive, each once; those that could not be are tried again."""
-        left = select(games).where(games.c.over, ~games.c.archived).order_by(games.c.id).limit(100)
-        while self.archive:
-            self._to_archive.clear()
-            last = 0
-            with suppress(AwelloError):
-                while rows := await self.books.read(partial(_rows, asked=left.where(games.c.id > last))):
-                    for row in rows:
-                        last = row.id
-                        with suppress(AwelloError):  # one that cannot be does not keep the others
-                            await self._archive(await self._seat(table_of(row)), self.archive)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
-                    await self._to_archive.wait()
-
-    async def _archive(self, seat: Seat, archive: Archiver) -> None:
-        table, names = seat.table, (seat.people[0].name, seat.people[1].name)
-        if table.reason != ABORTED and table.moves:
-            await archive(await self.books.read(partial(record_of, table=table, names=names)))
-        done = update(games).where(games.c.id == table.number).values(archived=True)
-        await self.books.write(lambda connection: connection.execute(done).rowcount)
-
     # ---- telling -----------------------------------------------------------------------------------------------------
     def tell_account(self, account: int, message: Message) -> None:
         """Tell somebody something, wherever they are connected."""
@@ -346,25 +357,24 @@ class Hall:
         for guest in list(seat.watchers):
             if not guest.account or guest.account.number not in seat.table.players:
                 guest.send(message)
+            if seat.table.over:
+                seat.watchers.discard(guest)
+                guest.watching.discard(seat.table.number)
 
     # ---- who may what ------------------------------------------------------------------------------------------------
-    def has_time(self, account: Account) -> bool:
-        """Whether somebody may play one more game."""
-        return len(self._games_of(account)) + self._sitting[account.number] < _most_games(account)
+    def can_play(self, account: Account, terms: Terms) -> bool:
+        """Whether an account may begin such a game now."""
+        try:
+            self.may_play(account, terms)
+        except Refused:
+            return False
+        return True
 
-    def may_play(self, account: Account) -> None:
-        """Refuse one game more than somebody may play."""
-        if not self.has_time(account):
+    def may_play(self, account: Account, terms: Terms) -> None:
+        """Refuse one game more than an account may play, and rated ones after it has left too many early."""
+        if self.seats.count(account.number) + self._sitting[account.number] >= _most_games(account):
             raise Refused("many", f"{account.name} plays {_most_games(account)} games already: end one first")
-
-
-def _of_one_owner(one: Account, other: Account) -> bool:
-    """Whether two belong together, so that what they win from each other says nothing."""
-    return (one.owner or one.number) == (other.owner or other.number)
-
-
-def _rows(connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:
-    return connection.execute(asked).all()
+        self.conduct.check(account, terms)
 
 
 def _most_games(account: Account) -> int:

@@ -2,11 +2,11 @@
 
 from functools import partial
 from itertools import count, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from awello.club.accounts import Account, find_account
 from awello.club.desk import rating_of
-from awello.club.offers import Message, Offer, Terms
+from awello.club.offers import Message, Offer, Offers, Terms
 from awello.club.rating import Rating, pool_of
 from awello.club.seat import Guest, Telling
 from awello.club.table import Refused
@@ -18,14 +18,15 @@ MOST_SEEKS, MOST_CHALLENGES = 5, 10  # of one account that wait
 MOST_CHALLENGED = 50  # challenges that wait for one account: who comes in is told all of them at once
 NAMED = 100  # members, seeks and games that are listed
 
+Thing = TypeVar("Thing")
+
 
 class Lobby:
     """What is offered, to everybody or to one."""
 
     def __init__(self, hall: "Hall") -> None:
         self.hall = hall
-        self.seeks: dict[int, Offer] = {}
-        self.challenges: dict[int, Offer] = {}
+        self.seeks, self.challenges = Offers(), Offers()
         self._news = False  # whether something has changed since everybody was told
         self._seen: Message | None = None  # what everybody may see, until something changes
         self._numbers = count(1)
@@ -36,15 +37,14 @@ class Lobby:
         terms.check()
         rating = await self._rating(account, terms)
         self._must_be_here(account)
-        self.hall.may_play(account)
-        for offer in self.seeks.values():
-            others = offer.account.number != account.number and offer.terms.fits(terms)
-            if others and self.hall.has_time(offer.account):  # who has none does not stand in the way of others
+        self.hall.may_play(account, terms)
+        for offer in self.seeks.like(terms):
+            if offer.account.number != account.number and offer.terms.fits(terms) and self._can_meet(account, offer):
                 return await self._take(account, offer, terms.side)
-        if sum(offer.account.number == account.number for offer in self.seeks.values()) >= MOST_SEEKS:
+        if len(self.seeks.by(account.number)) >= MOST_SEEKS:
             raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
         offer = Offer(next(self._numbers), account, terms, None, rating)
-        self.seeks[offer.number] = offer
+        self.seeks.add(offer)
         self.change()
         return {"seek": offer.number}
 
@@ -52,11 +52,12 @@ class Lobby:
         """Play whoever offers this, to all or to oneself."""
         account = guest.member
         offer = self.seeks.get(number) or self.challenges.get(number)
-        if offer is None or (offer.to and offer.to.number != account.number):
+        hidden = offer is not None and offer.to is None and self.hall.blocks.has_blocked(offer.account, account)
+        if offer is None or hidden or (offer.to and offer.to.number != account.number):
             raise Refused("gone", f"there is no offer {number}: it was withdrawn or taken")
         if offer.account.number == account.number:
             raise Refused("self", "this is your own offer: wait for somebody else")
-        self.hall.may_play(account)
+        self.hall.may_play(account, offer.terms)
         return await self._take(account, offer, None)
 
     async def challenge(self, guest: Guest, name: str, terms: Terms) -> Message:
@@ -66,17 +67,18 @@ class Lobby:
         other = await self.hall.books.read(partial(find_account, name=name))
         rating = await self._rating(account, terms)
         self._must_be_here(account)
-        self.hall.may_play(account)
+        self.hall.may_play(account, terms)
         if other is None or other.number not in self.hall.present:
             raise Refused("absent", f"{name} is not here: look who is, or seek a game")
         if other.number == account.number:
             raise Refused("self", "you cannot challenge yourself")
-        if sum(offer.account.number == account.number for offer in self.challenges.values()) >= MOST_CHALLENGES:
+        self.hall.blocks.check(other, account)
+        if len(self.challenges.by(account.number)) >= MOST_CHALLENGES:
             raise Refused("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
-        if sum(offer.to == other for offer in self.challenges.values()) >= MOST_CHALLENGED:
+        if len(self.challenges.to(other.number)) >= MOST_CHALLENGED:
             raise Refused("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
         offer = Offer(next(self._numbers), account, terms, other, rating)
-        self.challenges[offer.number] = offer
+        self.challenges.add(offer)
         self.hall.tell_account(other.number, {"event": "challenge", **offer.view()})
         return {"challenge": offer.number}
 
@@ -87,9 +89,9 @@ class Lobby:
         mine = offer is not None and account.number in (offer.account.number, offer.to.number if offer.to else None)
         if offer is None or not mine:
             raise Refused("gone", f"there is no such offer {number} of yours")
-        if self.seeks.pop(number, None):
+        if self.seeks.take(number):
             self.change()
-        elif self.challenges.pop(number, None):
+        elif self.challenges.take(number):
             for person in (offer.account, offer.to):
                 if person and person.number != account.number:
                     self.hall.tell_account(person.number, {"event": "declined", "number": number, "by": account.name})
@@ -97,8 +99,8 @@ class Lobby:
 
     async def _take(self, account: Account, offer: Offer, side: int | None) -> Message:
         """Begin the game that was offered; an offer can be taken once."""
-        self.hall.may_play(offer.account)
-        found = self.seeks.pop(offer.number, None) or self.challenges.pop(offer.number, None)
+        self.hall.may_play(offer.account, offer.terms)
+        found = self.seeks.take(offer.number) or self.challenges.take(offer.number)
         if found is None:
             raise Refused("gone", f"there is no offer {offer.number}: it was withdrawn or taken")
         wanted = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
@@ -111,11 +113,23 @@ class Lobby:
     def withdraw(self, account: Account) -> None:
         """Take back all that somebody offers."""
         for offers in (self.seeks, self.challenges):
-            for offer in [each for each in offers.values() if each.account.number == account.number]:
-                del offers[offer.number]
+            for offer in offers.by(account.number):
+                offers.take(offer.number)
                 if offer.to:
                     gone = {"event": "declined", "number": offer.number, "by": account.name}
                     self.hall.tell_account(offer.to.number, gone)
+
+    def decline_all(self, account: Account, other: Account) -> None:
+        """Decline every challenge of an account to another one."""
+        for offer in self.challenges.by(account.number):
+            if offer.to == other:
+                self.challenges.take(offer.number)
+                gone = {"event": "declined", "number": offer.number, "by": other.name}
+                self.hall.tell_account(account.number, gone)
+
+    def _can_meet(self, account: Account, offer: Offer) -> bool:
+        """Whether a seek can be paired now; one that cannot does not keep others waiting."""
+        return self.hall.can_play(offer.account, offer.terms) and not self.hall.blocks.between(account, offer.account)
 
     def _must_be_here(self, account: Account) -> None:
         """Refuse the offer of somebody who has left since they asked: nobody would take it back."""
@@ -132,9 +146,9 @@ class Lobby:
             return self._seen
         playing = [
             {"game": seat.table.number, "kind": str(seat.table.game), "players": [each.name for each in seat.people]}
-            for seat in list(self.hall.seats.values())[-NAMED:]
+            for seat in _last(self.hall.seats)
         ]
-        seeks = [offer.view() for offer in list(self.seeks.values())[-NAMED:]]
+        seeks = [offer.view() for offer in _last(self.seeks)]
         members = [next(iter(guests)).member.name for guests in islice(self.hall.present.values(), NAMED)]
         self._seen = {"seeks": seeks, "games": playing, "here": len(self.hall.present), "members": members}
         return self._seen
@@ -149,3 +163,8 @@ class Lobby:
             self._news, message = False, Telling(event="lobby", **self.view())
             for guest in [each for each in self.hall.guests if each.curious]:
                 guest.send(message)
+
+
+def _last(things: dict[int, Thing]) -> list[Thing]:
+    """The things that were added last, the newest at the end."""
+    return list(islice(reversed(things.values()), NAMED))[::-1]

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from awello.club.accounts import Account
+from awello.club.groups import Groups
 from awello.club.rating import Rating
 from awello.club.table import Refused
 from awello.limits import Clock
@@ -33,10 +34,14 @@ class Terms:
             limits = f"{SHORTEST:.0f} seconds to {LONGEST / 3600:.0f} hours and up to {MOST_INCREMENT:.0f} a move more"
             raise Refused("control", f"a game takes {limits}: choose another time")
 
+    @property
+    def pool(self) -> tuple[Game, Clock, bool]:
+        """What two players must both ask for to be paired."""
+        return self.game, self.control, self.rated
+
     def fits(self, other: "Terms") -> bool:
         """Whether two who ask for these can play each other."""
-        same = (self.game, self.control, self.rated) == (other.game, other.control, other.rated)
-        return same and (self.side is None or self.side != other.side)
+        return self.pool == other.pool and (self.side is None or self.side != other.side)
 
     def view(self) -> Message:
         """For those who are told."""
@@ -60,3 +65,50 @@ class Offer:
         who = {"from": self.account.name, "program": self.account.program}
         worth = {"rating": round(self.rating.mean), "sure": not self.rating.provisional}
         return {"number": self.number, **who, **worth, **self.terms.view()}
+
+
+class Offers(dict[int, Offer]):
+    """Offers by number, by the account that made them, by the one they are made to, and by what is to be played.
+
+    Add and remove them by `add` and `take` alone.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._makers: Groups[Offer] = Groups()
+        self._targets: Groups[Offer] = Groups()
+        self._pools: Groups[Offer] = Groups()
+
+    def add(self, offer: Offer) -> None:
+        """Add an offer."""
+        self[offer.number] = offer
+        for groups, key in self._keys(offer):
+            groups.add(key, offer.number, offer)
+
+    def take(self, number: int) -> Offer | None:
+        """Remove an offer: an offer can be taken once."""
+        offer = self.pop(number, None)
+        if offer:
+            for groups, key in self._keys(offer):
+                groups.remove(key, number)
+        return offer
+
+    def _keys(self, offer: Offer) -> list[tuple[Groups[Offer], Any]]:
+        target = offer.to.number if offer.to else None
+        return [
+            (self._makers, offer.account.number),
+            (self._targets, target),
+            (self._pools, offer.terms.pool),
+        ]
+
+    def by(self, account: int) -> list[Offer]:
+        """The offers that an account has made."""
+        return self._makers.of(account)
+
+    def to(self, account: int) -> list[Offer]:
+        """The offers that were made to an account."""
+        return self._targets.of(account)
+
+    def like(self, terms: Terms) -> list[Offer]:
+        """The offers of the same game, time control and kind."""
+        return self._pools.of(terms.pool)

@@ -7,15 +7,20 @@ Elo's scale.  Every game at blitz and at standard speed has a rating of its own.
 import math
 from dataclasses import dataclass
 
-from openskill.models import PlackettLuce
-
+from awello.club import NEEDS_EXTRA
+from awello.club.pace import expected_seconds
+from awello.errors import ConfigError
 from awello.limits import Clock
 from awello.rules.game import Game
+
+try:
+    from openskill.models import PlackettLuce
+except ImportError:
+    raise ConfigError(NEEDS_EXTRA) from None
 
 START, UNSURE = 1500.0, 350.0
 SURE = 110.0  # below it a rating is no longer provisional
 SCALE = 400 / math.log(10)  # Elo's
-MOVES = 30  # of a player in a game, by which a time control is judged
 BLITZ = 600.0  # seconds of a game for a player, below which it is blitz
 
 _model = PlackettLuce(mu=START, sigma=UNSURE, beta=SCALE / math.sqrt(2), tau=UNSURE / 100)
@@ -39,7 +44,7 @@ class Rating:
 
 def pool_of(game: Game, control: Clock) -> str:
     """Which rating a game counts for, such as `othello blitz`."""
-    return f"{game} {'blitz' if control.seconds + MOVES * control.increment < BLITZ else 'standard'}"
+    return f"{game} {'blitz' if expected_seconds(control) < BLITZ else 'standard'}"
 
 
 def rate(first: Rating, second: Rating, winner: int | None) -> tuple[Rating, Rating]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Connection,
@@ -71,6 +72,7 @@ entries = Table(
     Column("account", ForeignKey("accounts.id"), primary_key=True, index=True),
     Column("entered", Float, nullable=False),
     Column("seed", Integer),  # from 1, the highest rating first; known when it begins
+    Column("network", Text),  # from which it was entered, until it begins; none for this machine's own
 )
 games = Table(
     "games",
@@ -95,6 +97,7 @@ games = Table(
     Column("archived", Boolean, nullable=False, default=False),
     Column("tournament", ForeignKey("tournaments.id")),
     Index("games_by_state", "over", "archived"),
+    Index("games_by_pair", "first", "second", "begun"),
 )
 pairings = Table(
     "pairings",
@@ -129,6 +132,13 @@ changes = Table(
     Column("before", Float, nullable=False),
     Column("after", Float, nullable=False),
 )
+blocks = Table(
+    "blocks",
+    metadata,
+    Column("account", ForeignKey("accounts.id"), primary_key=True),
+    Column("blocked", ForeignKey("accounts.id"), primary_key=True),
+    Column("created", Float, nullable=False),
+)
 audit = Table(
     "audit",
     metadata,
@@ -140,5 +150,35 @@ audit = Table(
 )
 pulse = Table("pulse", metadata, Column("moment", Float, nullable=False))
 
-STEPS: list[Callable[[Connection], None]] = []  # what a club of the first version lacks, in order
+writer = Table(  # one row: the server that may write, and its last transaction
+    "writer",
+    metadata,
+    Column("epoch", Integer, nullable=False),  # one more each time a server opens the club
+    Column("batch", BigInteger, nullable=False),
+)
+known_devices = Table(  # devices and networks from which somebody has logged in
+    "known_devices",
+    metadata,
+    Column("account", ForeignKey("accounts.id"), primary_key=True),
+    Column("digest", LargeBinary, primary_key=True),
+    Column("expires", Float, nullable=False),
+)
+
+
+def add_writer_and_devices(connection: Connection) -> None:
+    """Add the tables that tell who may write, and where accounts have been used."""
+    metadata.create_all(connection, [writer, known_devices])
+
+
+def add_fair_play(connection: Connection) -> None:
+    """Blocked players, the networks of entrants, and a quick way to the games of a pair."""
+    blocks.create(connection)
+    connection.exec_driver_sql("ALTER TABLE entries ADD COLUMN network TEXT")
+    next(index for index in games.indexes if index.name == "games_by_pair").create(connection)
+
+
+STEPS: list[Callable[[Connection], None]] = [  # what a club of the first version lacks, in order
+    add_writer_and_devices,
+    add_fair_play,
+]
 CLUB = Schema("club", metadata, state_of(metadata), STEPS, durable=True, private=True)

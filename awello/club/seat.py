@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,12 +12,12 @@ from sqlalchemy import Connection, select
 
 from awello.club.accounts import Account
 from awello.club.desk import add_table, changed_by, rating_of
+from awello.club.fair_play import MOST_RATED_PER_PAIR, REPEATS, rated_today
 from awello.club.offers import Message, Terms
 from awello.club.rating import Rating, pool_of
 from awello.club.schema import accounts
 from awello.club.table import Refused, Table, new_table
 from awello.position import Position, format_position
-from awello.record import Record
 
 Also = Callable[[Connection, Table], None]
 
@@ -29,10 +30,16 @@ class Guest:
     send: Callable[[Message], None]
     lag: float = 0.0
     """The seconds that the network takes there and back, as measured."""
+    network: str | None = None
+    """The network of the connection; None on the server's own machine, where many may play."""
+    received: float | None = None
+    """When the message that is being handled arrived, by `time.monotonic`; None if that is not known."""
     curious: bool = False
     """Whether they are told what is new in the lobby."""
     chats: bool = False
     """Whether they want to hear what those say with whom they play."""
+    watching: set[int] = field(default_factory=set)
+    """The numbers of the games they watch."""
 
     @property
     def member(self) -> Account:
@@ -66,17 +73,23 @@ class Seat:
     """The side that wants to play again."""
     after: tuple[float, float] | None = None
     """What both are worth after the game, if it has ended and counts."""
+    unrated: str | None = None
+    """Why a game that was to be rated is not; see `fair_play`."""
+    returns: Counter[int] = field(default_factory=Counter)
+    """How often each account has come back to the game."""
 
     def __post_init__(self) -> None:
-        self.follow(self.table)
+        self._add_names(Position.start(self.table.game), self.table.moves)
 
     def follow(self, table: Table) -> None:
-        """Take the game as it is now."""
-        if len(table.moves) > len(self.names):
-            record = Record(Position.start(table.game), table.moves)
-            pairs = list(zip(record.positions(), table.moves, strict=False))
-            self.names += [position.format_move(move) for position, move in pairs[len(self.names) :]]
+        """Take the game as it is now; its moves continue those known here."""
+        self._add_names(self.table.position, table.moves[len(self.names) :])
         self.table = table
+
+    def _add_names(self, position: Position, moves: Sequence[int]) -> None:
+        for move in moves:
+            self.names.append(position.format_move(move))
+            position = position.after(move)
 
     def view(self, now: float) -> Message:
         """The whole game, for those who are told."""
@@ -99,14 +112,16 @@ class Seat:
             "game": table.number,
             "tournament": table.tournament,
             **terms,
+            "unrated": self.unrated,
             "players": players,
             "ply": len(table.moves),
-            "moves": self.names,
+            "moves": list(self.names),
             "seconds": [round(spent, 1) for spent in table.seconds] if table.over else None,
             "position": format_position(position),
             "mover": None if table.over else table.mover,
             "legal": legal,
             "clocks": [round(left, 3) for left in table.left(now)],
+            "first_move": round(table.since + table.time_to_move - now, 3) if table.awaits_first_move else None,
             "offer": table.offer,
             "over": table.over,
             "winner": table.winner if table.over else None,
@@ -121,17 +136,27 @@ def lay_table(
     terms: Terms,
     now: Callable[[], float],
     also: Also | None = None,
+    unrated: str | None = None,
 ) -> Seat:
-    """Write a game that begins down, and whatever else must be written with it."""
+    """Write a game that begins down, and whatever else must be written with it.
+
+    `unrated` says why the game does not count although its players wanted it to.
+    """
+    players = people[0].number, people[1].number
+    if terms.rated and not unrated and terms.tournament is None:
+        repeated = rated_today(connection, players, now()) >= MOST_RATED_PER_PAIR
+        unrated = REPEATS if repeated else None
 
     def make(number: int) -> Table:
-        players = people[0].number, people[1].number
-        return new_table(number, terms.game, players, terms.control, terms.rated, now(), terms.tournament)
+        rated = terms.rated and not unrated
+        return new_table(number, terms.game, players, terms.control, rated, now(), terms.tournament)
 
     table = add_table(connection, make)
     if also:
         also(connection, table)
-    return sit_down(connection, table, people)
+    seat = sit_down(connection, table, people)
+    seat.unrated = unrated
+    return seat
 
 
 def sit_down(connection: Connection, table: Table, people: tuple[Account, Account] | None = None) -> Seat:

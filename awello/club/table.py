@@ -4,24 +4,33 @@ Nothing here looks at a clock or a network: every act is told the moment at whic
 table as it is afterwards.  An act that is not allowed raises `Refused` and changes nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeVar
 
+from awello.club.lag import MOST_LAG, LagQuota, new_quota, resumed_quota
 from awello.errors import AwelloError
 from awello.limits import Clock
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
-MOST_LAG = 0.5  # seconds of a move that the network may have taken, and that the mover gets back
 RESIGNED, TIME, AGREED, ABORTED = "resigned", "ran out of time", "a draw was agreed", "was not begun"
+BEHIND, LIMIT = "was behind at the move limit", "the move limit was reached"
+LEFT, DRAWN = "left the game", "a draw was claimed"
+FIRST_MOVE = 30.0  # seconds in which each side must make its first move
+MOST_PLIES = 2000  # after which a game of Awalé ends: positions need not repeat for far longer than that
+OFFER_PAUSE = 10  # plies between two draw offers of one side
+
+Value = TypeVar("Value")
 
 
 class Refused(AwelloError):
-    """What a player asked for is not allowed now; `code` says why to programs."""
+    """What a player asked for is not allowed now; `code` says why to programs, `facts` are numbers to show."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, **facts: int) -> None:
         super().__init__(message)
-        self.code = code
+        self.code, self.facts = code, facts
 
 
 @dataclass(frozen=True)
@@ -49,9 +58,15 @@ class Table:
     """How it ended, if the board did not decide."""
     tournament: int | None = None
     """The tournament that it belongs to."""
+    lag_quotas: tuple[LagQuota, LagQuota] = field(default=(LagQuota(), LagQuota()), compare=False)
+    """The lag compensation each side can still get.  Not stored: see `resume`."""
+    offered_at: tuple[int, int] = field(default=(-OFFER_PAUSE, -OFFER_PAUSE), compare=False)
+    """The ply at which each side last offered a draw.  Not stored."""
+    aborted_by: int | None = field(default=None, compare=False)
+    """The side that aborted the game, or did not make its first move in time.  Not stored."""
 
     # ---- what it is like ---------------------------------------------------------------------------------------------
-    @property
+    @cached_property
     def over(self) -> bool:
         """Whether the game has ended."""
         return bool(self.reason) or self.position.over
@@ -75,16 +90,37 @@ class Table:
         gone = 0.0 if self.over else max(0.0, now - self.since)
         return (first - gone, second) if self.mover == 0 else (first, second - gone)
 
-    @property
+    @cached_property
     def deadline(self) -> float:
-        """When the mover's time will have run out, whatever the network takes."""
-        return self.since + self.clocks[self.mover] + MOST_LAG
+        """When the mover's time will have run out, with all the lag compensation it can get."""
+        return self.since + self.time_to_move + self.lag_quotas[self.mover].compensation(MOST_LAG, MOST_LAG)
+
+    @property
+    def awaits_first_move(self) -> bool:
+        """Whether the mover has yet to make the first move, without which there is no game; tournaments have clocks."""
+        return not self.over and len(self.moves) < 2 and self.tournament is None
+
+    @property
+    def time_to_move(self) -> float:
+        """The seconds the mover has for this move."""
+        left = self.clocks[self.mover]
+        return min(left, FIRST_MOVE) if self.awaits_first_move else left
 
     def side_of(self, account: int) -> int:
         """The side of an account; refused if it does not play here."""
         if account not in self.players:
             raise Refused("guest", f"you do not play game {self.number}: you can only watch it")
         return self.players.index(account)
+
+    def awaits(self, account: int, ply: int, move: str) -> bool:
+        """Whether it is this account's turn, at this ply, and the move is legal."""
+        if self.over or ply != len(self.moves) or self.players[self.mover] != account:
+            return False
+        try:
+            self.position.parse_move(move)
+        except AwelloError:
+            return False
+        return True
 
     def record(self, names: tuple[str, str], **tags: str) -> Record:
         """The game as the archive keeps it."""
@@ -96,33 +132,45 @@ class Table:
     def play(self, account: int, ply: int, move: str, now: float, lag: float = 0.0) -> "Table":
         """A move; passes that follow are played at once, because they leave no choice.
 
-        The ply tells a move from one that was sent again.  What the network took is given back, up to `MOST_LAG`.
+        The ply tells a move from one that was sent again.  What the network took is given back, within a quota.
         """
         side = self._acting(account)
         if ply != len(self.moves):
             raise Refused("ply", f"game {self.number} is at ply {len(self.moves)}, not {ply}: look at it again")
         if side != self.mover:
             raise Refused("turn", f"it is not your turn in game {self.number}: wait for the other's move")
-        spent = max(0.0, now - self.since - min(max(0.0, lag), MOST_LAG))
-        if spent > self.clocks[side]:
+        elapsed = now - self.since
+        given_back = self.lag_quotas[side].compensation(lag, elapsed)
+        spent = max(0.0, elapsed - given_back)
+        if spent > self.time_to_move:
             return self.flag(now)
         chosen = self.position.parse_move(move)
         position, moves, seconds = self.position.after(chosen), [*self.moves, chosen], [*self.seconds, spent]
-        while not position.over and position.legal_moves() == (PASS,):
+        while position.legal_moves() == (PASS,):
             position = position.after(PASS)
             moves.append(PASS)
             seconds.append(0.0)
-        left = list(self.clocks)
-        left[side] += self.control.increment - spent
-        return replace(
+        quota = self.lag_quotas[side].after(given_back, self.control)
+        after = replace(
             self,
             since=now,
-            clocks=(left[0], left[1]),
+            clocks=_with(self.clocks, side, self.clocks[side] + self.control.increment - spent),
+            lag_quotas=_with(self.lag_quotas, side, quota),
             position=position,
             moves=tuple(moves),
             seconds=tuple(seconds),
             offer=self.offer if self.offer == side else None,  # moving on declines the other's offer
         )
+        return after.end_at_limit() if len(moves) >= MOST_PLIES else after
+
+    def end_at_limit(self) -> "Table":
+        """End a game that has lasted too long: as if the position had come again, the side with more seeds wins."""
+        if self.over:
+            return self
+        here = self.position
+        first, second = replace(here, past=here.past | {(here.own, here.opp, here.side)}).score()
+        loser = None if first == second else int(first > second)
+        return replace(self, loser=loser, reason=LIMIT if loser is None else BEHIND, offer=None)
 
     def resign(self, account: int) -> "Table":
         """Give the game up."""
@@ -135,12 +183,17 @@ class Table:
             raise Refused("rules", "a draw cannot be agreed in Othello: play on, or resign")
         if self.offer == 1 - side:
             return replace(self, reason=AGREED, offer=None)
-        return replace(self, offer=side)
+        if self.offer == side:
+            return self
+        ply, again = len(self.moves), self.offered_at[side] + OFFER_PAUSE
+        if ply < again:
+            raise Refused("offered", f"you offered a draw at ply {self.offered_at[side]}: offer again from ply {again}")
+        return replace(self, offer=side, offered_at=_with(self.offered_at, side, ply))
 
     def decline_draw(self, account: int) -> "Table":
         """Decline the other's offer, or take one's own back."""
         self._acting(account)
-        return replace(self, offer=None)
+        return self if self.offer is None else replace(self, offer=None)
 
     def abort(self, account: int) -> "Table":
         """Leave a game in which one has not moved yet; it counts for nothing."""
@@ -149,20 +202,37 @@ class Table:
             raise Refused("tournament", f"game {self.number} belongs to a tournament: play on, or resign")
         if len(self.moves) > side:
             raise Refused("begun", f"game {self.number} has begun: play on, or resign")
-        return replace(self, reason=ABORTED)
+        return replace(self, reason=ABORTED, aborted_by=side)
+
+    def claim(self, account: int, draw: bool = False) -> "Table":
+        """Win a game whose other player has left, or have it drawn; whether they have is for the caller to know."""
+        side = self._acting(account)
+        if len(self.moves) < 2:
+            raise Refused("early", f"game {self.number} has not begun on both sides: wait, or abort it")
+        if not draw:
+            return replace(self, loser=1 - side, reason=LEFT, offer=None)
+        if self.game.family == "othello":
+            raise Refused("rules", "a draw cannot be claimed in Othello: claim the win")
+        return replace(self, reason=DRAWN, offer=None)
 
     # ---- what time does ----------------------------------------------------------------------------------------------
     def flag(self, now: float) -> "Table":
-        """The table after a look at the clock: the mover has lost if their time has run out."""
-        if self.over or now - self.since <= self.clocks[self.mover]:
+        """The table after a look at the clock: the mover has lost if their time has run out.
+
+        A side that does not make its first move in time loses nothing: the game is aborted.
+        """
+        if self.over or now - self.since <= self.time_to_move:
             return self
-        clocks = list(self.clocks)
-        clocks[self.mover] = 0.0
-        return replace(self, clocks=(clocks[0], clocks[1]), loser=self.mover, reason=TIME)
+        if self.awaits_first_move:
+            return replace(self, reason=ABORTED, aborted_by=self.mover)
+        return replace(self, clocks=_with(self.clocks, self.mover, 0.0), loser=self.mover, reason=TIME)
 
     def resume(self, stopped: float, now: float) -> "Table":
         """The table after the server stood still: what passed before it stopped counts, what passed since does not."""
-        return self if self.over else replace(self, since=now - max(0.0, stopped - self.since))
+        if self.over:
+            return self
+        quotas = resumed_quota(self.clocks[0]), resumed_quota(self.clocks[1])
+        return replace(self, since=now - max(0.0, stopped - self.since), lag_quotas=quotas)
 
     def _acting(self, account: int) -> int:
         """The side of an account that may still act."""
@@ -182,5 +252,11 @@ def new_table(
     tournament: int | None = None,
 ) -> Table:
     """A game that begins: whoever moves first has the clock running."""
-    clocks = control.seconds, control.seconds
-    return Table(number, game, players, control, rated, now, clocks, Position.start(game), tournament=tournament)
+    clocks, quotas = (control.seconds, control.seconds), (new_quota(control), new_quota(control))
+    start = Position.start(game)
+    return Table(number, game, players, control, rated, now, clocks, start, tournament=tournament, lag_quotas=quotas)
+
+
+def _with(pair: tuple[Value, Value], side: int, value: Value) -> tuple[Value, Value]:
+    """A pair with another value for one side."""
+    return (value, pair[1]) if side == 0 else (pair[0], value)

@@ -51,7 +51,8 @@ class Tournaments:
     # ---- what guests ask for -----------------------------------------------------------------------------------------
     async def join(self, guest: Guest, which: int | str) -> Message:
         """Enter a tournament that has not begun."""
-        contest = await self.hall.books.write(partial(enter_contest, which=which, account=guest.member))
+        entry = partial(enter_contest, which=which, account=guest.member, network=guest.network)
+        contest = await self.hall.books.write(entry)
         self.wake()
         return contest.view()
 

@@ -26,6 +26,9 @@ from awello.rules.game import Game
 
 PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a connection is made again
 RETRY = 5.0  # seconds before a seek that was refused is tried again
+RESEND = 0.5  # seconds before another message that the club could not take is sent again
+CLAIM_MARGIN = 0.2  # seconds added before a win is claimed, so that the claim is not refused as early
+BUSY = ("often", "storage")  # codes of answers that ask for the same message later
 SPARE = 0.3  # seconds of its clock that a player does not know of, for the way there and back
 FOREVER = 1008  # the code of a connection that must not be made again
 
@@ -70,6 +73,8 @@ class Bot:
         self.tasks: set[asyncio.Task[None]] = set()
         self.over: set[int] = set()
         self.heard: dict[int, str] = {}
+        self.claims: dict[int, asyncio.Task[None]] = {}  # wins to be claimed from opponents who left, by the game
+        self.asked: dict[int, Message] = {}  # messages on this connection that have not been answered, by their id
         self.numbers, self.seeking = count(1), 0  # the number of the question by which a game is sought
         self.name = ""
         self.pool = ThreadPoolExecutor(self.manners.most)
@@ -105,6 +110,7 @@ class Bot:
 
     async def _listen(self, socket: ClientConnection) -> None:
         self.socket = socket
+        self.asked.clear()  # the club sends every game again, and with it what is to be done
         async for text in socket:
             message: Message = json.loads(text)
             event = message.get("event")
@@ -123,10 +129,47 @@ class Bot:
                 await self._look(message)
             elif event == "tournament":
                 self._follow(message)
-            elif message.get("ok") is False:
-                self.tell(f"the club refused: {message['message']}")
-                if message["id"] == self.seeking:
-                    self._later(self._seek_again())
+            elif event == "opponent":
+                self._note_opponent(message)
+            elif event == "warning":
+                self._warn(message)
+            elif event is None:
+                self._hear_answer(message)
+
+    def _hear_answer(self, answer: Message) -> None:
+        """Send again later what the club could not take now."""
+        asked = self.asked.pop(answer["id"], None)
+        if answer["ok"]:
+            return
+        self.tell(f"the club refused: {answer['message']}")
+        if answer["id"] == self.seeking:
+            self._later(self._seek_again(max(RETRY, 60.0 * answer.get("minutes", 0))))
+        elif asked and answer["code"] in BUSY:
+            self._later(self._resend(self.socket, asked))
+
+    async def _resend(self, socket: ClientConnection, message: Message) -> None:
+        await asyncio.sleep(RESEND)
+        if socket is self.socket:
+            with suppress(ConnectionClosed):
+                await self._send(message)
+
+    def _note_opponent(self, news: Message) -> None:
+        """Claim the win when the opponent has been away for long enough, unless they come back."""
+        if claim := self.claims.pop(news["game"], None):
+            claim.cancel()
+        if news["claim"] is not None:
+            self.claims[news["game"]] = self._later(self._claim(news["game"], news["claim"]))
+
+    async def _claim(self, number: int, seconds: float) -> None:
+        await asyncio.sleep(seconds + CLAIM_MARGIN)
+        if number in self.players:
+            with suppress(ConnectionClosed):
+                await self._ask("claim", game=number)
+
+    def _warn(self, warning: Message) -> None:
+        """Say that rated games were left early, and what that costs."""
+        price = f"no rated games for {warning['minutes']} min" if warning["minutes"] else f"{warning['free']} are free"
+        self.tell(f"rated games left early within an hour: {warning['left']} ({price})")
 
     def _follow(self, news: Message) -> None:
         """Say once what is new of a tournament: it begins, a round begins, it is over."""
@@ -138,8 +181,12 @@ class Bot:
 
     async def _ask(self, do: str, **fields: Any) -> int:
         number = next(self.numbers)
-        await self.socket.send(json.dumps({"id": number, "do": do, **fields}))
+        await self._send({"id": number, "do": do, **fields})
         return number
+
+    async def _send(self, message: Message) -> None:
+        self.asked[message["id"]] = message
+        await self.socket.send(json.dumps(message))
 
     def _later(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -147,8 +194,8 @@ class Bot:
         task.add_done_callback(self.tasks.discard)
         return task
 
-    async def _seek_again(self) -> None:
-        await asyncio.sleep(RETRY)
+    async def _seek_again(self, pause: float) -> None:
+        await asyncio.sleep(pause)
         self.seeking = 0
         with suppress(ConnectionClosed):
             await self._seek()
@@ -166,6 +213,8 @@ class Bot:
             return
         if state["over"]:
             self.thinking.pop(number, None)
+            if claim := self.claims.pop(number, None):
+                claim.cancel()
             if player := self.players.pop(number, None):
                 player.end()
             if number not in self.over:
@@ -215,6 +264,7 @@ def read_record(state: Message) -> Record:
 
 def describe(state: Message, names: list[str]) -> str:
     """How a game ended."""
-    result = "drawn" if state["winner"] is None else f"{names[state['winner']]} won"
+    drawn = "not played" if state["reason"] == "was not begun" else "drawn"
+    result = drawn if state["winner"] is None else f"{names[state['winner']]} won"
     score = " {} - {}".format(*state["score"]) if state["score"] else ""
     return f"{result}{score}{', ' + state['reason'] if state['reason'] else ''}"

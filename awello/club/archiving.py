@@ -1,0 +1,61 @@
+"""Games that have ended go into the archive, each once; those that cannot be written are tried again."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, select, update
+
+from awello.club.books import Books
+from awello.club.desk import record_of, table_of
+from awello.club.schema import games
+from awello.club.seat import Seat, sit_down
+from awello.club.table import ABORTED
+from awello.errors import AwelloError
+from awello.record import Record
+
+PATIENCE = 60.0  # seconds before an archive that could not be written is tried again
+
+Archiver = Callable[[Record], Awaitable[Any]]
+
+
+class Archiving:
+    """What of the club's games still has to be archived."""
+
+    def __init__(self, books: Books) -> None:
+        self.books = books
+        self._ended = asyncio.Event()
+
+    def wake(self) -> None:
+        """A game has ended."""
+        self._ended.set()
+
+    async def run(self, archive: Callable[[], Archiver | None]) -> None:
+        """Archive games for as long as there is an archive."""
+        left = select(games).where(games.c.over, ~games.c.archived).order_by(games.c.id).limit(100)
+        while write := archive():
+            self._ended.clear()
+            last = 0
+            with suppress(AwelloError):
+                while rows := await self.books.read(partial(_rows, asked=left.where(games.c.id > last))):
+                    for row in rows:
+                        last = row.id
+                        with suppress(AwelloError):  # one that cannot be does not keep the others
+                            seat = await self.books.read(partial(sit_down, table=table_of(row)))
+                            await self._archive(seat, write)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    await self._ended.wait()
+
+    async def _archive(self, seat: Seat, archive: Archiver) -> None:
+        table, names = seat.table, (seat.people[0].name, seat.people[1].name)
+        if table.reason != ABORTED and table.moves:
+            await archive(await self.books.read(partial(record_of, table=table, names=names)))
+        done = update(games).where(games.c.id == table.number).values(archived=True)
+        await self.books.write(lambda connection: connection.execute(done).rowcount)
+
+
+def _rows(connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:
+    return connection.execute(asked).all()

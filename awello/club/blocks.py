@@ -1,0 +1,95 @@
+"""Blocked players: their challenges, rematches and chat do not reach the one who blocked them, nor are they paired.
+
+A blocked player is not notified: a challenge is refused as if no challenges were taken.
+"""
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, delete, insert, select
+
+from awello.club.accounts import Account, find_account
+from awello.club.offers import Message
+from awello.club.schema import accounts, blocks
+from awello.club.seat import Guest
+from awello.club.table import Refused
+
+if TYPE_CHECKING:
+    from awello.club.hall import Hall
+
+MOST_BLOCKED = 200  # by one account
+
+
+class Blocks:
+    """Who has blocked whom, as it is stored; the names are those of the blocked."""
+
+    def __init__(self, hall: "Hall") -> None:
+        self.hall = hall
+        self._blocked: dict[int, dict[int, str]] = {}  # by account: numbers and names
+
+    async def load(self) -> None:
+        """Read all blocks when the club opens."""
+        for row in await self.hall.books.read(_load):
+            self._blocked.setdefault(row[0], {})[row[1]] = row[2]
+
+    async def block(self, guest: Guest, name: str) -> Message:
+        """Block a player; to do so again changes nothing."""
+        account, other = guest.member, await self._find(name)
+        mine = self._blocked.get(account.number, {})
+        if other.number == account.number:
+            raise Refused("self", "you cannot block yourself")
+        if other.number not in mine:
+            if len(mine) >= MOST_BLOCKED:
+                raise Refused("many", f"you have blocked {MOST_BLOCKED} players already: unblock one")
+            await self.hall.books.write(partial(_add, account=account.number, blocked=other.number))
+            self._blocked.setdefault(account.number, {})[other.number] = other.name
+            self.hall.lobby.decline_all(other, account)
+        return {"blocked": self.names(account)}
+
+    async def unblock(self, guest: Guest, name: str) -> Message:
+        """Unblock a player; to do so again changes nothing."""
+        account = guest.member
+        mine = self._blocked.get(account.number, {})
+        for number in [number for number, known in mine.items() if known.lower() == name.lower()]:
+            await self.hall.books.write(partial(_remove, account=account.number, blocked=number))
+            mine.pop(number, None)
+        return {"blocked": self.names(account)}
+
+    def has_blocked(self, account: Account, other: Account) -> bool:
+        """Whether an account has blocked another one."""
+        return other.number in self._blocked.get(account.number, {})
+
+    def check(self, account: Account, other: Account) -> None:
+        """Refuse what a blocked player asks of the one who blocked them, without saying why."""
+        if self.has_blocked(account, other):
+            raise Refused("closed", f"{account.name} does not take challenges now: seek a game, or ask somebody else")
+
+    def between(self, one: Account, other: Account) -> bool:
+        """Whether one of two accounts has blocked the other."""
+        return self.has_blocked(one, other) or self.has_blocked(other, one)
+
+    def names(self, account: Account | None) -> list[str]:
+        """Whom an account has blocked."""
+        return sorted(self._blocked.get(account.number, {}).values()) if account else []
+
+    async def _find(self, name: str) -> Account:
+        found = await self.hall.books.read(partial(find_account, name=name))
+        if found is None:
+            raise Refused("absent", f"there is no player {name}")
+        return found
+
+
+def _load(connection: Connection) -> list[tuple[int, int, str]]:
+    joined = select(blocks.c.account, blocks.c.blocked, accounts.c.name)
+    rows = connection.execute(joined.join(accounts, accounts.c.id == blocks.c.blocked)).all()
+    return [(row.account, row.blocked, row.name) for row in rows]
+
+
+def _add(connection: Connection, account: int, blocked: int) -> None:
+    _remove(connection, account, blocked)
+    connection.execute(insert(blocks).values(account=account, blocked=blocked, created=time.time()))
+
+
+def _remove(connection: Connection, account: int, blocked: int) -> None:
+    connection.execute(delete(blocks).where(blocks.c.account == account, blocks.c.blocked == blocked))

@@ -1,0 +1,55 @@
+"""Lag compensation: what the network took is given back to the mover, within a quota.
+
+The round trip is measured by pings that the client answers, so a client can make it look longer than it is.  Each side
+therefore has a quota for the game, as in lichess's lag tracker: compensation is taken from it, and every move gives a
+little back, as long as the reserve lasts.  Both are in proportion to the time control, so that at most an eighth of the
+clock can be gained, however many moves a game has.
+"""
+
+from dataclasses import dataclass
+
+from awello.club.pace import expected_seconds
+from awello.limits import Clock
+
+MOST_LAG = 0.5  # seconds of compensation for one move
+RESERVE = 1 / 12  # of the clock and its increments, that moves give back to the quota
+
+
+def full_quota(control: Clock) -> float:
+    """The seconds that a quota holds at the start of a game, and at most."""
+    return min(1.0, expected_seconds(control) / 30)
+
+
+def regain(control: Clock) -> float:
+    """The seconds that each move gives back to the quota."""
+    return min(0.2, expected_seconds(control) / 400)
+
+
+@dataclass(frozen=True)
+class LagQuota:
+    """The lag compensation that a side can still get."""
+
+    ready: float = 0.0
+    """Seconds that can be used now."""
+    reserve: float = 0.0
+    """Seconds that moves can still give back."""
+
+    def compensation(self, lag: float, elapsed: float) -> float:
+        """The seconds to give back for a move that arrived after `elapsed` seconds, with a measured lag."""
+        return max(0.0, min(lag, elapsed, self.ready, MOST_LAG))
+
+    def after(self, used: float, control: Clock) -> "LagQuota":
+        """The quota after a move that used some of it."""
+        ready = self.ready - used
+        gained = max(0.0, min(regain(control), self.reserve, full_quota(control) - ready))
+        return LagQuota(ready + gained, self.reserve - gained + RESERVE * control.increment)
+
+
+def new_quota(control: Clock) -> LagQuota:
+    """The quota of a side at the start of a game."""
+    return LagQuota(full_quota(control), RESERVE * control.seconds)
+
+
+def resumed_quota(left: float) -> LagQuota:
+    """The quota of a side after a restart, by what is left on its clock: nothing is gained by it."""
+    return LagQuota(0.0, RESERVE * left)

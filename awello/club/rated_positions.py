@@ -1,0 +1,74 @@
+"""Positions of rated games in progress, which the page must not analyse: found in microseconds, in any symmetry.
+
+For each game the index holds its position, the one before and all that can follow: whoever looks for help has one of
+these on the board.  The first plies of a game are opening knowledge and are left out.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from awello.club.table import Table
+from awello.kernel import U
+from awello.position import Position
+from awello.record import Record, replay
+from awello.rules.game import Game, canonical_children
+from awello.rules.game import replay as replay_words
+
+FIRST_PLY = 10  # from which on positions are kept
+MOST_MOVES = 64
+
+Key = tuple[int, int, int]
+
+
+class RatedPositions:
+    """The positions of all rated games that are being played."""
+
+    def __init__(self) -> None:
+        self._keys: Counter[Key] = Counter()
+        self._of_game: dict[int, list[Key]] = {}
+
+    def __contains__(self, position: Position) -> bool:
+        return bool(self._keys) and _key(position) in self._keys
+
+    def meets(self, record: Record) -> bool:
+        """Whether a game comes through such a position."""
+        if not self._keys:
+            return False
+        start, words = record.start, np.empty((len(record.moves) + 1, 2), np.uint64)
+        moves = np.array(record.moves, np.int8)
+        played = replay_words(int(start.game), U(start.own), U(start.opp), moves, words)
+        return any(Position(start.game, own, opp) in self for own, opp in words[: played + 1].tolist())
+
+    def update(self, table: Table) -> None:
+        """Take a game as it is now."""
+        old = self._of_game.pop(table.number, [])
+        for key in old:
+            self._keys[key] -= 1
+            if not self._keys[key]:
+                del self._keys[key]
+        if table.rated and not table.over and len(table.moves) >= FIRST_PLY:
+            keys = self._of_game[table.number] = _keys_of(table, old)
+            self._keys.update(keys)
+
+
+def _board(game: Game) -> int:
+    """What tells boards apart: the size of Othello's; Awalé has one for all variants."""
+    return game.size
+
+
+def _key(position: Position) -> Key:
+    return (_board(position.game), *position.canonical())
+
+
+def _keys_of(table: Table, old: list[Key]) -> list[Key]:
+    """The position of a game, the one before and those that can follow; `old` are the keys it had so far."""
+    position, board = table.position, _board(table.game)
+    here = _key(position)
+    if old:
+        before = old[1] if old[0] == here else old[0]
+    else:
+        before = _key(replay(Position.start(table.game), table.moves[:-1])[1])
+    words = np.empty((MOST_MOVES, 2), np.uint64)
+    count = canonical_children(int(table.game), U(position.own), U(position.opp), words)
+    return [here, before, *((board, own, opp) for own, opp in words[:count].tolist())]

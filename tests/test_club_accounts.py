@@ -1,0 +1,231 @@
+"""Accounts of the club: passwords that two change at once, guesses that lock nobody out, and known devices."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from clubs import PASSWORD, Visitor, serving, sign_up
+from database import find_programs, new_database, postgres
+from sqlalchemy import select
+from test_club import member
+
+from awello.club import accounts
+from awello.club.desk import Desk
+from awello.club.schema import audit, known_devices
+from awello.web import clubhouse, logins, members
+
+OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
+
+
+@pytest.fixture(autouse=True)
+def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are hashed fast, and what is used up does not come back while a test runs."""
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    monkeypatch.setattr(logins, "OF_PAIR", (10, 0))
+
+
+@contextmanager
+def club(place: Path) -> Iterator[Any]:
+    """A way to come to a club, each time with another browser."""
+    with serving(place) as address, ExitStack() as stack:
+        yield lambda: stack.enter_context(Visitor(base_url=address))
+
+
+def log_in(visitor: Visitor, network: str, password: str = PASSWORD) -> int:
+    login = {"name": "Ann", "password": password}
+    return int(visitor.post("/api/club/session", json=login, headers={"x-forwarded-for": network}).status_code)
+
+
+def guess(visitor: Visitor, network: str) -> int:
+    return log_in(visitor, network, "guess guess")
+
+
+def notes(place: Path) -> list[str]:
+    desk = Desk(place)
+    found = [row.what for row in desk.read(lambda connection: connection.execute(select(audit)).all())]
+    desk.close()
+    return found
+
+
+# ---- passwords -------------------------------------------------------------------------------------------------------
+def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clubhouse, "HASHES", 2)
+    hash_password, both = accounts.hash_password, threading.Barrier(2, timeout=30)
+
+    def wait_for_the_other(password: str) -> str:
+        both.wait()
+        return hash_password(password)
+
+    with club(tmp_path / "club.sqlite") as visit:
+        owner, thief = visit(), visit()
+        sign_up(owner, "Ann")
+        assert log_in(thief, GUESSERS) == 200
+        monkeypatch.setattr(accounts, "hash_password", wait_for_the_other)  # both have shown the old password by then
+        answers: dict[str, Any] = {}
+
+        def change(visitor: Visitor, new: str) -> None:
+            answers[new] = visitor.put("/api/club/password", json={"old": PASSWORD, "new": new})
+
+        tries = [(owner, "battery staple"), (thief, "stolen horse!")]
+        threads = [threading.Thread(target=change, args=words) for words in tries]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        (lost,) = [answer for answer in answers.values() if answer.status_code != 200]
+        assert (lost.status_code, lost.json()["code"]) == (403, "password") and "just been changed" in lost.text
+        for new, answer in answers.items():
+            assert log_in(visit(), ELSEWHERE, new) == (200 if answer.status_code == 200 else 401)
+
+
+def test_what_is_typed_as_a_name_is_not_written_down(tmp_path: Path) -> None:
+    with club(tmp_path / "club.sqlite") as visit:
+        sign_up(visit(), "Ann")
+        visit().post("/api/club/session", json={"name": PASSWORD, "password": "Ann"})
+        guess(visit(), GUESSERS)
+    assert notes(tmp_path / "club.sqlite")[1:] == ["wrong password for an unknown name", "wrong password for Ann"]
+
+
+@pytest.mark.parametrize("path", ["programs", "programs/rex/tokens"])
+def test_a_session_that_has_just_ended_makes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Nothing that outlives it, though it was good when the request came."""
+    who = members._person
+
+    async def logged_out_at_once(house: Any, request: Any) -> Any:
+        person = await who(house, request)
+        await house.write(lambda connection: accounts.change_password(connection, person, "another"))
+        return person
+
+    with club(tmp_path / "club.sqlite") as visit:
+        ann = visit()
+        sign_up(ann, "Ann")
+        assert ann.post("/api/club/programs", json={"name": "rex"}).status_code == 200
+        monkeypatch.setattr(members, "_person", logged_out_at_once)
+        assert (
+            ann.post(f"/api/club/{path}", json={"name": "max"} if path == "programs" else {"label": "x"}).status_code
+            == 401
+        )
+
+
+# ---- guesses ---------------------------------------------------------------------------------------------------------
+def test_guesses_from_one_address_lock_out_that_address_only(tmp_path: Path) -> None:
+    with club(tmp_path / "club.sqlite") as visit:
+        sign_up(visit(), "Ann")
+        assert [guess(visit(), GUESSERS) for _ in range(12)][-2:] == [429, 429]
+        assert log_in(visit(), ELSEWHERE) == 200, "on a new device in a new network"
+
+
+def test_guesses_in_the_same_network_do_not_lock_out_a_known_device(tmp_path: Path) -> None:
+    with club(tmp_path / "club.sqlite") as visit:
+        owner = visit()
+        sign_up(owner, "Ann")
+        assert log_in(owner, OWNERS) == 200
+        owner.delete("/api/club/session")
+        assert [guess(visit(), OWNERS) for _ in range(12)][-1] == 429
+        assert log_in(owner, OWNERS) == 200
+
+
+def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even after a restart, and by whatever limit the guesses have used up."""
+    place = tmp_path / "club.sqlite"
+    with club(place) as visit:
+        owner = visit()
+        sign_up(owner, "Ann")
+        assert log_in(owner, OWNERS) == 200
+        cookies = dict(owner.cookies)
+    for limit, elsewhere in (("OF_ACCOUNT", "10.0.0.2"), ("OF_STRANGERS", "10.0.0.3")):
+        with monkeypatch.context() as patch:
+            patch.setattr(logins, limit, (3, 0))
+            with club(place) as visit:
+                assert [guess(visit(), f"10.1.0.{number}") for number in range(5)] == [401] * 3 + [429] * 2
+                assert log_in(visit(), elsewhere) == 429, "a new device in a new network"
+                assert log_in(visit(), OWNERS) == 200, "a new device in a known network"
+                device = visit()
+                device.cookies.update(cookies)
+                assert log_in(device, elsewhere) == 200, "a known device in a new network"
+
+
+def test_a_device_is_known_for_its_own_account_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logins, "OF_ACCOUNT", (3, 0))
+    with club(tmp_path / "club.sqlite") as visit:
+        sign_up(visit(), "Ann")
+        eve = visit()
+        sign_up(eve, "Eve")
+        assert [guess(eve, f"10.1.0.{number}") for number in range(4)][-1] == 429
+
+
+# ---- what is stored --------------------------------------------------------------------------------------------------
+@pytest.fixture(params=["sqlite", "postgresql"])
+def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+    if request.param == "sqlite":
+        desk = Desk(tmp_path / "club.sqlite")
+        yield desk
+        desk.close()
+    elif find_programs() is None:
+        pytest.skip("PostgreSQL is not installed")
+    else:
+        with postgres() as folder:
+            desk = Desk(new_database(folder, "club"))
+            yield desk
+            desk.close()
+
+
+def test_known_devices_are_bounded_hashed_and_forgotten(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, now = member(desk, "Ann"), time.time()
+
+    def use(number: int) -> None:
+        monkeypatch.setattr(time, "time", lambda: now + number)
+        desk.write(
+            lambda connection: accounts.remember_device(connection, ann, f"device{number}", f"net{number}")
+        ).result()
+
+    def known(device: str, network: str) -> str | None:
+        return desk.read(lambda connection: accounts.is_known(connection, ann.number, device, network))
+
+    for number in range(accounts.MOST_DEVICES):
+        use(number)
+    rows = desk.read(lambda connection: connection.execute(select(known_devices)).all())
+    assert len(rows) == accounts.MOST_DEVICES and all(len(row.digest) == 32 for row in rows)
+    assert known("device0", "net0") is None, "it was used longest ago"
+    last = accounts.MOST_DEVICES - 1
+    assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
+    use(last)
+    assert len(desk.read(lambda connection: connection.execute(select(known_devices)).all())) == accounts.MOST_DEVICES
+    monkeypatch.setattr(time, "time", lambda: now + last + accounts.KNOWN + 1)
+    assert known(f"device{last}", f"net{last}") is None
+    use(0)
+    desk.write(lambda connection: accounts.change_password(connection, ann, "another")).result()
+    assert known("device0", "net0") is None, "after another password, all must log in again"
+
+
+def test_an_account_has_so_many_sessions(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, bob, now = member(desk, "Ann"), member(desk, "Bob"), time.time()
+    others = desk.write(lambda connection: accounts.open_session(connection, bob)).result()
+    secrets = []
+    for number in range(accounts.MOST_SESSIONS + 1):
+        monkeypatch.setattr(time, "time", lambda number=number: now + number)
+        secrets.append(desk.write(lambda connection: accounts.open_session(connection, ann)).result())
+
+    def whose(secret: str) -> accounts.Account | None:
+        return desk.read(lambda connection: accounts.by_session(connection, secret))
+
+    assert [whose(secret) for secret in secrets] == [None] + [ann] * accounts.MOST_SESSIONS
+    assert whose(others) == bob
+
+
+def test_control_characters_are_refused_before_a_database_sees_them(tmp_path: Path) -> None:
+    with club(tmp_path / "club.sqlite") as visit:
+        ann = visit()
+        sign_up(ann, "Ann")
+        ann.post("/api/club/programs", json={"name": "rex"})
+        assert ann.post("/api/club/programs/rex/tokens", json={"label": "a\0b"}).status_code == 422
+        assert ann.post("/api/club/session", json={"name": "A\0nn", "password": PASSWORD}).status_code == 422

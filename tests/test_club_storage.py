@@ -1,0 +1,328 @@
+"""The club's database: lost answers to COMMIT, servers that displace each other, and refused acts in a batch."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from cutting_proxy import AFTER, BEFORE, DURING, FORGET, CuttingProxy, cutting_proxy
+from database import find_programs, new_database, postgres
+from sqlalchemy import Connection, event, func, select, update
+from test_hall import Club, refused
+
+from awello import Game
+from awello.archive.database import ALONE, LOCK
+from awello.club import desk as desks
+from awello.club.accounts import open_account
+from awello.club.desk import Desk, add_table, beat, note
+from awello.club.schema import audit, games
+from awello.club.table import Refused, Table, new_table
+from awello.errors import ArchiveError
+from awello.limits import Clock
+
+needs_postgres = pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[str]:
+    """The folder of a PostgreSQL server."""
+    with postgres() as found:
+        yield found
+
+
+@pytest.fixture
+def place(folder: str, request: pytest.FixtureRequest) -> str:
+    """The address of an empty database on it."""
+    return new_database(folder, f"{request.node.originalname[-40:]}-{time.monotonic_ns()}")
+
+
+@pytest.fixture
+def proxy(folder: str) -> Iterator[CuttingProxy]:
+    with cutting_proxy(folder) as found:
+        yield found
+
+
+def name_of(place: str) -> str:
+    return place.split("?")[0].rsplit("/", 1)[1]
+
+
+def ask(place: str, question: str) -> list[Any]:
+    """The answer of the database itself."""
+    with psycopg.connect(place.replace("+psycopg", ""), autocommit=True) as connection:
+        return list(connection.execute(question.encode()).fetchall())
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    for _ in range(1500):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it never happened")
+
+
+def write_together(desk: Desk, *acts: Callable[[Connection], Any]) -> list["Future[Any]"]:
+    """Hand acts in so that they are written in one transaction."""
+    held, go = threading.Event(), threading.Event()
+
+    def hold(_: Connection) -> None:
+        held.set()
+        go.wait(30)
+
+    first = desk.write(hold)
+    held.wait(30)
+    futures = [desk.write(act) for act in acts]
+    go.set()
+    first.result(30)
+    return futures
+
+
+def begin_game(connection: Connection) -> Table:
+    """A rated game between the first two accounts."""
+
+    def make(number: int) -> Table:
+        return new_table(number, Game.OTHELLO4, (1, 2), Clock(300.0), True, 100.0)
+
+    return add_table(connection, make)
+
+
+def count(desk: Desk, table: Any) -> int:
+    return desk.read(lambda connection: int(connection.execute(select(func.count()).select_from(table)).scalar_one()))
+
+
+def open_desk(place: str, claim: bool = True) -> Desk:
+    """A desk of a server, with two accounts."""
+    desk = Desk(place)
+    if claim:
+        desk.claim()
+    for name in ("Ann", "Bob"):
+        desk.write(lambda connection, name=name: open_account(connection, name, "hash")).result()  # type: ignore[misc]
+    return desk
+
+
+# ---- an answer to COMMIT that is lost --------------------------------------------------------------------------------
+@needs_postgres
+@pytest.mark.parametrize("moment", [BEFORE, AFTER])
+def test_a_lost_answer_to_commit_is_not_written_twice(place: str, proxy: CuttingProxy, moment: str) -> None:
+    desk = open_desk(proxy.address(name_of(place)))
+
+    def cut_here(connection: Connection) -> None:
+        proxy.cut = None if proxy.cuts else moment
+        note(connection, "cut")
+
+    futures = write_together(desk, begin_game, cut_here, lambda connection: note(connection, "fine"))
+    assert futures[0].result(30).number == 1
+    assert all(future.exception(30) is None for future in futures)
+    assert proxy.cuts == 1
+    assert (count(desk, games), count(desk, audit)) == (1, 2)
+    desk.close()
+
+
+@needs_postgres
+def test_a_transaction_that_the_network_forgot_does_not_block_the_club(
+    place: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server would wait for its client for hours, and keep the lock of all who write."""
+    monkeypatch.setattr(desks, "IDLE", 0.5, raising=False)
+    desk = open_desk(proxy.address(name_of(place)))
+
+    def cut_here(connection: Connection) -> None:
+        proxy.cut = None if proxy.cuts else FORGET
+        note(connection, "cut")
+
+    futures = write_together(desk, begin_game, cut_here)
+    assert futures[0].result(30).number == 1 and futures[1].exception(30) is None
+    assert (proxy.cuts, count(desk, games), count(desk, audit)) == (1, 1, 1)
+    desk.close()
+
+
+@needs_postgres
+def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: CuttingProxy) -> None:
+    desk = open_desk(proxy.address(name_of(place)))
+    trigger = """
+        CREATE FUNCTION wait() RETURNS trigger AS
+            'BEGIN PERFORM pg_advisory_xact_lock(99); RETURN NULL; END' LANGUAGE plpgsql;
+        CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON games DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION wait()"""
+    waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = {}"
+
+    def cut_here(connection: Connection) -> None:
+        proxy.cut = DURING
+        note(connection, "cut")
+
+    with psycopg.connect(place, autocommit=True) as control:
+        control.execute(trigger.encode())
+        control.execute(b"SELECT pg_advisory_lock(99)")
+        futures = write_together(desk, begin_game, cut_here)
+        wait_until(lambda: control.execute(waits.format(99).encode()).fetchall())  # COMMIT is under way,
+        wait_until(lambda: control.execute(waits.format(LOCK).encode()).fetchall())  # and the desk asks about it
+        control.execute(b"SELECT pg_advisory_unlock(99)")
+        assert futures[0].result(30).number == 1 and futures[1].exception(30) is None
+    assert (count(desk, games), count(desk, audit)) == (1, 1)
+    desk.close()
+
+
+@needs_postgres
+@pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
+def test_what_may_have_been_written_is_never_repeated(place: str, proxy: CuttingProxy, claim: bool) -> None:
+    """A database that is gone cannot say what it has kept, and a command has no epoch to ask for."""
+    desk = open_desk(proxy.address(name_of(place)), claim)
+    proxy.refuse_after_cut = claim
+
+    def cut_here(connection: Connection) -> None:
+        proxy.cut = AFTER
+        note(connection, "cut")
+
+    futures = write_together(desk, begin_game, cut_here)
+    for future in futures:
+        with pytest.raises(ArchiveError):
+            future.result(30)
+    assert ask(place, "SELECT count(*) FROM games") == [(1,)]
+    proxy.refusing = False
+    assert desk.write(begin_game).result(30).number == 2, "the desk goes on"
+    desk.close()
+
+
+# ---- two servers -----------------------------------------------------------------------------------------------------
+def cut_claim(place: str) -> None:
+    """End the connection that keeps other servers out."""
+    here = "(SELECT oid FROM pg_database WHERE datname = current_database())"
+    (pid,) = ask(place, f"SELECT pid FROM pg_locks WHERE objid = {ALONE} AND database = {here}")
+    assert ask(place, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
+
+
+@needs_postgres
+def test_a_server_that_lost_its_claim_cannot_write(place: str) -> None:
+    first = open_desk(place)
+    cut_claim(place)
+    assert first.write(begin_game).result().number == 1, "while no other server has opened the club"
+    second = Desk(place)
+    second.claim()
+    with pytest.raises(ArchiveError, match="another server has opened this club"):
+        first.write(begin_game).result()
+    assert second.write(begin_game).result().number == 2
+    command = Desk(place)
+    command.write(lambda connection: note(connection, "by hand")).result()
+    assert (count(second, games), count(second, audit)) == (2, 1)
+    for desk in (command, first, second):
+        desk.close()
+
+
+def test_a_lock_file_that_is_removed_does_not_let_two_servers_write(tmp_path: Path) -> None:
+    place = tmp_path / "club.sqlite"
+    first = open_desk(str(place))
+    Path(f"{place}-open").unlink()
+    second = Desk(place)
+    second.claim()
+    with pytest.raises(ArchiveError, match="another server has opened this club"):
+        first.write(begin_game).result()
+    with pytest.raises(ValueError, match="another server has opened this club"):
+        first.claim()
+    assert second.write(begin_game).result().number == 1
+    second.close()
+    first.claim()
+    assert first.write(begin_game).result().number == 2, "the other server has ended"
+    first.close()
+
+
+@needs_postgres
+def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def play() -> None:
+        first = await Club(place).open()
+        ann, bob = first.enter("Ann"), first.enter("Bob")
+        number = await first.begin(ann, bob)
+        state = await first.hall.watch(ann, number)
+        await asyncio.to_thread(cut_claim, place)
+        second = await Club(place).open()
+        second.people = first.people
+        with refused("storage"):
+            await first.hall.move(ann, number, 0, state["legal"][0])
+        other = second.enter("Ann")
+        assert (await second.hall.move(other, number, 0, state["legal"][0]))["ply"] == 1
+        tries = first.hall.books.failures
+        await first.until(lambda: first.desk._claim is None)  # it has tried to be the only one again
+        assert first.hall.books.failing and tries == 1
+        with refused("storage"):
+            await first.hall.resign(bob, number)
+        await second.close()
+        await first.until(lambda: not first.hall.books.failing)
+        assert first.hall.seats[number].names == [state["legal"][0]], "it goes on from what the other has written"
+        await first.close()
+
+    with caplog.at_level(logging.ERROR, "awello"):
+        asyncio.run(asyncio.wait_for(play(), 60))
+    assert [record.getMessage() for record in caplog.records if "another server" in record.getMessage()] == [
+        "the club stands still: another server has opened this club, and this one stops writing: end one of the two"
+    ]
+
+
+# ---- refused acts ----------------------------------------------------------------------------------------------------
+def refuse(connection: Connection) -> None:
+    note(connection, "taken back")
+    raise Refused("no", "not this")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=needs_postgres)])
+def test_a_refused_act_costs_no_further_commits(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    place = str(tmp_path / "club.sqlite") if kind == "sqlite" else request.getfixturevalue("place")
+    desk = open_desk(place)
+    commits: list[object] = []
+    event.listen(desk.engine, "commit", commits.append)
+    fine = [lambda connection: note(connection, "fine")] * 50
+    futures = write_together(desk, *fine, refuse, *fine)
+    for at, future in enumerate(futures):
+        if at == 50:
+            with refused("no"):
+                future.result()
+        else:
+            future.result()
+    assert len(commits) == 2, "that of the act which held the others, and theirs"
+    assert count(desk, audit) == 100
+    desk.close()
+
+
+@needs_postgres
+def test_what_the_database_refuses_harms_nothing_else(place: str) -> None:
+    desk = open_desk(place)
+    fine, wrong = (lambda connection: note(connection, "fine")), (lambda connection: note(connection, "\0"))
+    first, second, third = write_together(desk, fine, wrong, fine)
+    assert first.exception() is None and third.exception() is None
+    with pytest.raises(ArchiveError):
+        second.result()
+    assert count(desk, audit) == 2
+    desk.close()
+
+
+# ---- clocks ----------------------------------------------------------------------------------------------------------
+def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
+    """Not at the last note that the club was open, which may be older."""
+
+    def fail(connection: Connection) -> None:
+        raise ArchiveError("the disk is full")
+
+    async def play() -> None:
+        club = await Club(tmp_path / "club.sqlite").open()
+        number = await club.begin(club.enter("Ann"), club.enter("Bob"))
+        for task in club.hall._tasks:
+            task.cancel()
+        since = club.hall.now() - 100
+
+        def move_back(connection: Connection) -> None:  # Ann has thought for 100 seconds, and nothing was noted since
+            connection.execute(update(games).values(since=since))
+            beat(connection, since)
+
+        await club.hall.books.write(move_back)
+        with refused("storage"):
+            await club.hall.books.write(fail)
+        assert club.hall.books.failed_at is not None
+        club.hall.books.failed_at -= 40  # it stands still for 40 seconds
+        await club.hall._take_up()
+        assert club.hall.seats[number].view(club.hall.now())["clocks"] == pytest.approx([240, 300], abs=15)
+        await club.close()
+
+    asyncio.run(asyncio.wait_for(play(), 60))
