@@ -120,8 +120,8 @@ export class ClubTournaments {
   async act(does, number, name) {
     if (!(await this.club.ask(does, { tournament: number }))) return;
     if (does === "withdraw") this.club.contests.delete(number);
+    await this.refresh(); // before the notice, so that the button already offers the opposite
     note(t(`club.tournament.${does === "join" ? "joined" : "left"}`, { name }), false);
-    await this.refresh();
   }
 
   // ---- time ---------------------------------------------------------------------------------------------------------
