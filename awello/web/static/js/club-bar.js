@@ -5,6 +5,8 @@ import { FAMILY } from "./game.js";
 import { say } from "./notices.js";
 import { currentLanguage, t } from "./words.js";
 
+const TICK = 500; // milliseconds between two looks at a countdown
+
 const byId = (id) => document.getElementById(id);
 
 export class ClubBar {
@@ -26,6 +28,7 @@ export class ClubBar {
     club.tidy();
     if (this.sure !== game.club?.number || !game.live) this.sure = null;
     this.sayOffer(game);
+    this.tick(game);
     const state = JSON.stringify([...this.states(game), currentLanguage()]);
     if (this.state === state) return;
     this.state = state;
@@ -38,8 +41,15 @@ export class ClubBar {
   states({ club: shown, live }) {
     const { club } = this;
     const games = [...club.games.values()].map((state) => [state.game, state.mover]);
-    const own = live && [shown.number, shown.mine, shown.state.ply, shown.state.offer, shown.over];
+    const own = live && [shown.number, shown.mine, shown.state.ply, shown.state.offer, shown.over, shown.firstMove, shown.claim];
     return [games, [...club.challenges.keys()], club.app.tab, club.away, club.channel.online, own, this.sure];
+  }
+
+  /** Draw again while seconds are counted down. */
+  tick({ club: game, live }) {
+    const counts = live && game.playing && (game.firstMove !== null || game.claim !== null);
+    if (counts) this.ticker ??= setInterval(() => this.draw(), TICK);
+    else if (this.ticker) this.ticker = clearInterval(this.ticker);
   }
 
   /** Say what is new about a draw to those who do not see it. */
@@ -81,9 +91,29 @@ export class ClubBar {
     if (this.sure) return this.question(game);
     const begun = game.state.ply > game.mine || game.state.tournament !== null; // a tournament waits for a result
     return [
+      ...this.countdown(game),
+      ...this.claims(game, family),
       ...(family === "awale" ? this.draws(game) : []),
       begun ? this.button("resign", game, () => this.askAgain(game)) : this.button("abort", game, () => this.act("abort", game)),
     ];
+  }
+
+  /** How long a first move is waited for. */
+  countdown({ firstMove: seconds, mine, state }) {
+    if (seconds === null) return [];
+    const { name } = state.players[1 - mine];
+    return [h("strong", { id: "club-first-move", class: "club-countdown" }, t(state.mover === mine ? "club.first.mine" : "club.first.other", { name, seconds }))];
+  }
+
+  /** What can be done when the opponent has left. */
+  claims(game, family) {
+    const seconds = game.claim;
+    if (seconds === null) return [];
+    const { name } = game.state.players[1 - game.mine];
+    const words = h("strong", { id: "club-gone", class: "club-countdown" }, t(seconds ? "club.gone.wait" : "club.gone", { name, seconds }));
+    if (seconds) return [words];
+    const draw = family === "awale" ? [this.button("claim.draw", game, () => this.act("claim", game, { draw: true }))] : [];
+    return [words, this.button("claim", game, () => this.act("claim", game), { class: "primary" }), ...draw];
   }
 
   draws(game) {

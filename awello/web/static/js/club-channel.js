@@ -4,7 +4,7 @@ const FIRST_PAUSE = 250; // milliseconds before it is opened again
 const LONGEST_PAUSE = 4000;
 const PATIENCE = 5000; // for the first welcome
 
-const problem = (code, message) => Object.assign(new Error(message), { code });
+const problem = (code, message, minutes) => Object.assign(new Error(message), { code, minutes });
 
 /** Events: "news" (detail: what the club tells), "offline". */
 export class ClubChannel extends EventTarget {
@@ -54,7 +54,7 @@ export class ClubChannel extends EventTarget {
     const question = this.questions.get(message.id);
     this.questions.delete(message.id);
     if (message.ok) question?.resolve(message);
-    else question?.reject(problem(message.code, message.message));
+    else question?.reject(problem(message.code, message.message, message.minutes));
   }
 
   send(message) {

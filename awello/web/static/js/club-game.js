@@ -4,7 +4,12 @@ import { complain, note } from "./notices.js";
 import { loadLine } from "./table.js";
 import { clubProblem, playerWords } from "./club-words.js";
 
-const REASONS = { resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", "was not begun": "aborted" };
+const REASONS = {
+  resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", "was not begun": "aborted", "left the game": "left",
+  "a draw was claimed": "claimed", "was behind at the move limit": "behind", "the move limit was reached": "limit",
+};
+const BUSY = ["often", "storage"]; // the club could not take a message now: the same again later
+const RESEND = 1000; // milliseconds until then
 const FEW = 2; // moves that are shown one after the other; more are caught up with at once
 
 export class ClubGame {
@@ -46,6 +51,18 @@ export class ClubGame {
     return { seconds: clocks[side], running: !over && mover === side, since: moment };
   }
 
+  /** The whole seconds left for a first move, or null if both sides have made theirs. */
+  get firstMove() {
+    const { first_move: left, moment, over } = this.state;
+    return left === null || over ? null : Math.max(0, Math.ceil(left - (performance.now() - moment) / 1000));
+  }
+
+  /** The whole seconds until the win can be claimed because the opponent has left, or null if they are here. */
+  get claim() {
+    const gone = this.club.gone.get(this.number);
+    return gone === undefined || this.state.ply < 2 ? null : Math.max(0, Math.ceil((gone - performance.now()) / 1000));
+  }
+
   /** Whether the game on the board is no longer just this one: somebody tries out other moves. */
   left(game) {
     if (!this.over) return false;
@@ -73,6 +90,11 @@ export class ClubGame {
       if (this.sending === sending) this.sending = null;
     } catch (error) {
       if (error.code === "offline") return; // sent again when the club is there
+      if (BUSY.includes(error.code)) {
+        note(clubProblem(error));
+        setTimeout(() => this.sending === sending && this.send(), RESEND);
+        return;
+      }
       if (this.sending === sending) this.sending = null;
       note(clubProblem(error));
       this.settle();

@@ -37,7 +37,7 @@ export class ClubLadder {
 
   show(found) {
     this.table.hidden = !found.length;
-    this.status.textContent = found.length ? "" : t("club.ladder.none");
+    this.status.textContent = t(found.length ? "club.ladder.about" : "club.ladder.none");
     this.rows.replaceChildren(...found.map((row, place) => h("tr", { class: row.name === this.club.name ? "here" : "" },
       h("td", {}, String(place + 1)),
       h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(row.name) }, row.name), row.program ? h("small", {}, t("club.program")) : null),

@@ -78,13 +78,13 @@ export class ClubLobby {
   update() {
     const { club } = this;
     const { lobby } = club;
-    const state = JSON.stringify([lobby, club.name, [...club.challenges.keys()], [...club.sent], currentLanguage()]);
+    const state = JSON.stringify([lobby, club.name, [...club.blocked], [...club.challenges.keys()], [...club.sent], currentLanguage()]);
     if (this.state === state) return;
     this.state = state;
     this.form.hidden = !club.name;
     redraw(this.calls, ...[...club.challenges.values()].map((offer) => challengeRow(club, offer, "lobby")));
     const sent = [...club.sent].map(([number, { name, kind }]) => this.mine(number, `${t("club.sent", { name })} · ${t(`game.${kind}`)}`));
-    const seeks = lobby.seeks.map((offer) => (offer.from === club.name ? this.mine(offer.number, `${t("club.seek.mine")} · ${termsWords(offer)}`) : this.seek(offer)));
+    const seeks = lobby.seeks.filter(({ from }) => !club.blocked.has(from)).map((offer) => (offer.from === club.name ? this.mine(offer.number, `${t("club.seek.mine")} · ${termsWords(offer)}`) : this.seek(offer)));
     redraw(this.seeks, ...sent, ...seeks, sent.length + seeks.length ? null : h("li", { class: "soft" }, t("club.seeks.none")));
     const games = lobby.games.slice(-SHOWN).reverse().map((game) => this.game(game));
     redraw(this.games, ...games, games.length ? null : h("li", { class: "soft" }, t("club.games.none")));

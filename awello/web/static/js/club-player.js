@@ -36,9 +36,22 @@ export class ClubPlayer {
       h("h2", {}, name), h("p", { class: "soft" }, [kind, here ? t("club.player.here") : "", count].filter(Boolean).join(" · ")),
       h("div", { class: "buttons" },
         this.club.name && here && name !== this.club.name ? h("button", { id: "club-invite", onclick: () => this.invite(name) }, t("club.invite")) : null,
+        this.club.name && name !== this.club.name ? this.blockButton(name) : null,
         games ? h("a", { id: "club-download", class: "button", href: `/api/club/players/${encodeURIComponent(name)}/games`, download: "" }, t("club.download")) : null),
       ratings.length ? ratingTable(ratings) : h("p", { class: "soft" }, t("club.ratings.none")),
       h("h2", {}, t("club.last")), last.length ? this.rows : h("p", { class: "soft" }, t("club.last.none")), this.more);
+  }
+
+  /** A button that blocks the player, or takes it back. */
+  blockButton(name) {
+    const blocked = this.club.blocked.has(name);
+    const press = async () => {
+      await this.club.block(name, !blocked);
+      const button = this.blockButton(name);
+      document.getElementById("club-block")?.replaceWith(button);
+      button.focus();
+    };
+    return h("button", { id: "club-block", onclick: press }, t(blocked ? "club.unblock" : "club.block"));
   }
 
   invite(name) {

@@ -145,6 +145,7 @@ class ClubBoardSide {
     const { state } = game.club;
     this.head.replaceChildren(
       h("h2", {}, t("club.number", { number: state.game })), h("p", { class: "soft" }, termsWords(state)),
+      ...(state.unrated ? [h("p", { id: "club-unrated", class: "soft" }, t(`club.unrated.${state.unrated}`))] : []),
       ...state.players.map((player, side) => h("p", { class: "club-player" }, `${sideWords(state.kind, side)}: `,
         h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name),
         ` ${ratingWords(player)}${player.program ? ` · ${t("club.program")}` : ""}`)),

@@ -62,5 +62,5 @@ export const changeWords = ({ rating, after }) => `${rating} → ${after} (${sig
 /** What went wrong: in the person's language where the club's code is known. */
 export function clubProblem(error, values = {}) {
   const key = `club.problem.${error.code}`;
-  return key in LANGUAGES.en ? t(key, { message: error.message, ...values }) : problemWords(error);
+  return key in LANGUAGES.en ? t(key, { message: error.message, minutes: error.minutes, ...values }) : problemWords(error);
 }

@@ -25,6 +25,8 @@ export class Club {
     this.sent = new Map(); // from us: number → offer
     this.rematches = new Map(); // number of a game that ended → who wants to play again
     this.contests = new Map(); // tournaments that we entered: number → what the club last told
+    this.gone = new Map(); // number of a game of ours → when we can claim the win because the opponent has left
+    this.blocked = new Set(); // names of players whose challenges do not reach us
     this.offering = false; // whether a game may begin because of something that was done here
     this.coming = null; // { number, state } of a game that is on its way to the board, and what was told of it since
     this.watched = null; // the number of somebody else's game that we are told of
@@ -90,6 +92,8 @@ export class Club {
     else if (event === "said") this.chat.hear(message);
     else if (event === "tournament") this.hearTournament(message);
     else if (event === "tournaments") this.tournamentsChanged();
+    else if (event === "opponent") this.hearOpponent(message);
+    else if (event === "warning") note(t(message.minutes ? "club.warning.wait" : "club.warning", message));
     else if (event === "refused") note(clubProblem(message));
     this.app.draw();
   }
@@ -101,7 +105,8 @@ export class Club {
     this.away = false;
     this.name = message.name;
     this.lobby = message;
-    for (const known of [this.games, this.challenges, this.sent]) known.clear();
+    for (const known of [this.games, this.challenges, this.sent, this.gone]) known.clear();
+    this.blocked = new Set(message.blocked);
     if (settings.chat) this.chat.tell();
     this.tournamentsChanged();
     this.app.table.game?.club?.resume();
@@ -123,6 +128,7 @@ export class Club {
     if (mine !== null) this.seen.add(state.game);
     if (mine !== null && !state.over) this.games.set(state.game, state);
     else this.games.delete(state.game);
+    if (state.over) this.gone.delete(state.game);
     const shown = this.app.table.game?.club;
     if (this.coming?.number === state.game) this.coming.state = state;
     else if (shown?.number === state.game) shown.follow(state);
@@ -140,6 +146,14 @@ export class Club {
     say(words);
     if (here && !this.app.helpless) this.show(state.game);
     else note(words, false);
+    if (state.unrated && !state.ply) note(t(`club.unrated.${state.unrated}`), false);
+  }
+
+  /** The opponent in a game of ours has left, or has come back. */
+  hearOpponent({ game, name, here, claim }) {
+    if (here) this.gone.delete(game);
+    else this.gone.set(game, performance.now() + 1000 * claim);
+    say(t(here ? "club.back.here" : "club.gone", { name }));
   }
 
   hearChallenge(offer) {
@@ -212,6 +226,15 @@ export class Club {
     await this.ask("decline", { number });
     this.challenges.delete(number);
     this.sent.delete(number);
+    this.app.draw();
+  }
+
+  /** Block a player, or take their challenges again. */
+  async block(name, block) {
+    const answer = await this.ask(block ? "block" : "unblock", { name });
+    if (!answer) return;
+    this.blocked = new Set(answer.blocked);
+    note(t(block ? "club.blocked" : "club.unblocked", { name }), false);
     this.app.draw();
   }
 

@@ -12,6 +12,12 @@ export function holds(format, { game, family, start }) {
   return format === "transcripts" || (game === "othello" && !start);
 }
 
+/** A result as files know it: a draw that was agreed has no place there, other ways to lose are forfeits. */
+function savedResult(result) {
+  if (!result || result.loser === null) return null;
+  return ["resigned", "time"].includes(result.reason) ? result : { ...result, reason: "forfeit" };
+}
+
 /** The line through the present position to its end, in a format, with all that the page knows of it. */
 export function fileOf(game, format) {
   const { tip } = game.at;
@@ -23,7 +29,7 @@ export function fileOf(game, format) {
     players: game.names ?? (game.begun ? namesOf(game) : [null, null]),
     begun: game.begun,
     seconds: seconds.some((time) => time !== null) ? seconds.map((time) => time && Math.max(0, Math.round(1000 * time) / 1000)) : [],
-    result: tip.result?.loser === null ? null : tip.result, // a draw that was agreed has no place there
+    result: savedResult(tip.result),
     tags: opened ?? {},
   });
 }

@@ -2,17 +2,40 @@
  * <lab-panel>: contests of programs.  A form begins one, its standings are shown while it runs, its games can be
  * replayed, and earlier contests are kept.
  *
- * `config` is { game, players: specs to offer, api: async (method, path, body) };
+ * `config` is { game, players: specs to offer, api: async (method, path, body, headers) };
  * the event is `replay` { game, moves }.
  */
 import { h } from "./dom.js";
 import { ContestForm } from "./lab-form.js";
 import { ContestView, contestName } from "./lab-view.js";
+import { problemWords } from "./notices.js";
 import { currentLanguage, t } from "./words.js";
 
 const OFTEN = 1000; // milliseconds between two looks at a contest that runs
 const SELDOM = 3000; // and at a server that does not answer
 const SURE = 4000; // milliseconds in which a second press deletes
+const KEYS = "awello.contests"; // where the keys of this browser's contests are kept
+const MOST_KEYS = 50;
+
+/** The keys of the contests that this browser has started, by id. */
+function contestKeys() {
+  try {
+    return new Map(JSON.parse(localStorage.getItem(KEYS)) ?? []);
+  } catch {
+    return new Map();
+  }
+}
+
+function keepKey(id, key) {
+  try {
+    localStorage.setItem(KEYS, JSON.stringify([...contestKeys(), [id, key]].slice(-MOST_KEYS)));
+  } catch {
+    // nothing can be kept: the contest cannot be stopped on a server for guests
+  }
+}
+
+/** The header that allows this browser to change a contest that it has started. */
+const proof = (id) => ({ "x-contest-key": contestKeys().get(id) ?? "" });
 
 class LabPanel extends HTMLElement {
   #config = null;
@@ -76,12 +99,13 @@ class LabPanel extends HTMLElement {
   async #start(plan) {
     try {
       const seed = Math.floor(Math.random() * 2 ** 32);
-      const { id } = await this.#config.api("POST", "/api/contests", { ...plan, seed });
+      const { id, key } = await this.#config.api("POST", "/api/contests", { ...plan, seed });
+      keepKey(id, key);
       await this.#open(id);
       this.#view?.title.focus();
       this.#list();
     } catch (error) {
-      this.#form.complain(error.message);
+      this.#form.complain(problemWords(error));
     }
   }
 
@@ -109,8 +133,8 @@ class LabPanel extends HTMLElement {
       if (seen.state !== "running") return;
     } catch (error) {
       if (look !== this.#look) return;
-      if (!this.#view) return this.#form.complain(error.message);
-      this.#view.complain(error.message);
+      if (!this.#view) return this.#form.complain(problemWords(error));
+      this.#view.complain(problemWords(error));
       pause = SELDOM;
     }
     this.#timer = setTimeout(() => this.#watch(id), pause);
@@ -132,11 +156,11 @@ class LabPanel extends HTMLElement {
   async #act(what) {
     const { id } = this.#contest;
     try {
-      await this.#config.api("POST", `/api/contests/${id}/${what}`);
+      await this.#config.api("POST", `/api/contests/${id}/${what}`, undefined, proof(id));
       await this.#watch(id);
       this.#list();
     } catch (error) {
-      this.#view?.complain(error.message);
+      this.#view?.complain(problemWords(error));
     }
   }
 
@@ -183,9 +207,9 @@ class LabPanel extends HTMLElement {
       return;
     }
     try {
-      await this.#config.api("DELETE", `/api/contests/${id}`);
+      await this.#config.api("DELETE", `/api/contests/${id}`, undefined, proof(id));
     } catch (error) {
-      this.#form.complain(error.message);
+      this.#form.complain(problemWords(error));
       return;
     }
     if (this.#contest?.id === id) this.#close();

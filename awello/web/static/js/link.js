@@ -9,7 +9,7 @@ import { FAMILY, Game, Node, PERSON } from "./game.js";
 const LONGEST = 20000; // letters of a link that is read
 const LONGEST_CLOCK = 86400; // seconds, as the server has it
 const LONGEST_INCREMENT = 3600;
-const MOST_PLIES = 600;
+const MOST_PLIES = 2000;
 
 /** The link of a game, from the # on. */
 export function formatLink(game) {

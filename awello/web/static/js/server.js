@@ -9,12 +9,12 @@ class ServerError extends Error {
 }
 
 /** Ask the API, with an object or a Blob; the answer as an object, or as a Blob if it is no JSON. */
-export async function api(method, path, body) {
+export async function api(method, path, body, headers = {}) {
   let response;
   try {
     response = await fetch(path, {
       method,
-      headers: body === undefined || body instanceof Blob ? {} : { "content-type": "application/json" },
+      headers: body === undefined || body instanceof Blob ? headers : { "content-type": "application/json", ...headers },
       body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
     });
   } catch {

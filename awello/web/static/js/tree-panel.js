@@ -6,6 +6,7 @@
  */
 import { h } from "./dom.js";
 import { labelled } from "./lab-form.js";
+import { problemWords } from "./notices.js";
 import { t } from "./words.js";
 
 const SEARCHES = ["minimax", "alphabeta", "negamax", "negamax-alphabeta"];
@@ -91,7 +92,7 @@ class TreePanel extends HTMLElement {
       const body = { ...this.#config.line, search: `${search}:${heuristic}@${depth}` };
       this.#take(await this.#config.api("POST", "/api/tree", body));
     } catch (error) {
-      this.parts.problem.textContent = error.message;
+      this.parts.problem.textContent = problemWords(error);
       this.parts.problem.hidden = false;
     }
     button.disabled = false;
