@@ -46,7 +46,7 @@ def test_accounts_and_cookies(visit: Any) -> None:
     assert client.get("/api/club/session").json()["name"] == "Ann", "other sessions stay"
 
 
-def test_guessing_is_slowed_down(visit: Any) -> None:
+def test_guessing_is_slowed_down(visit: Any, frozen_limits: None) -> None:
     client = visit()
     sign_up(client, "Ann")
     codes = [
@@ -106,7 +106,7 @@ def test_a_game_on_the_channel(visit: Any) -> None:
         for player in first.state(number)["players"]:
             assert (player["rating"], player["sure"]) == (1500, False) and player["after"] != 1500
         rows = ann.get("/api/club/ladder", params={"game": "othello4"}).json()
-        assert {row["name"] for row in rows} == {"Ann", "Bob"} and rows[0]["rating"] >= rows[1]["rating"]
+        assert rows == [], "provisional ratings are not on the ladder"
 
 
 def test_who_watches_the_server_finds_numbers(visit: Any) -> None:
@@ -150,7 +150,7 @@ def test_who_is_here_and_offers_that_leave_with_them(visit: Any) -> None:
         assert first.ask("accept", number=number)["code"] == "gone"
 
 
-def test_profiles_and_games_to_take_home(visit: Any) -> None:
+def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> None:
     ann, bob, eyes = visit(), visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")

@@ -3,9 +3,8 @@
 import json
 import multiprocessing
 import re
-import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,17 @@ from conftest import ROOT
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from starlette.testclient import TestClient
+from waiting import wait_until
 
 from awello import Game, Position, parse_transcript
 from awello.arena.tournament import DRAW, WIN
 from awello.errors import AwelloError
 from awello.evaluate.settings import heuristics_for
+from awello.web.archivist import Archivist
+from awello.web.clubhouse import Clubhouse
 from awello.web.contests import MOST_KEPT, Busy, Contest, Contests, Missing, Plan
 from awello.web.laboratory import router
+from awello.web.thinkers import Thinkers
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
 MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4", "b2", "d3", "e1", "e7"]
@@ -39,7 +42,8 @@ def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contes
 def client(contests: Contests) -> TestClient:
     """The routes of the laboratory and nothing else."""
     app = FastAPI()
-    app.state.contests = contests
+    app.state.contests, app.state.workers = contests, Thinkers(0)
+    app.state.clubhouse = Clubhouse(None, Archivist(None))
     app.include_router(router)
 
     @app.exception_handler(AwelloError)
@@ -47,15 +51,7 @@ def client(contests: Contests) -> TestClient:
         status = 404 if isinstance(error, Missing) else 409 if isinstance(error, Busy) else 400
         return JSONResponse({"message": str(error)}, status)
 
-    return TestClient(app)
-
-
-def wait_for(what: Callable[[], Any]) -> Any:
-    until = time.monotonic() + 60
-    while not (found := what()):
-        assert time.monotonic() < until, "nothing came of it"
-        time.sleep(0.05)
-    return found
+    return TestClient(app, client=("127.0.0.1", 50000))
 
 
 def start(client: TestClient, **plan: Any) -> str:
@@ -73,7 +69,7 @@ def show(client: TestClient, name: str, since: int = 0) -> Any:
 def test_a_contest_runs_to_its_end_and_its_numbers_add_up(client: TestClient) -> None:
     name = start(client, **PLAN)
     assert show(client, name)["state"] == "running"
-    wait_for(lambda: show(client, name)["state"] != "running")
+    wait_until(lambda: show(client, name)["state"] != "running")
     seen = show(client, name)
     assert (seen["state"], seen["played"], seen["wanted"], seen["message"]) == ("finished", 3, 3, "")
     assert (seen["game"], seen["players"], seen["seconds_left"]) == ("othello4", ["greedy", "random"], None)
@@ -103,7 +99,7 @@ def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClie
     busy = client.post("/api/contests", json=PLAN)
     assert (busy.status_code, busy.json()["message"]) == (409, "a contest is running: wait for it or stop it")
     assert client.delete(f"/api/contests/{name}").status_code == 409
-    wait_for(lambda: show(client, name)["played"])
+    wait_until(lambda: show(client, name)["played"])
     assert show(client, name)["seconds_left"] > 0
     stopped = client.post(f"/api/contests/{name}/stop").json()
     assert stopped["state"] == "stopped"
@@ -114,7 +110,7 @@ def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClie
     assert [contest.folder.name for contest in again.list()] == [name]
     assert as_json(again.get(name))["games"] == games
     again.resume(name)
-    wait_for(lambda: again.get(name).played > stopped["played"])
+    wait_until(lambda: again.get(name).played > stopped["played"])
     again.close()
     contest = again.get(name)
     assert contest.state == "stopped"
@@ -125,14 +121,14 @@ def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClie
 
 
 def as_json(contest: Contest) -> Any:
-    return json.loads(json.dumps(contest.view(), default=str))
+    return json.loads(json.dumps({**contest.summary(), **contest.tables()}))
 
 
 @pytest.mark.parametrize("where", ["begin", "choose"])
 def test_stopping_waits_for_no_bot(client: TestClient, where: str) -> None:
     bot = f"first,wrong=endless,where={where}"
     name = start(client, game="othello4", players=[bot, "random"], rounds=1, move_time=5)
-    wait_for(multiprocessing.active_children)
+    wait_until(multiprocessing.active_children)
     assert client.post(f"/api/contests/{name}/stop").json()["state"] == "stopped"
     seen = show(client, name)
     assert (seen["played"], seen["games"]) == (0, []), "a bot that was ended has lost nothing"
@@ -141,7 +137,7 @@ def test_stopping_waits_for_no_bot(client: TestClient, where: str) -> None:
 
 def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
     name = start(client, **PLAN | {"players": ["random", "alphabeta:nonsense@2"]})
-    wait_for(lambda: show(client, name)["state"] == "failed")
+    wait_until(lambda: show(client, name)["state"] == "failed")
     (listed,) = client.get("/api/contests").json()
     assert listed["state"] == "failed"
     assert "no heuristic 'nonsense'" in listed["message"]
@@ -158,7 +154,7 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
         ({"players": ["random", "human"]}, 400, "name a program"),
         ({"players": ["random", "nobody"]}, 400, "unknown player 'nobody'"),
         ({"players": ["random", "alphabeta@2,file=/etc/passwd"]}, 400, "file cannot be set from here"),
-        ({"players": ["random", "minimax@2,table=/etc/passwd"]}, 400, "a table from a file cannot be set from here"),
+        ({"players": ["random", "minimax@2,table=/etc/passwd"]}, 400, "table=/etc/passwd cannot be set from here"),
         ({"players": ["random", "champion@2s"]}, 400, "champion@2s takes longer than the 1s of a move"),
         ({"rounds": 0}, 422, "greater than or equal to 1"),
         ({"rounds": 51}, 422, "less than or equal to 50"),
@@ -249,7 +245,7 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
         ({"search": "alphabeta@1s"}, "needs a depth"),
         ({"search": "alphabeta:nonsense"}, "nonsense"),
         ({"search": "alphabeta,file=/etc/passwd"}, "file cannot be set from here"),
-        ({"search": "alphabeta,table=/etc/passwd"}, "a table from a file cannot be set from here: choose 1 or 2"),
+        ({"search": "alphabeta,table=/etc/passwd"}, "table=/etc/passwd cannot be set from here: choose 1, 2"),
         ({"search": "alphabeta,sort=false"}, "a tree takes no sort"),
         ({"moves": ["a1"]}, "move 1: "),
         ({"search": "minimax@4", "moves": MIDGAME}, "lower the depth"),

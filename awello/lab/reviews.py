@@ -14,7 +14,8 @@ from awello.engine.review import SCALES, Judgement, Summary
 from awello.rules.game import Game
 
 LINE = 5  # moves of the best line that are shown
-COLUMNS, ROWS = 60, 5  # the chart: its width, and its rows above and below zero
+COLUMNS, ROWS = 60, 5  # the chart: its usual width, and its rows above and below zero
+AXIS = 6  # letters for the values to the left of it
 WIDEST = 6  # letters of a bar in a short game
 STEPS = (1, 2, 4, 6, 10, 13)  # discs or seeds that a row of the chart may stand for
 STYLES = {"": "", "?!": "cyan", "?": "yellow", "??": "bold red"}
@@ -64,21 +65,33 @@ def _cells(judgement: Judgement) -> list[str]:
     ]
 
 
-def draw_chart(judgements: Sequence[Judgement], plies: int) -> Text:
-    """The value after each move of a game as bars, Black's or South's upwards, mistakes marked on the zero line."""
-    wide = min(max(1, COLUMNS // plies), WIDEST)
+def draw_chart(judgements: Sequence[Judgement], plies: int, width: int = 80) -> Text:
+    """The value after each move of a game as bars, Black's or South's upwards, mistakes marked on the zero line.
+
+    A game with more moves than the width has room for is drawn in several parts.
+    """
+    room = max(1, width - AXIS)
+    wide = min(max(1, min(COLUMNS, room) // plies), WIDEST)
     most = max(abs(judgement.first_value) for judgement in judgements)
     step = next((step for step in STEPS if most <= ROWS * step), STEPS[-1])
     first, second = judgements[0].position.game.sides
     text = Text(f"value after each move: {first} is better above the line, {second} below\n")
+    length = room // wide
+    parts = [range(begin, min(begin + length, plies + 1)) for begin in range(1, plies + 1, length)]
+    return text.append(Text("\n").join(_draw_part(judgements, part, wide, step) for part in parts))
+
+
+def _draw_part(judgements: Sequence[Judgement], part: range, wide: int, step: int) -> Text:
+    """The chart of some moves, and their numbers under it."""
+    text = Text()
     for row in range(ROWS, -ROWS - 1, -1):
         text.append(f"{row * step:+4d} ┤" if row else "   0 ┼")
-        cells = dict.fromkeys(range(1, plies + 1), (" " if row else "─", ""))
-        cells |= {judgement.ply: _bar(judgement, row, step) for judgement in judgements}
+        cells = dict.fromkeys(part, (" " if row else "─", ""))
+        cells |= {judgement.ply: _bar(judgement, row, step) for judgement in judgements if judgement.ply in part}
         for letter, style in cells.values():
             text.append(letter * wide if letter != "?" else "?".ljust(wide, "─"), style)
         text.append("\n")
-    return text.append(" " * 6 + _scale(plies, wide))
+    return text.append(" " * AXIS + _scale(part, wide))
 
 
 def _bar(judgement: Judgement, row: int, step: int) -> tuple[str, str]:
@@ -92,11 +105,13 @@ def _bar(judgement: Judgement, row: int, step: int) -> tuple[str, str]:
     return letter, "green" if judgement.exact else "cyan"
 
 
-def _scale(plies: int, wide: int) -> str:
+def _scale(part: range, wide: int) -> str:
     """The numbers of the moves under the chart, each where its bar begins."""
-    scale = ""
-    for ply in (1, *range(10 if wide == 1 else 5, plies + 1, 10 if wide == 1 else 5)):
-        scale = scale.ljust((ply - 1) * wide) + str(ply)
+    scale, distance = "", 10 if wide == 1 else 5
+    for ply in part:
+        at = (ply - part.start) * wide
+        if ply == part.start or (ply % distance == 0 and at > len(scale)):
+            scale = scale.ljust(at) + str(ply)
     return scale
 
 

@@ -1,6 +1,5 @@
 """The API: questions about positions, players and games, each with one answer."""
 
-from contextlib import aclosing
 from dataclasses import MISSING, fields
 from typing import Annotated, Any
 
@@ -9,20 +8,18 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 from awello import __version__
-from awello.drawing import draw_svg
 from awello.errors import AwelloError
-from awello.formats.files import read_games
-from awello.formats.recognise import recognise
-from awello.formats.transcript import format_transcript
 from awello.players.player import registry
-from awello.position import Position, format_position
+from awello.players.spec import parse_spec
 from awello.record import Record
 from awello.rules.game import Game
-from awello.web.door import Refusal
-from awello.web.messages import ELSEWHERE, KEPT_BACK, Analyse, Choose, Line, Review, Text, Views, guest_player
-from awello.web.tasks import AnalyseTask, ChooseTask, ReviewTask, Task
+from awello.web.clubhouse import AnyHouse
+from awello.web.guest_players import ELSEWHERE, check_spec, may_set
+from awello.web.jobs import answers_to, call, call_for_json
+from awello.web.messages import Analyse, Choose, Line, Review, Text, Views
+from awello.web.page_tasks import draw_position, read_text, view_line
+from awello.web.tasks import AnalyseTask, ChooseTask, ReviewTask
 from awello.web.thinkers import Thinkers
-from awello.web.views import view_record
 
 ABOUT = """
 A game that goes on is never kept here: each question says where it began and which moves were played.  Moves have
@@ -43,12 +40,11 @@ class Problem(BaseModel):
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "It has the right shape, but no meaning: an illegal move, no such player"},
-    403: {"model": Problem, "description": "It came from another site"},
+    403: {"model": Problem, "description": "It came from another site, or is not allowed now"},
     413: {"model": Problem, "description": "It is too large"},
     422: {"model": Problem, "description": "It has the wrong shape"},
     503: {"model": Problem, "description": "There is too much to think about, or thinking failed"},
 }
-OVERLOADED = ("busy", "closed", "crash")
 ABSENT: dict[str, Any] = {"model": Problem, "description": "There is no such thing"}
 BUSY: dict[str, Any] = {"model": Problem, "description": "Something else is running"}
 STRANGER: dict[str, Any] = {"model": Problem, "description": "It came from somebody who may not do this"}
@@ -99,7 +95,7 @@ async def players() -> list[Json]:
             "settings": [
                 {"name": field.name, "default": None if field.default is MISSING else str(field.default)}
                 for field in fields(entry.make)  # type: ignore[arg-type]
-                if field.name not in KEPT_BACK
+                if may_set(name, field.name)
             ],
         }
         for name, entry in registry().items()
@@ -107,53 +103,48 @@ async def players() -> list[Json]:
     ]
 
 
-@router.post("/line", summary="The positions of a game")
-def line(request: Views) -> Json:
+@router.post("/line", summary="The positions of a game", response_model=Json)
+async def line(request: Views, client: Request) -> Response:
     """The board after each move from `since` on, what each legal move would do, and the name of its opening, if any."""
-    record = request.record()
-    return {"views": view_record(record, request.since), "transcript": format_transcript(record)}
+    return await call_for_json(client, view_line, request.record(), request.since)
 
 
 @router.post("/choose", summary="A player's move")
-async def choose(request: Choose, thinkers: Thinking, client: Request) -> Json:
+async def choose(request: Choose, thinkers: Thinking, client: Request, house: AnyHouse) -> Json:
     """The move that a player chooses in the last position, and the seconds it took."""
     record = _going_on(request)
-    guest_player(request.player)
+    house.refuse_analysis(record)
+    check_spec(parse_spec(request.player))
     task = ChooseTask(record, request.player, request.clock, request.seed)
-    return (await _answers(thinkers, task, client))[-1]
+    return _without_kind((await answers_to(task, thinkers, client))[-1])
 
 
 @router.post("/analyse", summary="What a position is worth")
-async def analyse(request: Analyse, thinkers: Thinking, client: Request) -> Json:
+async def analyse(request: Analyse, thinkers: Thinking, client: Request, house: AnyHouse) -> Json:
     """The value of each legal move of the last position, and the best line."""
-    return (await _answers(thinkers, AnalyseTask(_going_on(request), request.seconds), client))[-1]
+    task = AnalyseTask(_going_on(request), request.seconds)
+    house.refuse_analysis(task.record)
+    return _without_kind((await answers_to(task, thinkers, client))[-1])
 
 
 @router.post("/review", summary="A game judged move by move")
-async def review(request: Review, thinkers: Thinking, client: Request) -> Json:
+async def review(request: Review, thinkers: Thinking, client: Request, house: AnyHouse) -> Json:
     """What each move was worth, what it lost, and what would have been best; and how well either side played."""
-    *moves, summary = await _answers(thinkers, ReviewTask(request.record(), request.seconds), client)
+    task = ReviewTask(request.record(), request.seconds)
+    house.refuse_analysis(task.record, whole=True)
+    answers = await answers_to(task, thinkers, client)
+    *moves, summary = map(_without_kind, answers)
     return {"moves": moves[::-1], **summary}
 
 
-@router.post("/read", summary="Recognise a text")
-def read(request: Text) -> Json:
+@router.post("/read", summary="Recognise a text", response_model=Json)
+async def read(request: Text, client: Request) -> Response:
     """The game or position of a transcript, an OBF board, an Awalé diagram or moves, or a page that holds one.
 
     Of several games it is the first, and `games` says how many there are.
     """
-    found = recognise(request.text, None if request.game is None else Game[request.game.upper()])
-    record = found.record
-    positions = record.positions()
-    moves = [position.format_move(move) for position, move in zip(positions, record.moves, strict=False)]
-    games = sum(isinstance(one, Record) for one in read_games(request.text.encode()))
-    return {
-        "kind": found.kind,
-        "games": max(1, games),
-        "game": str(record.start.game),
-        "start": None if record.start == Position.start(record.start.game) else format_position(record.start),
-        "moves": moves,
-    }
+    game = None if request.game is None else Game[request.game.upper()]
+    return await call_for_json(client, read_text, request.text, game)
 
 
 @router.post(
@@ -162,11 +153,9 @@ def read(request: Text) -> Json:
     response_class=Response,
     responses={200: {"content": {"image/svg+xml": {}}}},
 )
-def picture(request: Line) -> Response:
+async def picture(request: Line, client: Request) -> Response:
     """The last position as an SVG picture."""
-    position = request.record().final
-    svg = draw_svg(position.game, position.first, position.second, position.side, ())
-    return Response(svg, media_type="image/svg+xml")
+    return Response(await call(client, draw_position, request.record().final), media_type="image/svg+xml")
 
 
 def _going_on(request: Line) -> Record:
@@ -177,15 +166,5 @@ def _going_on(request: Line) -> Record:
     return record
 
 
-async def _answers(thinkers: Thinkers, task: Task, client: Request) -> list[Json]:
-    """All answers to a task but the last word, without their kinds; nothing is thought about for nobody."""
-    found: list[Json] = []
-    async with aclosing(thinkers.think(task)) as answers:
-        async for answer in answers:
-            if answer["kind"] == "error":
-                raise Refusal(503 if answer["code"] in OVERLOADED else 400, answer["code"], answer["message"])
-            if await client.is_disconnected():
-                raise Refusal(503, "closed", "nobody waits for this any more")
-            if answer["kind"] != "done":
-                found.append({key: value for key, value in answer.items() if key != "kind"})
-    return found
+def _without_kind(answer: Json) -> Json:
+    return {key: value for key, value in answer.items() if key != "kind"}

@@ -17,12 +17,15 @@ from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
 from awello.web.complaints import complaint
 from awello.web.contests import Busy, Contests, Missing
-from awello.web.door import OWN, Door, Refusal
+from awello.web.door import COSTS, OWN, Door, Refusal
 from awello.web.files import Files
+from awello.web.limits import Buckets, Turnstile
 from awello.web.live import POLICY_VIOLATION, live
 from awello.web.metrics import show_metrics
+from awello.web.process import work_for_page
 from awello.web.thinkers import Thinkers
 
+WORK_SECONDS = 10.0  # that the page's smaller work may take
 STATUS = {Missing: 404, Busy: 409}
 
 
@@ -39,14 +42,19 @@ def create_app(
     or an address too; there is no club if it is None.
     """
 
+    for_guests = bool(names) or host not in OWN
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests()
-        app.state.archivist = Archivist(archive, for_guests=bool(names) or host not in OWN)
+        app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests(for_guests=for_guests)
+        app.state.workers = Thinkers(1, WORK_SECONDS, work_for_page)
+        app.state.archivist = Archivist(archive, for_guests)
         app.state.clubhouse = Clubhouse(club, app.state.archivist)
         try:
             await app.state.clubhouse.open()
             await app.state.thinkers.start()
+            if thinkers:  # without engines it is started when it is needed
+                await app.state.workers.start()
         except Exception as error:
             app.state.wrong = error  # whoever started the server says it
             raise
@@ -57,6 +65,7 @@ def create_app(
             app.state.contests.close()
             app.state.archivist.close()
             await app.state.thinkers.close()
+            await app.state.workers.close()
 
     app = FastAPI(
         title="Awello",
@@ -69,7 +78,9 @@ def create_app(
         lifespan=lifespan,
         responses=api.PROBLEMS,
     )
-    app.add_middleware(Door, host=host, names=names)
+    costs, channels = Buckets(*COSTS), Turnstile()
+    app.add_middleware(Files)
+    app.add_middleware(Door, host=host, names=names, costs=costs)
     app.include_router(api.router)
     app.include_router(exchange.router, responses={404: api.ABSENT})
     app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
@@ -80,7 +91,7 @@ def create_app(
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
-        await live(socket, app.state.thinkers)
+        await live(socket, app.state.thinkers, costs, channels, app.state.clubhouse)
 
     @app.websocket("/api/club/live")
     async def club_channel(socket: WebSocket) -> None:
@@ -94,20 +105,6 @@ def create_app(
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         return Response(show_metrics(app.state.clubhouse), media_type="text/plain; version=0.0.4")
-
-    files = Files()
-
-    @app.get("/", include_in_schema=False)
-    async def page(request: Request) -> Response:
-        return files.answer("index.html", request)
-
-    @app.get("/api", include_in_schema=False)
-    async def reference(request: Request) -> Response:
-        return files.answer("api.html", request)
-
-    @app.get("/static/{name:path}", include_in_schema=False)
-    async def static(name: str, request: Request) -> Response:
-        return files.answer(name, request)
 
     return app
 

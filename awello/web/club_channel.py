@@ -6,10 +6,11 @@ everything as it was when they come back.
 """
 
 import asyncio
+import ipaddress
 import json
+import logging
 from collections import deque
 from contextlib import suppress
-from statistics import median
 from time import monotonic
 from typing import Any
 
@@ -21,7 +22,7 @@ from awello.club.hall import Hall
 from awello.club.seat import Guest, Telling
 from awello.club.table import Refused
 from awello.errors import AwelloError
-from awello.web.club_messages import MESSAGES, Pong
+from awello.web.club_messages import MESSAGES, Move, Pong
 from awello.web.clubhouse import (
     MOST_CONNECTIONS,
     MOST_OF_ACCOUNT,
@@ -60,7 +61,7 @@ async def attend(socket: WebSocket, house: Clubhouse) -> None:
         await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
         return
     bucket = house.messages.find(f"of {account.number}") if account else Bucket(*WATCHER)
-    attendance = Attendance(socket, hall, account, bucket)
+    attendance = Attendance(socket, hall, account, bucket, None if is_loopback(network) else network)
     digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
     if account:
         house.attending.setdefault(digest, set()).add(attendance.end)
@@ -85,9 +86,11 @@ async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
 class Attendance:
     """A connection to the club."""
 
-    def __init__(self, socket: WebSocket, hall: Hall, account: Account | None, bucket: Bucket) -> None:
+    def __init__(
+        self, socket: WebSocket, hall: Hall, account: Account | None, bucket: Bucket, network: str | None
+    ) -> None:
         self.socket, self.hall = socket, hall
-        self.guest = Guest(account, self._tell, curious=account is None or not account.program)
+        self.guest = Guest(account, self._tell, network=network, curious=account is None or not account.program)
         self.waiting: asyncio.Queue[Any] = asyncio.Queue(WAITING)
         self.bucket, self.wrong, self.reason = bucket, 0, ""
         self.pings: deque[tuple[int, float]] = deque(maxlen=8)
@@ -142,47 +145,65 @@ class Attendance:
             if received["type"] == "websocket.disconnect":
                 return
             self.heard = monotonic()
-            if not self.bucket.take():
-                self.wrong += 1
-                self._tell(
-                    {
-                        "id": None,
-                        "ok": False,
-                        "code": "often",
-                        "message": f"{self.bucket.rate:.0f} messages a second at most",
-                    }
-                )
-                continue
+            self.guest.received = received.get("received")
             await self._answer(received.get("text"))
         self.reason = "too many wrong messages"
 
     async def _answer(self, text: str | None) -> None:
-        """Let happen what a message asks for; its answer says whether it did."""
+        """Carry out a message; its answer says whether that was possible."""
         identity: Any = None
+        allowed = self.bucket.take()
         try:
             fields = read_message(text)
-            do = fields.pop("do", None)
-            if do == "pong":
-                self._measure(Pong.model_validate(fields))
+            identity = None if fields.get("do") == "pong" else take_identity(fields)
+            request = parse_request(fields)
+            if not allowed and not self._is_due(request):
+                self.wrong += 1
+                raise Refused("often", f"at most {self.bucket.rate:.0f} messages a second: send this one again later")
+            if isinstance(request, Pong):
+                self._measure(request)
                 return
-            identity = take_identity(fields)
-            if do not in MESSAGES:
-                raise WrongMessage(f"do: {str(do)[:20]!r} is none of {', '.join(MESSAGES)}")
-            found = await MESSAGES[do].model_validate(fields).act(self.hall, self.guest)
+            found = await request.act(self.hall, self.guest)
             self.wrong = 0
             self._tell({"id": identity, "ok": True, **found})
         except Refused as error:
-            self._tell({"id": identity, "ok": False, "code": error.code, "message": str(error)})
+            self._tell({"id": identity, "ok": False, "code": error.code, "message": str(error), **error.facts})
         except (ValidationError, AwelloError) as error:
             self.wrong += not isinstance(error, AwelloError) or isinstance(error, WrongMessage)
             code, message = complaint(error)
             self._tell({"id": identity, "ok": False, "code": code, "message": message})
+        except Exception:
+            logging.getLogger("awello").exception("a message to the club failed")
+            self.wrong += 1
+            message = "the club could not handle this message: see the server's log"
+            self._tell({"id": identity, "ok": False, "code": "server", "message": message})
+
+    def _is_due(self, request: Any) -> bool:
+        """Whether a message is the move that a game waits for: the game itself limits these to one per turn."""
+        return isinstance(request, Move) and self.hall.awaits(self.guest, request.game, request.ply, request.move)
 
     def _measure(self, pong: Pong) -> None:
-        """What the network took for a ping and its answer; the median of the last ones counts."""
+        """Measure the round trip of a ping; the shortest of the recent ones counts, since none can be too short."""
         for number, moment in self.pings:
             if number == pong.number:
                 self.trips.append(monotonic() - moment)
-                self.guest.lag = median(self.trips)
+                self.guest.lag = min(self.trips)
         while self.pings and self.pings[0][0] <= pong.number:
             self.pings.popleft()
+
+
+def parse_request(fields: dict[str, Any]) -> Any:
+    """The request of a message; an error says what is wrong with it."""
+    do = fields.pop("do", None)
+    if not isinstance(do, str) or do not in MESSAGES:
+        given = repr(do[:20]) if isinstance(do, str) else "this"
+        raise WrongMessage(f"do: {given} is not one of {', '.join(MESSAGES)}")
+    return MESSAGES[do].model_validate(fields)
+
+
+def is_loopback(network: str) -> bool:
+    """Whether a connection comes from this machine, or from nowhere that is known."""
+    try:
+        return ipaddress.ip_address(network).is_loopback
+    except ValueError:
+        return not network

@@ -8,11 +8,13 @@ from pydantic import Field
 from awello.club.hall import Hall
 from awello.club.offers import Terms
 from awello.club.seat import Guest
+from awello.club.table import MOST_PLIES
 from awello.limits import Clock
 from awello.rules.game import Game
 from awello.web.messages import GameName, Message, MoveName
 
 Number = Annotated[int, Field(ge=1, lt=1 << 31)]
+PlayerName = Annotated[str, Field(min_length=1, max_length=20)]
 
 
 class Wish(Message):
@@ -40,7 +42,7 @@ class Seek(Wish):
 class Challenge(Wish):
     """Play somebody."""
 
-    name: Annotated[str, Field(min_length=1, max_length=20)]
+    name: PlayerName
 
     async def act(self, hall: Hall, guest: Guest) -> Any:
         """Let it happen."""
@@ -73,7 +75,7 @@ class Move(Message):
     """A move; the ply tells it from one that was sent before."""
 
     game: Number
-    ply: Annotated[int, Field(ge=0, le=1000)]
+    ply: Annotated[int, Field(ge=0, le=MOST_PLIES)]
     move: MoveName
 
     async def act(self, hall: Hall, guest: Guest) -> Any:
@@ -95,6 +97,36 @@ class Draw(OfGame):
     async def act(self, hall: Hall, guest: Guest) -> Any:
         """Let it happen."""
         return await hall.draw(guest, self.game, self.accept)
+
+
+class Claim(OfGame):
+    """Claim the win, or a draw, when the other player has left."""
+
+    draw: bool = False
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.claim(guest, self.game, self.draw)
+
+
+class Block(Message):
+    """Block a player's challenges."""
+
+    name: PlayerName
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.blocks.block(guest, self.name)
+
+
+class Unblock(Message):
+    """Take a player's challenges again."""
+
+    name: PlayerName
+
+    async def act(self, hall: Hall, guest: Guest) -> Any:
+        """Let it happen."""
+        return await hall.blocks.unblock(guest, self.name)
 
 
 def of_game(act: Callable[[Hall, Guest, int], Awaitable[Any]]) -> type[OfGame]:
@@ -189,6 +221,9 @@ MESSAGES: dict[str, type[Any]] = {
     "decline": Decline,
     "move": Move,
     "draw": Draw,
+    "claim": Claim,
+    "block": Block,
+    "unblock": Unblock,
     "resign": of_game(Hall.resign),
     "abort": of_game(Hall.abort),
     "rematch": of_game(Hall.rematch),

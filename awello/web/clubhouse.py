@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -11,11 +10,12 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request
 from sqlalchemy import Connection
 
-from awello.errors import ArchiveError, ConfigError
+from awello.errors import ArchiveError
 from awello.record import Record
 from awello.web.archivist import Archivist
 from awello.web.door import Refusal
 from awello.web.limits import Buckets, Turnstile
+from awello.web.logins import LoginLimits
 
 if TYPE_CHECKING:
     from awello.club.accounts import Account
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from awello.club.hall import Hall
 
 COOKIE = "awello_session"
-LOGINS, SIGN_UPS = (10, 1 / 6), (5, 1 / 720)  # of an address or name: at once, and a second
+SIGN_UPS = (5, 1 / 720)  # of an address: at once, and a second
 DOWNLOADS = (5, 1 / 30)  # of an address
 HASHES = 1  # at once
 MEMBER, WATCHER = (200, 60), (40, 5)  # messages of an account, and of a connection that has none: at once, a second
 ARRIVALS = (128, 5)  # connections of an address: at once, and a second
 LOOK = 5.0  # seconds between two looks whether those who are here may still be
-FAMILIAR = 10_000  # places of names that are remembered
-MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 2000, 1000, 256, 16
+MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 5000, 1000, 256, 16
 
 Done = TypeVar("Done")
 
@@ -42,8 +41,7 @@ class Clubhouse:
         self.place, self.archivist = place, archivist
         self.connections = Turnstile()  # by address, by account, those who only watch, and all
         self.attending: dict[bytes, set[Callable[[str], None]]] = {}  # how to end connections, by what let them in
-        self.familiar: OrderedDict[tuple[str, str], None] = OrderedDict()  # where who has logged in
-        self.logins, self.signups, self.downloads = Buckets(*LOGINS), Buckets(*SIGN_UPS), Buckets(*DOWNLOADS)
+        self.logins, self.signups, self.downloads = LoginLimits(), Buckets(*SIGN_UPS), Buckets(*DOWNLOADS)
         self.arrivals, self.messages = Buckets(*ARRIVALS), Buckets(*MEMBER)
         self.writing = asyncio.Lock()  # while a file with somebody's games is written
         self._hashing: CapacityLimiter | None = None
@@ -55,11 +53,9 @@ class Clubhouse:
         """Open the books, and take up the games that went on."""
         if self.place is None:
             return
-        try:
-            from awello.club.desk import Desk
-            from awello.club.hall import Hall
-        except ImportError:
-            raise ConfigError("a club needs an extra: pip install 'awello[club]'") from None
+        from awello.club.desk import Desk
+        from awello.club.hall import Hall
+
         self._desk = await asyncio.to_thread(Desk, self.place)
         self._hall = Hall(self._desk, self._archive if self.archivist.place is not None else None)
         await self._hall.open()
@@ -79,6 +75,14 @@ class Clubhouse:
         if self._hall is None:
             raise Refusal(404, "noclub", "this server has no club: start it with --club")
         return self._hall
+
+    def refuse_analysis(self, record: Record, whole: bool = False) -> None:
+        """Refuse to analyse the last position of a game, or all of them, if a rated game in progress is there."""
+        if self._hall is None:
+            return
+        rated = self._hall.rated_positions
+        if rated.meets(record) if whole else record.final in rated:
+            raise Refusal(403, "rated", "Analysis is off for positions of rated games in progress")
 
     async def read(self, question: Callable[[Connection], Done]) -> Done:
         """Ask the books something."""
@@ -112,18 +116,6 @@ class Clubhouse:
         if self._hashing is None:
             self._hashing = CapacityLimiter(HASHES)
         return await to_thread.run_sync(partial(work, *words), limiter=self._hashing)
-
-    def may_try(self, network: str, name: str) -> bool:
-        """Whether somebody may try a password; who guesses a name's cannot keep out those who have had it right."""
-        if not self.logins.take(f"from {network}"):
-            return False
-        return (network, name.lower()) in self.familiar or self.logins.take(f"of {name.lower()}")
-
-    def remember(self, network: str, name: str) -> None:
-        """Somebody has logged in."""
-        self.familiar[network, name.lower()] = None
-        while len(self.familiar) > FAMILIAR:
-            self.familiar.popitem(last=False)
 
     async def _look_at_secrets(self) -> None:
         """End connections whose session has ended, whose token was revoked or whose account was closed."""
@@ -159,9 +151,17 @@ def secret_of(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[s
 
 
 def clubhouse_of(request: Request) -> Clubhouse:
-    """The club of the server that got a request."""
+    """What the server that got a request has of a club, perhaps nothing."""
     house: Clubhouse = request.app.state.clubhouse
     return house
 
 
-House = Annotated[Clubhouse, Depends(clubhouse_of)]
+def open_clubhouse_of(request: Request) -> Clubhouse:
+    """The club of the server that got a request; refused where there is none, before anything of a club is imported."""
+    house = clubhouse_of(request)
+    house.hall  # noqa: B018
+    return house
+
+
+AnyHouse = Annotated[Clubhouse, Depends(clubhouse_of)]
+House = Annotated[Clubhouse, Depends(open_clubhouse_of)]

@@ -1,18 +1,23 @@
-"""Contests that are begun from the page: matches and small tournaments, one at a time, each in a folder of its own.
+"""Contests that are begun from the page: matches and small tournaments, each in a folder of its own.
 
-A contest is a tournament of the arena, played in a thread; its bots live in guarded processes.  The folder holds
-what was asked for and every finished round, so a contest outlives the server: cut short, it can be resumed.
+A contest is a tournament of the arena, played in a process of low priority; its bots live in guarded processes below
+that.  The folder holds what was asked for and every finished round, so a contest outlives the server: cut short, it can
+be resumed.
 """
 
 import json
+import multiprocessing
+import os
 import re
 import secrets
 import shutil
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from contextlib import suppress
 from datetime import UTC, datetime
+from hashlib import sha256
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, Literal
@@ -22,16 +27,19 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from awello.arena.guard import Terms
 from awello.arena.journal import Journal
 from awello.arena.tournament import Results, Round, Tournament, run
+from awello.arena.workers import deaf
 from awello.errors import AwelloError, ConfigError
-from awello.folders import user_data
+from awello.folders import user_data, write_atomically
 from awello.limits import format_seconds
 from awello.rules.game import Game
-from awello.web.messages import GameName, Message, SpecText, guest_player
+from awello.web.guest_players import guest_player
+from awello.web.messages import GameName, Message, SpecText
+from awello.web.process import run_contest
 
-MOST_KEPT = 200  # contests in the folder
+MOST_KEPT, MOST_OF_GUESTS = 200, 40  # contests in the folder; and where guests begin them
+MOST_RUNNING, MOST_SECONDS = 2, 600.0  # contests of guests at once, and for how long each
 MOST_BOTS, MOST_ROUNDS, MOST_PLIES, MOST_TIME = 8, 50, 12, 5.0
 TOLERANCE = 0.1  # seconds by which a move may be late: the server has other work too
-PATIENCE = 30.0  # seconds that whoever stops a contest waits for its end
 PLAN, ROUNDS = "contest.json", "rounds.jsonl"
 ID = re.compile("[0-9a-f]{8}")
 
@@ -47,7 +55,7 @@ class Busy(AwelloError):
 
 
 class _Stopped(Exception):
-    """Somebody stopped the contest."""
+    """The time of a contest is over."""
 
 
 class Plan(Message):
@@ -88,24 +96,24 @@ class Kept(BaseModel):
     begun: datetime
     message: str = ""
     """Why it failed, if it did."""
+    key: str = ""
+    """The digest of the key with which it can be changed."""
 
 
 class Contest:
     """A contest, whether it is running or lies in its folder."""
 
-    def __init__(self, folder: Path, kept: Kept) -> None:
-        self.folder, self.kept = folder, kept
-        self._thread: threading.Thread | None = None
-        self._stop: Future[Any] = Future()
-        self._results: Results | None = None
+    def __init__(self, folder: Path, kept: Kept, network: str = "") -> None:
+        self.folder, self.kept, self.network = folder, kept, network
+        self._process: SpawnProcess | None = None
         self._started = 0.0  # when this run began, with so many rounds played before
         self._before = 0
 
     @classmethod
-    def load(cls, folder: Path) -> "Contest":
+    def load(cls, folder: Path, network: str = "") -> "Contest":
         """The contest that lies in a folder."""
         try:
-            return cls(folder, Kept.model_validate_json((folder / PLAN).read_bytes()))
+            return cls(folder, Kept.model_validate_json((folder / PLAN).read_bytes()), network)
         except (OSError, ValidationError):
             raise AwelloError(f"contest {folder.name} is damaged: delete it") from None
 
@@ -113,7 +121,7 @@ class Contest:
         """Write what the folder knows."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            (self.folder / PLAN).write_text(self.kept.model_dump_json(indent=2) + "\n", "utf-8")
+            write_atomically(self.folder / PLAN, self.kept.model_dump_json(indent=2) + "\n")
         except OSError as error:
             raise AwelloError(f"contests cannot be kept: {error.strerror}") from None
 
@@ -121,10 +129,10 @@ class Contest:
     @property
     def running(self) -> bool:
         """Whether games are being played."""
-        return self._thread is not None and self._thread.is_alive()
+        return self._process is not None and self._process.is_alive()
 
-    def start(self) -> None:
-        """Play what is missing, in a thread of its own."""
+    def start(self, seconds: float | None = None) -> None:
+        """Play what is missing in a process of its own, for so many seconds at most."""
         tournament = self.kept.plan.tournament()
         self.kept.message = ""
         self.save()
@@ -133,42 +141,21 @@ class Contest:
         except ConfigError:
             advice = "it was begun with another version of Awello or its players, or is damaged"
             raise AwelloError(f"this contest cannot go on: {advice}; start a new one") from None
-        self._thread = threading.Thread(target=self._run, args=(tournament,), name="contest", daemon=True)
-        self._thread.start()
+        self._started, self._before = monotonic(), self.played
+        self._process = SpawnProcess(target=run_contest, args=(self.folder, seconds), name="contest")
+        with deaf():
+            self._process.start()
 
     def stop(self) -> None:
         """End its bots at once, if it runs; the round that they play is lost."""
-        with suppress(InvalidStateError):  # stopped already
-            self._stop.set_exception(_Stopped())
-        if self._thread:
-            self._thread.join(PATIENCE)
-
-    def _run(self, tournament: Tournament) -> None:
-        try:
-            run(tournament, self.folder, 1, self._report, self._stop)
-        except _Stopped:
-            pass
-        except AwelloError as error:
-            self._fail(str(error))
-        except Exception as error:
-            self._fail(str(error) if isinstance(error, AwelloError) else type(error).__name__)
-            raise
-
-    def _fail(self, message: str) -> None:
-        self.kept.message = message
-        self.save()
-
-    def _report(self, results: Results) -> None:
-        if self._results is None:
-            self._started, self._before = monotonic(), len(results.rounds)
-        self._results = Results(results.tournament, list(results.rounds))  # for other threads
+        if self._process:
+            self._process.kill()
+            self._process.join()
 
     # --- what is known of it ------------------------------------------------------------------------------------------
     @property
     def played(self) -> int:
         """The rounds that are finished."""
-        if self._results:
-            return len(self._results.rounds)
         file = self.folder / ROUNDS
         return file.read_bytes().count(b"\n") if file.exists() else 0
 
@@ -177,6 +164,8 @@ class Contest:
         """Where it stands."""
         if self.running:
             return "running"
+        if self._process is not None:  # it may have left a message
+            self.kept = Contest.load(self.folder).kept
         if self.kept.message:
             return "failed"
         return "finished" if self.played == self.kept.plan.wanted else "stopped"
@@ -191,28 +180,27 @@ class Contest:
 
     def results(self) -> Results:
         """The rounds played so far."""
-        return self._results or Results(self.kept.plan.tournament(), _read_rounds(self.folder / ROUNDS))
+        return Results(self.kept.plan.tournament(), _read_rounds(self.folder / ROUNDS))
 
     def summary(self) -> dict[str, Any]:
         """What a list says of it."""
-        plan = self.kept.plan
+        plan, state = self.kept.plan, self.state
         return {
             "id": self.folder.name,
-            "begun": self.kept.begun,
+            "begun": self.kept.begun.isoformat(),
             **plan.model_dump(),
-            "state": self.state,
+            "state": state,
             "message": self.kept.message,
             "played": self.played,
             "wanted": plan.wanted,
             "seconds_left": self.seconds_left,
         }
 
-    def view(self, since: int = 0) -> dict[str, Any]:
-        """All that is known of it, and its games after a number."""
-        summary, results = self.summary(), self.results()
+    def tables(self, since: int = 0) -> dict[str, Any]:
+        """The standings, the pairs, and the games after a number."""
+        results = self.results()
         report = results.as_json()
-        tables = {"standings": report["standings"], "pairs": report["pairs"]}
-        return {**summary, **tables, "games": list_games(results)[since:]}
+        return {"standings": report["standings"], "pairs": report["pairs"], "games": list_games(results)[since:]}
 
 
 def _read_rounds(file: Path) -> list[Round]:
@@ -247,36 +235,47 @@ def list_games(results: Results) -> list[dict[str, Any]]:
 
 
 class Contests:
-    """The contests of a folder, of which one may be running."""
+    """The contests of a folder, of which few may be running.
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or user_data() / "contests"
-        self._current: Contest | None = None
+    For guests each network may run one, for a limited time, and only a browser that has the key of a contest may stop,
+    resume or delete it.
+    """
+
+    def __init__(self, folder: Path | None = None, for_guests: bool = False) -> None:
+        self.folder, self.for_guests = folder or user_data() / "contests", for_guests
+        self._recent: dict[str, Contest] = {}  # those that were started here
         self._lock = threading.Lock()
 
-    def start(self, plan: Plan) -> str:
-        """Begin a contest; its id."""
+    def start(self, plan: Plan, network: str = "") -> tuple[str, str]:
+        """Begin a contest; its id, and the key with which it can be changed."""
         with self._lock:
-            if len(self._names()) >= MOST_KEPT:
-                raise AwelloError(f"{MOST_KEPT} contests are kept already: delete some first")
+            self._check_running(network)
             plan = plan.model_copy(update={"players": list(plan.tournament().specs)})
-            name = secrets.token_hex(4)
-            self._run(Contest(self.folder / name, Kept(plan=plan, begun=datetime.now(UTC))))
-            return name
+            self._make_room()
+            name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
+            kept = Kept(plan=plan, begun=datetime.now(UTC), key=_digest(key))
+            self._run(Contest(self.folder / name, kept, network))
+            return name, key
 
-    def resume(self, name: str) -> None:
+    def resume(self, name: str, network: str = "") -> None:
         """Play what is missing of a contest."""
         with self._lock:
             contest = self.get(name)
             if contest.state == "finished":
                 raise AwelloError("this contest is finished: start a new one")
-            self._run(Contest.load(contest.folder))
+            self._check_running(network)
+            self._run(Contest.load(contest.folder, network))
 
-    def _run(self, contest: Contest) -> None:
-        if self._current and self._current.running:
-            raise Busy("a contest is running: wait for it or stop it")
-        contest.start()
-        self._current = contest
+    def may_change(self, name: str, key: str) -> bool:
+        """Whether this key allows to stop, resume or delete a contest; a damaged one may go."""
+        if not self.for_guests:
+            return True
+        try:
+            return secrets.compare_digest(self.get(name).kept.key, _digest(key))
+        except Missing:
+            raise
+        except AwelloError:
+            return True
 
     def stop(self, name: str) -> None:
         """End a contest, if it is running."""
@@ -286,16 +285,15 @@ class Contests:
         """Forget a contest, even a damaged one."""
         with self._lock:
             folder = self._find(name)
-            if self._current and self._current.folder == folder:
-                if self._current.running:
-                    raise Busy("this contest is running: stop it first")
-                self._current = None
+            if name in self._recent and self._recent[name].running:
+                raise Busy("this contest is running: stop it first")
+            self._recent.pop(name, None)
             shutil.rmtree(folder)
 
     def get(self, name: str) -> Contest:
         """The contest of an id."""
-        folder, current = self._find(name), self._current
-        return current if current and current.folder == folder else Contest.load(folder)
+        folder = self._find(name)
+        return self._recent.get(name) or Contest.load(folder)
 
     def list(self) -> list[Contest]:
         """All contests that can be read, the latest first."""
@@ -307,8 +305,35 @@ class Contests:
 
     def close(self) -> None:
         """Stop what runs; it can be resumed."""
-        if self._current:
-            self._current.stop()
+        for contest in self._recent.values():
+            contest.stop()
+
+    def _run(self, contest: Contest) -> None:
+        contest.start(MOST_SECONDS if self.for_guests else None)
+        self._recent[contest.folder.name] = contest
+
+    def _make_room(self) -> None:
+        """Refuse to keep one contest too many; the oldest one of guests goes instead."""
+        if len(names := self._names()) < (MOST_OF_GUESTS if self.for_guests else MOST_KEPT):
+            return
+        if not self.for_guests:
+            raise AwelloError(f"{MOST_KEPT} contests are kept already: delete some first")
+        running = [contest.folder.name for contest in self._running()]
+        oldest = min(
+            (self.folder / name for name in names if name not in running), key=lambda each: each.stat().st_mtime
+        )
+        self._recent.pop(oldest.name, None)
+        shutil.rmtree(oldest)
+
+    def _check_running(self, network: str) -> None:
+        running = self._running()
+        if len(running) >= (MOST_RUNNING if self.for_guests else 1):
+            raise Busy("a contest is running: wait for it or stop it")
+        if self.for_guests and any(contest.network == network for contest in running):
+            raise Busy("a contest from your network is running: wait for it or stop it")
+
+    def _running(self) -> "Sequence[Contest]":
+        return [contest for contest in self._recent.values() if contest.running]
 
     def _names(self) -> Sequence[str]:
         files = self.folder.glob(f"*/{PLAN}")
@@ -319,3 +344,39 @@ class Contests:
         if not ID.fullmatch(name) or not (self.folder / name).is_dir():
             raise Missing("there is no such contest: it may have been deleted")
         return self.folder / name
+
+
+def view_contest(folder: Path, summary: dict[str, Any], since: int) -> bytes:
+    """All that is known of a contest, as JSON."""
+    return json.dumps({**summary, **Contest.load(folder).tables(since)}).encode()
+
+
+def _digest(key: str) -> str:
+    return sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
+# --- the process of a contest -----------------------------------------------------------------------------------------
+def play_contest(folder: Path, seconds: float | None) -> None:
+    """Play what is missing of a contest, for so many seconds at most."""
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    contest, stop = Contest.load(folder), Future[Any]()
+    if seconds is not None:
+        timer = threading.Timer(seconds, stop.set_exception, [_Stopped()])
+        timer.daemon = True
+        timer.start()
+    try:
+        run(contest.kept.plan.tournament(), folder, 1, stop=stop)
+    except _Stopped:
+        pass
+    except Exception as error:
+        contest.kept.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
+        contest.save()
+        if not isinstance(error, AwelloError):
+            raise
+
+
+def _die_with_parent() -> None:
+    """Leave nothing running if the server is ended by force."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)

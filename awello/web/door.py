@@ -3,33 +3,42 @@
 The server is for the person at this machine.  A page from elsewhere in the same browser must not command it: so the
 host asked for must be one of ours (a foreign name that was pointed at this machine is not), and a request that changes
 or starts anything must come from our own page or from no page at all.  Bodies have a largest size and must come in
-time, an address that is not this machine's may ask so often, and answers carry a policy that lets the page run nothing
-but its own files.
+time, and answers carry a policy that lets the page run nothing but its own files.
+
+Every request costs about as many milliseconds as the event loop spends on it.  A network other than this machine may
+spend so many at once and so many per second; its further requests are delayed, and refused when that would take long.
 """
 
 import asyncio
 import ipaddress
 import json
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 
-from awello.web.limits import Buckets, network_of
+from awello.web.limits import Buckets, Turnstile, network_of
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
+Headers = Mapping[str, str]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LARGEST_BODY, LARGEST_FILES = 1 << 17, 1 << 24
+SMALL_BODY, LARGEST_BODY, LARGEST_FILES = 1 << 14, 1 << 17, 1 << 24
 FILES = "/api/games/files"  # the one address where files are sent
+TEXTS = ("/api/read", "/api/file")  # where long texts are sent
 BODY_TIME = 60.0  # seconds in which a body must come
-QUESTIONS = (400, 40)  # to the API, of an address: at once, and a second
+COSTS = (500.0, 150.0)  # milliseconds of a network: at once, and per second
+PATIENCE = 6.0  # seconds by which a request is delayed at most
+MOST_AT_ONCE = 256  # requests of a network that are being answered
+ASIDE, QUESTION = 0.25, 1.5  # milliseconds for a file and for a question to the API,
+DEARER = {"/api/contests": 8.0, "/api/games": 8.0, "/api/explore": 8.0, "/api/club": 4.0}  # and for some of those
+BYTES_READ, BYTES_SENT = 1 << 12, 1 << 16  # that cost a millisecond
 OWN = ("localhost", "127.0.0.1", "::1")
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
@@ -40,6 +49,7 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
+SEALS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class Refusal(HTTPException):
@@ -53,41 +63,71 @@ class Refusal(HTTPException):
 class Door:
     """The outermost layer of the server."""
 
-    def __init__(self, inside: Application, host: str = "127.0.0.1", names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        inside: Application,
+        host: str = "127.0.0.1",
+        names: Sequence[str] = (),
+        costs: Buckets | None = None,
+    ) -> None:
         self.inside = inside
         self.anywhere = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
-        self.questions = Buckets(*QUESTIONS)
+        self.costs, self.being_answered = costs or Buckets(*COSTS), Turnstile()
         self.hosts = {*OWN, host.lower(), socket.gethostname().lower(), *(name.lower() for name in names)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, with its body counted and its answer sealed, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             return await self.inside(scope, receive, send)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        address = (scope.get("client") or ("",))[0]
         try:
-            self.check(scope)
+            if address in OWN:
+                return await self._admit(scope, headers, receive, send)
+            return await self._admit_guest(network_of(address), scope, headers, receive, send)
         except Refusal as refusal:
             return await refuse(refusal, scope, receive, send)
+
+    async def _admit_guest(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """Let a request in when its network can afford it."""
+        bucket = self.costs.find(network)
+        wait = bucket.reserve(cost_of(scope["path"], _length(headers)), PATIENCE)
+        key = {network: MOST_AT_ONCE}
+        if wait is None or not self.being_answered.enter(key):
+            raise Refusal(429, "often", "too many questions: wait a little")
+
+        async def counted(event: Event) -> None:
+            bucket.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT)
+            await send(event)
+
+        try:
+            if wait:
+                await asyncio.sleep(wait)
+            if scope["type"] == "websocket":
+                self.being_answered.leave(key)
+                key = {}
+            await self._admit(scope, headers, receive, counted)
+        finally:
+            self.being_answered.leave(key)
+
+    async def _admit(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        self.check(scope, headers)
         if scope["type"] == "websocket":
             return await self.inside(scope, receive, send)
         return await self._serve(scope, receive, send)
 
-    def check(self, scope: Scope) -> None:
+    def check(self, scope: Scope, headers: Headers) -> None:
         """Raise a `Refusal` for what comes from elsewhere."""
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
         if not self.knows(host):
             raise Refusal(403, "host", "this name is not mine: open the address that the server printed")
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
             return
-        address = (scope.get("client") or ("",))[0]
-        if address not in OWN and not self.questions.take(network_of(address)):
-            raise Refusal(429, "often", "too many questions: wait a little")
         origin = headers.get("origin")
         own = origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
         if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise Refusal(403, "origin", "another site asked for this: use the page of this server")
-        length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > (largest := _largest(scope)):
+        if _length(headers) > (largest := _largest(scope)):
             raise _too_large(largest)
 
     def knows(self, host: str) -> bool:
@@ -116,7 +156,7 @@ class Door:
 
         async def sealed(event: Event) -> None:
             if event["type"] == "http.response.start":
-                event["headers"] = [*event["headers"], *((k.encode(), v.encode()) for k, v in HEADERS.items())]
+                event["headers"] = [*event["headers"], *SEALS]
             await send(event)
 
         await self.inside(scope, counted, sealed)
@@ -125,6 +165,11 @@ class Door:
 def address_of(client: HTTPConnection) -> str:
     """Where a request or a connection comes from."""
     return client.client.host if client.client else ""
+
+
+def network_of_client(client: HTTPConnection) -> str:
+    """The network that a request or a connection counts for."""
+    return network_of(address_of(client))
 
 
 def _is_address(name: str) -> bool:
@@ -136,8 +181,24 @@ def _is_address(name: str) -> bool:
 
 
 def _largest(scope: Scope) -> int:
-    """The largest body that may be sent to an address."""
-    return LARGEST_FILES if scope["path"] == FILES else LARGEST_BODY
+    """The largest body that may be sent to an address: what is read by the event loop must be small."""
+    if scope["path"] == FILES:
+        return LARGEST_FILES
+    return LARGEST_BODY if scope["path"] in TEXTS else SMALL_BODY
+
+
+def _length(headers: Headers) -> int:
+    """The bytes that a request says it has."""
+    length = headers.get("content-length", "0")
+    return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
+
+
+def cost_of(path: str, length: int) -> float:
+    """About how many milliseconds of the event loop a request costs."""
+    if not path.startswith("/api/"):
+        return ASIDE
+    dearer = (cost for prefix, cost in DEARER.items() if path.startswith(prefix))
+    return next(dearer, QUESTION) + min(length, LARGEST_BODY) / BYTES_READ
 
 
 def _too_large(largest: int) -> Refusal:
@@ -152,8 +213,6 @@ async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
         return
     body = json.dumps({"code": refusal.code, "message": refusal.detail}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if refusal.status_code == 429:
-        headers.append((b"connection", b"close"))  # who asks too often begins anew, and connections are counted too
-    sealed = [*headers, *((name.encode(), value.encode()) for name, value in HEADERS.items())]
-    await send({"type": "http.response.start", "status": refusal.status_code, "headers": sealed})
+    headers.append((b"connection", b"close"))  # a client that is refused must connect again, and that is limited too
+    await send({"type": "http.response.start", "status": refusal.status_code, "headers": [*headers, *SEALS]})
     await send({"type": "http.response.body", "body": body})

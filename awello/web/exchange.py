@@ -24,6 +24,8 @@ from awello.formats.wthor import Names, parse_names
 from awello.web.complaints import one_line
 from awello.web.door import FILES, Refusal
 from awello.web.games import Keeping, Played, Sought
+from awello.web.jobs import call
+from awello.web.page_tasks import write_record
 
 MOST_FILES = 20  # that are sent at once
 MOST_GAMES = 5000  # that are written to one file
@@ -157,10 +159,11 @@ async def take_games_out(asked: Annotated[GamesFile, Query()], archivist: Keepin
 
 
 @router.post("/file", summary="A game as a file", response_class=Response, responses=FILE)
-def take_game_out(request: GameFile) -> Response:
+async def take_game_out(request: GameFile, client: Request) -> Response:
     """The game on the board, whether it is over or not."""
     played = request.played()
-    return packed(find_format(request.format).write([replace(played, tags={**request.tags, **played.tags})]))
+    record = replace(played, tags={**request.tags, **played.tags})
+    return packed(await call(client, write_record, record, request.format))
 
 
 def packed(contents: dict[str, bytes], name: str = "awello") -> Response:

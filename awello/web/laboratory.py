@@ -3,14 +3,20 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from awello.errors import AwelloError
-from awello.lab.trees import describe_tree, draw_tree_svg
-from awello.players.tree import search_position
-from awello.web.contests import Contests, Plan, State
-from awello.web.messages import GameName, Tree, guest_player
+from awello.players.spec import parse_spec
+from awello.web.clubhouse import AnyHouse
+from awello.web.contests import Contests, Plan, State, view_contest
+from awello.web.door import OWN, Refusal, address_of, network_of_client
+from awello.web.guest_players import check_spec
+from awello.web.jobs import call_for_json
+from awello.web.messages import GameName, Tree
+from awello.web.page_tasks import draw_search
 
 MOST_PLIES = 4  # of a tree
 
@@ -91,6 +97,7 @@ class Begun(BaseModel):
     """A new contest."""
 
     id: str
+    key: str = Field(description="To be sent as the header `X-Contest-Key` when stopping, resuming or deleting it")
 
 
 class Picture(BaseModel):
@@ -105,6 +112,16 @@ def _contests(request: Request) -> Contests:
     return contests
 
 
+def _changeable(name: str, request: Request, x_contest_key: Annotated[str, Header(max_length=100)] = "") -> str:
+    """The id of a contest that the client may change: with its key, or from this machine."""
+    if address_of(request) not in OWN and not _contests(request).may_change(name, x_contest_key):
+        raise Refusal(403, "owner", "only the browser that started this contest may stop, resume or delete it")
+    return name
+
+
+Changeable = Annotated[str, Depends(_changeable)]
+
+
 @router.get("/contests", summary="List the contests, the latest first", response_model=list[Summary])
 def list_contests(request: Request) -> Any:
     """Contests that are running, finished, stopped or failed; they outlive the server."""
@@ -113,22 +130,28 @@ def list_contests(request: Request) -> Any:
 
 @router.post("/contests", summary="Begin a contest", status_code=201)
 def start_contest(plan: Plan, request: Request) -> Begun:
-    """Every bot meets every other; one contest runs at a time (409)."""
-    return Begun(id=_contests(request).start(plan))
+    """Every bot meets every other.
+
+    One contest runs at a time (409); on a server for guests one per network, for at most ten minutes.
+    """
+    name, key = _contests(request).start(plan, network_of_client(request))
+    return Begun(id=name, key=key)
 
 
 @router.get("/contests/{name}", summary="Standings and games of a contest", response_model=View)
-def show_contest(
+async def show_contest(
     name: str,
     request: Request,
     since: Annotated[int, Query(ge=0, description="The number of the last game that is known")] = 0,
-) -> Any:
+) -> Response:
     """All that is known of a contest; ask once a second while it runs."""
-    return _contests(request).get(name).view(since)
+    contest = await to_thread.run_sync(_contests(request).get, name)
+    summary = await to_thread.run_sync(contest.summary)
+    return await call_for_json(request, view_contest, contest.folder, summary, since)
 
 
 @router.post("/contests/{name}/stop", summary="Stop a contest", response_model=Summary)
-def stop_contest(name: str, request: Request) -> Any:
+def stop_contest(name: Changeable, request: Request) -> Any:
     """End its bots at once; the round that is being played is lost, and the contest can be resumed."""
     contests = _contests(request)
     contests.stop(name)
@@ -136,24 +159,28 @@ def stop_contest(name: str, request: Request) -> Any:
 
 
 @router.post("/contests/{name}/resume", summary="Resume a contest", response_model=Summary)
-def resume_contest(name: str, request: Request) -> Any:
-    """Play the rounds that are missing; one contest runs at a time (409)."""
+def resume_contest(name: Changeable, request: Request) -> Any:
+    """Play the rounds that are missing (409 if too many contests are running)."""
     contests = _contests(request)
-    contests.resume(name)
+    contests.resume(name, network_of_client(request))
     return contests.get(name).summary()
 
 
 @router.delete("/contests/{name}", summary="Delete a contest", status_code=204)
-def delete_contest(name: str, request: Request) -> None:
+def delete_contest(name: Changeable, request: Request) -> None:
     """Forget a contest that is not running (409), with all its games."""
     _contests(request).delete(name)
 
 
-@router.post("/tree", summary="Search the last position and draw the tree")
-def draw(asked: Tree) -> Picture:
-    """What minimax, alphabeta, negamax or negamax-alphabeta looks at, to a depth of at most 4 plies."""
-    spec = guest_player(asked.search).spec
+@router.post("/tree", summary="Search the last position and draw the tree", response_model=Picture)
+async def draw(asked: Tree, client: Request, house: AnyHouse) -> Response:
+    """What minimax, alphabeta, negamax or negamax-alphabeta looks at, to a depth of at most 4 plies.
+
+    Of a tree that is too large to be drawn the lower plies are left out.
+    """
+    spec = check_spec(parse_spec(asked.search))
     if spec.limit and (spec.limit.depth or 0) > MOST_PLIES:
         raise AwelloError(f"a tree of {spec.limit.depth} plies is too large here: choose at most {MOST_PLIES}")
-    tree = search_position(spec, asked.record().final)
-    return Picture(svg=draw_tree_svg(tree), lines=describe_tree(tree))
+    record = asked.record()
+    house.refuse_analysis(record)
+    return await call_for_json(client, draw_search, spec, record.final, MOST_PLIES)

@@ -5,6 +5,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from time import monotonic
 
+HALF_LIFE = 5.0  # seconds after which what was used counts half
 MOST_KEYS = 50_000  # buckets that are remembered; the ones that were used longest ago are forgotten
 
 
@@ -15,15 +16,24 @@ class Bucket:
         self.burst, self.rate = burst, rate
         self.level, self.moment = burst, monotonic()
 
-    def take(self, count: int = 1) -> bool:
+    def take(self, count: float = 1) -> bool:
         """Whether so many more acts are allowed now; if so, they are counted."""
+        return self.reserve(count, 0.0) is not None
+
+    def reserve(self, cost: float, patience: float) -> float | None:
+        """Count an act and give the seconds to wait before it; None, and it is not counted, if that is too long."""
         now = monotonic()
         self.level = min(self.burst, self.level + (now - self.moment) * self.rate)
         self.moment = now
-        if self.level < count:
-            return False
-        self.level -= count
-        return True
+        lacking = max(0.0, cost - self.level)
+        if lacking > patience * self.rate:
+            return None
+        self.level -= cost
+        return lacking and lacking / self.rate
+
+    def spend(self, cost: float) -> None:
+        """Count what an act has cost beyond what was known before it."""
+        self.level -= cost
 
 
 class Buckets:
@@ -41,9 +51,9 @@ class Buckets:
             self._buckets.popitem(last=False)
         return bucket
 
-    def take(self, key: str) -> bool:
-        """Whether one more act of a key is allowed now."""
-        return self.find(key).take()
+    def take(self, key: str, count: float = 1) -> bool:
+        """Whether so many more acts of a key are allowed now."""
+        return self.find(key).take(count)
 
 
 class Turnstile:
@@ -65,6 +75,24 @@ class Turnstile:
             self.inside[key] -= 1
             if not self.inside[key]:
                 del self.inside[key]
+
+
+class RecentUse:
+    """The seconds that each key has used something, of which older ones count less and less."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, tuple[float, float]] = {}
+
+    def find(self, key: str, now: float) -> float:
+        """What a key has used lately, in seconds."""
+        seconds, moment = self._used.get(key, (0.0, now))
+        return float(seconds * 0.5 ** ((now - moment) / HALF_LIFE))
+
+    def add(self, key: str, seconds: float, now: float) -> None:
+        """Charge a key; those that have used next to nothing are forgotten."""
+        self._used[key] = self.find(key, now) + seconds, now
+        if len(self._used) > MOST_KEYS:
+            self._used = {each: used for each, used in self._used.items() if self.find(each, now) > 0.01}
 
 
 def network_of(address: str) -> str:

@@ -8,25 +8,30 @@ Whatever is wrong with a message is said in one line, and the channel stays open
 import asyncio
 import json
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from pydantic import ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from awello.errors import AwelloError
+from awello.web.clubhouse import Clubhouse
 from awello.web.complaints import complaint
-from awello.web.limits import Bucket
+from awello.web.door import BYTES_READ, OWN, PATIENCE, Refusal, network_of_client
+from awello.web.limits import Bucket, Buckets, Turnstile
 from awello.web.messages import Analyse, Choose, Review
-from awello.web.tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task, failure
+from awello.web.tasks import AnalyseTask, Answer, ChooseTask, EngineTask, ReviewTask, failure
 from awello.web.thinkers import Thinkers
 
 MOST_QUESTIONS = 8  # at once on one channel
 BURST, RATE = 400, 100  # messages of one connection: at once, and a second
 MOST_WRONG = 20  # wrong messages in a row, after which the channel is closed
-LARGEST = 1 << 16  # bytes of a message
+MESSAGE = 1.0  # milliseconds of the event loop that a message costs its network, beside its bytes
+LARGEST = 1 << 14  # bytes of a message
 LONGEST_ID = 40  # letters
-POLICY_VIOLATION = 1008
+MOST_CHANNELS, MOST_OF_NETWORK = 2000, 96  # at once: in all, and of one network
+POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
+GONE = (WebSocketDisconnect, RuntimeError)  # what sending raises when the client has disconnected
 
 Id = int | str | None
 Fields = dict[str, Any]
@@ -36,42 +41,50 @@ class WrongMessage(AwelloError):
     """A message that is no question."""
 
 
-async def live(socket: WebSocket, thinkers: Thinkers) -> None:
-    """Accept a connection, and answer its questions until it ends."""
+async def live(socket: WebSocket, thinkers: Thinkers, costs: Buckets, channels: Turnstile, house: Clubhouse) -> None:
+    """Accept a connection, and answer its questions until it ends; a network may have so many."""
+    network = network_of_client(socket)
+    keys = {"": MOST_CHANNELS, network: MOST_OF_NETWORK}
     await socket.accept()
-    await Channel(socket, thinkers).converse()
+    if not channels.enter(keys):
+        return await socket.close(TRY_AGAIN, "there are too many channels: close some, or come back later")
+    try:
+        await Channel(socket, thinkers, network, costs, house).converse()
+    finally:
+        channels.leave(keys)
 
 
-def parse_task(do: str, fields: Fields) -> Task:
+def parse_task(do: str, fields: Fields) -> EngineTask:
     """The task of a question; an error says what is wrong with it."""
     if do not in TASKS:
         raise WrongMessage(f"do: {do[:LONGEST_ID]!r} is none of {', '.join(TASKS)}, stop")
     return TASKS[do](fields)
 
 
-def _analyse(fields: Fields) -> Task:
+def _analyse(fields: Fields) -> EngineTask:
     message = Analyse.model_validate(fields)
     return AnalyseTask(message.record(), message.seconds)
 
 
-def _choose(fields: Fields) -> Task:
+def _choose(fields: Fields) -> EngineTask:
     message = Choose.model_validate(fields)
     return ChooseTask(message.record(), message.player, message.clock, message.seed)
 
 
-def _review(fields: Fields) -> Task:
+def _review(fields: Fields) -> EngineTask:
     message = Review.model_validate(fields)
     return ReviewTask(message.record(), message.seconds)
 
 
-TASKS: dict[str, Callable[[Fields], Task]] = {"analyse": _analyse, "choose": _choose, "review": _review}
+TASKS: dict[str, Callable[[Fields], EngineTask]] = {"analyse": _analyse, "choose": _choose, "review": _review}
 
 
 class Channel:
     """A connection with its open questions."""
 
-    def __init__(self, socket: WebSocket, thinkers: Thinkers) -> None:
-        self.socket, self.thinkers = socket, thinkers
+    def __init__(self, socket: WebSocket, thinkers: Thinkers, network: str, costs: Buckets, house: Clubhouse) -> None:
+        self.socket, self.thinkers, self.network, self.house = socket, thinkers, network, house
+        self.costs = None if network in OWN else costs
         self.questions: dict[Id, asyncio.Task[None]] = {}
         self.bucket, self.wrong = Bucket(BURST, RATE), 0
         self._turn = asyncio.Lock()
@@ -83,16 +96,26 @@ class Channel:
                 message = await self.socket.receive()
                 if message["type"] == "websocket.disconnect":
                     return
-                if self.bucket.take():
-                    await self._hear(message.get("text"))
+                text = message.get("text")
+                if self.bucket.take() and await self._afford(text):
+                    await self._hear(text)
                 else:
                     self.wrong += 1
                     await self._send(None, failure("often", f"{RATE} messages a second at most"))
-        except WebSocketDisconnect:
+        except GONE:
             return
         finally:
             await _end(*self.questions.values())
-        await self.socket.close(POLICY_VIOLATION, "too many wrong messages")
+        with suppress(*GONE):
+            await self.socket.close(POLICY_VIOLATION, "too many wrong messages")
+
+    async def _afford(self, text: str | None) -> bool:
+        """Wait until the network can afford to have a message read; False if that would take too long."""
+        cost = MESSAGE + len(text or "") / BYTES_READ
+        wait = 0.0 if self.costs is None else self.costs.find(self.network).reserve(cost, PATIENCE)
+        if wait:
+            await asyncio.sleep(wait)
+        return wait is not None
 
     async def _hear(self, text: str | None) -> None:
         """Begin or stop what a message asks for."""
@@ -102,6 +125,11 @@ class Channel:
             identity = take_identity(fields)
             do = fields.pop("do", None)
             task = None if do == "stop" else parse_task(str(do), fields)
+            if task is not None:
+                self.house.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
+        except Refusal as refusal:
+            await self._send(identity, failure(refusal.code, refusal.detail))
+            return
         except (ValidationError, AwelloError) as error:
             self.wrong += 1
             await self._send(identity, failure(*complaint(error)))
@@ -117,13 +145,13 @@ class Channel:
             return
         self.questions[identity] = asyncio.create_task(self._answer(identity, task))
 
-    async def _answer(self, identity: Id, task: Task) -> None:
+    async def _answer(self, identity: Id, task: EngineTask) -> None:
         """Send the answers to a question as fast as they are read."""
         try:
-            async with aclosing(self.thinkers.think(task)) as answers:
+            async with aclosing(self.thinkers.think(task, self.network)) as answers:
                 async for answer in answers:
                     await self._send(identity, answer)
-        except WebSocketDisconnect:
+        except GONE:
             pass
         finally:
             if self.questions.get(identity) is asyncio.current_task():

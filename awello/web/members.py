@@ -1,120 +1,23 @@
 """The club's part of the API: accounts, tokens, the ladder, profiles and games to take home."""
 
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, Field, StringConstraints
 
 from awello.web.clubhouse import COOKIE, House
 from awello.web.door import Refusal, address_of
 from awello.web.exchange import FILE, packed
 from awello.web.limits import network_of
-from awello.web.messages import GameName, Message
+from awello.web.logins import Origin, mark_device, origin_of
+from awello.web.member_messages import Label, Login, Member, Passwords, Profile, Program, Rank, Token
+from awello.web.messages import GameName
 
-LONGEST_LABEL = 60
 MOST_GAMES = 5000  # that are written to one file
 LARGEST = (1 << 31) - 1  # number of a game
 
 router = APIRouter(prefix="/api/club", tags=["club"])
-Name = Annotated[str, StringConstraints(min_length=1, max_length=40)]
-Secret = Annotated[str, StringConstraints(min_length=1, max_length=400)]
-
-
-class Login(Message):
-    """Who somebody is."""
-
-    name: Name
-    password: Secret
-
-
-class Passwords(Message):
-    """A password to change."""
-
-    old: Secret
-    new: Secret
-
-
-class Program(Message):
-    """A program to register."""
-
-    name: Name
-
-
-class Label(Message):
-    """A token to make."""
-
-    label: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_LABEL)]
-
-
-class Member(BaseModel):
-    """Who is logged in."""
-
-    name: str | None = Field(description="Null if nobody is")
-    program: bool = False
-
-
-class Token(BaseModel):
-    """A token of a program, without its secret."""
-
-    id: int
-    label: str
-    created: float
-
-
-class Tally(BaseModel):
-    """A rating, and the rated games it comes from."""
-
-    rating: int
-    sure: bool = Field(description="False while too few games have been played")
-    wins: int
-    draws: int
-    losses: int
-
-
-class Rank(Tally):
-    """A place on the ladder."""
-
-    name: str
-    program: bool
-
-
-class Pool(Tally):
-    """What somebody is worth in one game at one speed."""
-
-    game: GameName
-    speed: Literal["blitz", "standard"]
-
-
-class ClubGame(BaseModel):
-    """A game of the club in a list; of two entries the first is that of whoever moved first."""
-
-    number: int
-    game: GameName
-    players: tuple[str, str]
-    side: Literal[0, 1] = Field(description="Of whoever was asked about")
-    seconds: float = Field(description="On each clock at first")
-    increment: float
-    rated: bool
-    begun: float = Field(description="In seconds since 1970")
-    over: bool
-    winner: Literal[0, 1] | None
-    score: tuple[int, int] | None = Field(description="Where the board decided")
-    reason: str = Field(description="How it ended, where the board did not decide")
-    change: int | None = Field(description="By how much the rating changed, if the game counted")
-
-
-class Profile(BaseModel):
-    """What everybody may know of somebody."""
-
-    name: str
-    program: bool
-    owner: str | None = Field(description="Whose program it is")
-    here: bool = Field(description="Whether they are in the club now")
-    ratings: list[Pool]
-    games: int = Field(description="That have ended, whether they counted or not")
-    last: list[ClubGame] = Field(description="The latest first; those that are being played too")
 
 
 def _often(taken: bool) -> None:
@@ -127,19 +30,17 @@ def _often(taken: bool) -> None:
 async def sign_up(login: Login, house: House, request: Request) -> Any:
     """An account for a person, who is logged in at once."""
     from awello.club import accounts
-    from awello.club.desk import note
 
-    house.hall  # noqa: B018  (refused where there is no club)
-    _often(house.signups.take(network_of(address_of(request))))
+    origin = origin_of(request)
+    _often(house.signups.take(origin.network) and house.logins.admit_stranger())
     hashed = await house.hash(accounts.hash_password, login.password)
 
     def act(connection: Any) -> tuple[Any, str]:
         account = accounts.open_account(connection, login.name, hashed)
-        note(connection, "account opened", address_of(request), account.number)
-        return account, accounts.open_session(connection, account)
+        return account, _let_in(connection, account, origin, "account opened")
 
     account, secret = await house.write(act)
-    return _welcome(request, account.name, secret)
+    return _welcome(request, origin, account.name, secret)
 
 
 @router.post("/session", summary="Log in", response_model=Member)
@@ -148,23 +49,20 @@ async def log_in(login: Login, house: House, request: Request) -> Any:
     from awello.club import accounts
     from awello.club.desk import note
 
-    address = address_of(request)
-    _often(house.may_try(network_of(address), login.name))
-    account, hashed = await house.read(partial(accounts.stored_password, name=login.name))
+    origin = origin_of(request)
+    account, hashed = await _may_try(house, login.name, origin)
     right = await house.hash(accounts.is_password, hashed, login.password)
     if account is None or not right:
-        await house.write(lambda connection: note(connection, f"wrong password for {login.name}", address))
+        name = account.name if account else "an unknown name"  # which may be a password in the wrong field
+        await house.write(lambda connection: note(connection, f"wrong password for {name}", origin.address))
         raise Refusal(401, "password", "the name or the password is wrong")
 
     def act(connection: Any) -> str:
         if accounts.stored_password(connection, login.name)[1] != hashed:
             raise Refusal(401, "password", "the password has just been changed: use the new one")
-        note(connection, "logged in", address, account.number)
-        return accounts.open_session(connection, account)
+        return _let_in(connection, account, origin, "logged in")
 
-    secret = await house.write(act)
-    house.remember(network_of(address), account.name)
-    return _welcome(request, account.name, secret)
+    return _welcome(request, origin, account.name, await house.write(act))
 
 
 @router.put("/password", summary="Change one's password", response_model=Member)
@@ -172,21 +70,47 @@ async def change(passwords: Passwords, house: House, request: Request) -> Any:
     """Another password for whoever is logged in; all other browsers must log in again."""
     from awello.club import accounts
     from awello.club.desk import note
+    from awello.club.table import Refused
 
-    person, address = await _person(house, request), address_of(request)
-    _often(house.may_try(network_of(address), person.name))
-    _, hashed = await house.read(partial(accounts.stored_password, name=person.name))
+    person, origin = await _person(house, request), origin_of(request)
+    _, hashed = await _may_try(house, person.name, origin)
     if not await house.hash(accounts.is_password, hashed, passwords.old):
-        await house.write(lambda connection: note(connection, "wrong password", address, person.number))
+        await house.write(lambda connection: note(connection, "wrong password", origin.address, person.number))
         raise Refusal(403, "password", "the old password is wrong")
     new = await house.hash(accounts.hash_password, passwords.new)
 
     def act(connection: Any) -> str:
-        accounts.change_password(connection, person, new)
-        note(connection, "password changed", address, person.number)
-        return accounts.open_session(connection, person)
+        accounts.change_password(connection, person, new, hashed)
+        return _let_in(connection, person, origin, "password changed")
 
-    return _welcome(request, person.name, await house.write(act))
+    try:
+        return _welcome(request, origin, person.name, await house.write(act))
+    except Refused as refused:
+        raise Refusal(403, refused.code, str(refused)) from None
+
+
+async def _may_try(house: Any, name: str, origin: Origin) -> tuple[Any, str | None]:
+    """The account of a name and its password as it is stored; refused if passwords are tried too often."""
+    from awello.club import accounts
+
+    def ask(connection: Any) -> tuple[Any, str | None, str | None]:
+        account, hashed = accounts.stored_password(connection, name)
+        number = account.number if account else 0  # a name that does not exist takes as long
+        return account, hashed, accounts.is_known(connection, number, origin.device, origin.network)
+
+    account, hashed, known = await house.read(ask)
+    _often(house.logins.admit(name, origin, known))
+    return account, hashed
+
+
+def _let_in(connection: Any, account: Any, origin: Origin, what: str) -> str:
+    """The secret of a new session; the device is known from now on."""
+    from awello.club import accounts
+    from awello.club.desk import note
+
+    note(connection, what, origin.address, account.number)
+    accounts.remember_device(connection, account, origin.device, origin.network)
+    return accounts.open_session(connection, account)
 
 
 @router.delete("/session", summary="Log out", response_model=Member)
@@ -208,13 +132,14 @@ async def session(house: House, request: Request) -> Any:
     return {"name": account.name, "program": account.program} if account else {"name": None}
 
 
-def _welcome(request: Request, name: str, secret: str) -> Response:
-    """Answer with a cookie that scripts cannot read and other sites cannot send."""
+def _welcome(request: Request, origin: Origin, name: str, secret: str) -> Response:
+    """Answer with cookies that scripts cannot read and other sites cannot send."""
     answer = JSONResponse({"name": name, "program": False})
     secure = request.url.scheme == "https"
     answer.set_cookie(
         COOKIE, secret, max_age=30 * 86400, path="/api/club", httponly=True, samesite="strict", secure=secure
     )
+    mark_device(answer, origin, secure)
     return answer
 
 
@@ -223,6 +148,14 @@ async def _person(house: Any, request: Request) -> Any:
     if account is None or account.program:
         raise Refusal(401, "account", "only people who are logged in can do this: log in")
     return account
+
+
+def _check_session(connection: Any, request: Request, person: Any) -> None:
+    """Refuse an act in whose transaction the session has ended: by another password, or with the account."""
+    from awello.club.accounts import by_session
+
+    if by_session(connection, request.cookies.get(COOKIE, "")) != person:
+        raise Refusal(401, "account", "your session has ended: log in again")
 
 
 # ---- programs -------------------------------------------------------------------------------------------------------
@@ -235,6 +168,7 @@ async def add_program(program: Program, house: House, request: Request) -> Any:
     owner = await _person(house, request)
 
     def act(connection: Any) -> Any:
+        _check_session(connection, request, owner)
         note(connection, f"program {program.name} registered", address_of(request), owner.number)
         return accounts.open_account(connection, program.name, None, owner.number)
 
@@ -251,14 +185,14 @@ async def programs(house: House, request: Request) -> Any:
     return [{"name": program.name, "program": True} for program in found]
 
 
-async def _program(house: Any, request: Request, name: str) -> Any:
-    """A program of whoever asks."""
+async def _program(house: Any, request: Request, name: str) -> tuple[Any, Any]:
+    """Whoever asks, and a program of theirs."""
     from awello.club.accounts import find_account
 
     owner, found = await _person(house, request), await house.read(partial(find_account, name=name))
     if found is None or found.owner != owner.number:
         raise Refusal(404, "absent", f"you have no program {name}")
-    return found
+    return owner, found
 
 
 OfProgram = Annotated[str, Path(max_length=40)]
@@ -269,7 +203,8 @@ async def tokens(name: OfProgram, house: House, request: Request) -> Any:
     """The tokens that were made for a program, without their secrets."""
     from awello.club.accounts import list_tokens
 
-    return await house.read(partial(list_tokens, account=await _program(house, request, name)))
+    _, program = await _program(house, request, name)
+    return await house.read(partial(list_tokens, account=program))
 
 
 @router.post("/programs/{name}/tokens", summary="Make a token")
@@ -278,9 +213,10 @@ async def add_token(name: OfProgram, label: Label, house: House, request: Reques
     from awello.club.accounts import make_token
     from awello.club.desk import note
 
-    program = await _program(house, request, name)
+    owner, program = await _program(house, request, name)
 
     def act(connection: Any) -> str:
+        _check_session(connection, request, owner)
         note(connection, f"token made for {program.name}", address_of(request), program.owner)
         return make_token(connection, program, label.label)
 
@@ -295,7 +231,7 @@ async def drop_token(
     from awello.club.accounts import revoke_token
     from awello.club.desk import note
 
-    program = await _program(house, request, name)
+    _, program = await _program(house, request, name)
 
     def act(connection: Any) -> bool:
         note(connection, f"token {number} of {program.name} revoked", address_of(request), program.owner)
@@ -316,7 +252,6 @@ async def show_ladder(
     from awello.club.desk import ladder
     from awello.club.rating import SURE
 
-    house.hall  # noqa: B018
     rows = await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
     return [row | {"rating": round(row["mean"]), "sure": row["doubt"] <= SURE} for row in rows]
 

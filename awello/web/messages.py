@@ -4,38 +4,32 @@ A game in progress is never kept by the server.  Whoever asks says where the gam
 so a restart loses nothing, and two pages cannot disturb each other.
 """
 
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from awello.errors import AwelloError
-from awello.evaluate.settings import TABLES
 from awello.limits import Clock
-from awello.players.player import Player, make_player
 from awello.position import Position, parse_position
-from awello.record import Record
-from awello.rules.game import Game
+from awello.record import Record, replay
+from awello.rules.game import PASS, Game
 
-LONGEST_GAME = 600  # moves
+LONGEST_GAME = 2000  # moves
+ILLEGAL = 64  # the number of a move that no game has
 LONGEST_TEXT = 1 << 16  # letters of a text that is pasted
 MOST_SECONDS = 60.0  # for one move or one analysis
-KEPT_BACK = (
-    "file",
-    "weights",
-    "remember",
-    "threads",
-    "hash",
-    "memory",
-    "archive",
-    "learn",
-    "command",
-    "log",
-)  # settings that are the machine's, not a guest's
-ELSEWHERE = ("human", "gtp", "nboard", "uci")  # players that a terminal is needed for
 
 GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
 MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass)$")]
 SpecText = Annotated[str, StringConstraints(min_length=1, max_length=120)]
+
+
+@cache
+def _moves_by_name(game: Game) -> dict[str, int]:
+    """The move of each name, in small letters."""
+    position = Position.start(game)
+    return {"pass": PASS} | {position.format_move(move).lower(): move for move in position.squares()}
 
 
 class Message(BaseModel):
@@ -58,15 +52,18 @@ class Line(Message):
     def record(self) -> Record:
         """The game; an error names the move that is wrong."""
         game = Game[self.game.upper()]
-        start = position = Position.start(game) if self.start is None else parse_position(self.start, game)
-        moves = []
-        for number, name in enumerate(self.moves, 1):
+        start = Position.start(game) if self.start is None else parse_position(self.start, game)
+        known = _moves_by_name(game)
+        moves = [known.get(name.lower(), ILLEGAL) for name in self.moves]
+        legal, position = replay(start, moves)
+        if legal < len(moves):
             try:
-                moves.append(position.parse_move(name))
+                position.parse_move(self.moves[legal])
             except AwelloError as error:
-                raise type(error)(f"move {number}: {error}") from None
-            position = position.after(moves[-1])
-        return Record(start, tuple(moves))
+                raise type(error)(f"move {legal + 1}: {error}") from None
+        record = Record(start, tuple(moves))
+        vars(record)["final"] = position  # as if it had been looked at: it is known here
+        return record
 
 
 class Views(Line):
@@ -112,16 +109,3 @@ class Tree(Line):
     """Which search to draw."""
 
     search: SpecText = Field(default="alphabeta@2", description="minimax, alphabeta ...", examples=["alphabeta@2"])
-
-
-def guest_player(spec: str) -> Player:
-    """The player of a spec that came from outside: it may not touch files, nor say how much of the machine it takes."""
-    player = make_player(spec)
-    if player.spec.name in ELSEWHERE:
-        raise AwelloError(f"{player.spec.name!r} plays at a terminal: name a program of this page")
-    for key in player.spec.options:
-        if key in KEPT_BACK:
-            raise AwelloError(f"{key} cannot be set from here: leave it out")
-    if player.spec.options.get("table", "1") not in TABLES:
-        raise AwelloError(f"a table from a file cannot be set from here: choose {' or '.join(TABLES)}")
-    return player

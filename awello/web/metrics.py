@@ -1,6 +1,5 @@
 """How the server fares, in the text form that Prometheus reads."""
 
-import resource
 import statistics
 import sys
 
@@ -9,7 +8,9 @@ from awello.web.clubhouse import Clubhouse
 
 def show_metrics(house: Clubhouse) -> str:
     """A line for each number, with what it means."""
-    rows: list[tuple[str, str, str, float]] = [("memory_bytes", "gauge", "the most memory so far", _most_memory())]
+    rows: list[tuple[str, str, str, float]] = []
+    if memory := _most_memory():
+        rows.append(("memory_bytes", "gauge", "the most memory so far", memory))
     if house.place is not None:
         hall, waits = house.hall, sorted(house.hall.books.waits)
         rows += [
@@ -31,5 +32,9 @@ def show_metrics(house: Clubhouse) -> str:
 
 
 def _most_memory() -> int:
-    """In bytes; systems count in different units."""
+    """In bytes; systems count in different units, and on Windows it is 0, which means unknown."""
+    try:
+        import resource
+    except ImportError:
+        return 0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

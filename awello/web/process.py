@@ -1,4 +1,4 @@
-"""The first moments of a thinking process: it is modest before it loads anything heavy.
+"""The first moments of the server's other processes: each is modest before it loads anything heavy.
 
 Loading takes a second of a processor, just when somebody opens the page for the first time.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 
 MEMORY = 4 << 30  # bytes that a process may ask for
 NICE = 10  # how far thinking stands back for the rest of the machine
+CONTEST_NICE, CONTEST_MEMORY = 19, 2 << 30  # the same for contests
 
 
 def think(channel: socket.socket) -> None:
@@ -21,15 +22,32 @@ def think(channel: socket.socket) -> None:
     serve(channel)
 
 
-def settle_in() -> None:
+def work_for_page(channel: socket.socket) -> None:
+    """The life of a process that does the page's smaller work."""
+    settle_in()
+    import awello.web.page_tasks  # noqa: F401 - before anything is asked for
+    from awello.web.tasks import serve
+
+    serve(channel, engines=False)
+
+
+def run_contest(folder: Path, seconds: float | None) -> None:
+    """The life of a process that plays a contest; its bots inherit its priority and its limit of memory."""
+    settle_in(CONTEST_NICE, CONTEST_MEMORY)
+    from awello.web.contests import play_contest
+
+    play_contest(folder, seconds)
+
+
+def settle_in(nice: int = NICE, memory: int = MEMORY) -> None:
     """Be deaf to Ctrl-C, which is for the server, silent, nice, and the first to go if memory runs out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)  # what a player prints is nobody's answer
     if hasattr(os, "nice"):
-        os.nice(NICE)
+        os.nice(nice)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500", "ascii")
     with suppress(ImportError, OSError, ValueError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))

@@ -9,7 +9,7 @@ import os
 import pickle
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
@@ -28,8 +28,8 @@ from awello.players.player import Choice, Player, Resignation
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
-from awello.web.complaints import one_line
-from awello.web.messages import guest_player
+from awello.web.complaints import complaint, one_line
+from awello.web.guest_players import guest_player
 
 ENGINES, HASH = 2, 64  # how many engines a process keeps, and the MiB of each one's table
 SIZE = 4  # bytes that say how long a message between processes is
@@ -64,7 +64,16 @@ class ReviewTask:
     seconds: float
 
 
-Task = ChooseTask | AnalyseTask | ReviewTask
+@dataclass(frozen=True)
+class CallTask:
+    """What a function gives, which takes the processor for a while; both can be pickled."""
+
+    function: Callable[..., Any]
+    given: tuple[Any, ...]
+
+
+EngineTask = ChooseTask | AnalyseTask | ReviewTask
+Task = EngineTask | CallTask
 
 
 @dataclass
@@ -99,7 +108,7 @@ def failure(code: str, message: str) -> Answer:
 
 def answer_at_once(task: Task) -> list[Answer]:
     """All answers to a task that needs no thought; none to others."""
-    if isinstance(task, ReviewTask):
+    if isinstance(task, ReviewTask | CallTask):
         return []
     if task.record.final.over:
         return [failure("over", "the game is over: there is nothing to think about")]
@@ -207,6 +216,8 @@ class Mind:
                 yield from self._analyse(task, progress)
             case ReviewTask():
                 yield from self._review(task, progress)
+            case CallTask():
+                yield {"kind": "result", "value": task.function(*task.given)}
 
     def stop(self) -> None:
         """End what is thought about: a stop that comes before a search begins is seen after its first answer."""
@@ -220,7 +231,7 @@ class Mind:
         engine = self.engines.pop(game, None)
         if engine is None and len(self.engines) == ENGINES:
             self.engines.pop(next(iter(self.engines))).close()
-        self.engines[game] = engine or Engine(game, hash=HASH)
+        self.engines[game] = engine or Engine(game, hash=HASH, secret=True)
         return self.engines[game]
 
     def search(self, search: Search, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
@@ -312,14 +323,15 @@ def pack(message: Any) -> bytes:
     return len(content).to_bytes(SIZE, "big") + content
 
 
-def serve(channel: socket.socket) -> None:
+def serve(channel: socket.socket, engines: bool = True) -> None:
     """The life of a thinking process: say `ready`, then answer tasks until nobody is there to ask."""
     mind, tasks = Mind(), SimpleQueue[tuple[Task, Progress]]()
     threading.Thread(target=_listen, args=(channel.makefile("rb"), mind, tasks), daemon=True).start()
-    for module in kernel_modules():
-        import_module(module)
-    for game in (Game.ABAPA, Game.OTHELLO):
-        mind.engine(game)
+    if engines:
+        for module in kernel_modules():
+            import_module(module)
+        for game in (Game.ABAPA, Game.OTHELLO):
+            mind.engine(game)
     channel.sendall(pack(("ready", None)))
     while True:
         for message in _work(mind, *tasks.get()):
@@ -356,6 +368,7 @@ def _work(mind: Mind, task: Task, progress: Progress) -> Iterator[tuple[str, Any
     except MemoryError:
         yield "lost", failure("crash", "out of memory: choose something smaller")
     except AwelloError as error:
-        yield "ended", failure("player" if isinstance(task, ChooseTask) else "message", str(error))
+        code = "player" if isinstance(task, ChooseTask) else complaint(error)[0]
+        yield "ended", failure(code, str(error))
     except Exception as error:
         yield "ended", failure("crash", f"thinking failed with {type(error).__name__}")

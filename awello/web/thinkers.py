@@ -3,17 +3,20 @@
 Whatever a player does in such a process (an endless search, a crash, too much memory) costs one answer: the process is
 ended and another takes its place.
 
-Who waits longest is served first, with three exceptions.  A choice comes before everything else, and an analysis or a
-review makes room for it at once: somebody waits for their opponent's move.  A review waits longer than an analysis.  A
-process prefers what it has already begun, because the table of its engine remembers it.  When others wait, analyses and
-reviews take turns.
+Tasks are scheduled fairly between networks: the one that has used the processes least in the last seconds comes first,
+and each has a quota of waiting tasks, so that no network can fill the queue.  A choice has a head start, and an
+analysis or a review makes room for it at once: a player waits for their opponent's move.  Within a network the task
+that waits longest is served first, a review waits longer than an analysis, and a process prefers what it has already
+begun, because the table of its engine remembers it.  When others wait, analyses and reviews take turns, and a long
+choice is cut short.
 """
 
 import asyncio
+import logging
 import pickle
 import socket
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
@@ -21,11 +24,13 @@ from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from awello.arena.workers import deaf
+from awello.web.limits import RecentUse
 from awello.web.messages import MOST_SECONDS
 from awello.web.process import think
 from awello.web.tasks import (
     SIZE,
     Answer,
+    CallTask,
     ChooseTask,
     Progress,
     ReviewTask,
@@ -35,11 +40,14 @@ from awello.web.tasks import (
     pack,
 )
 
-MOST_WAITING = 200  # tasks; whoever comes then is asked to come again
+MOST_WAITING, MOST_OF_NETWORK = 500, 96  # urgent tasks that wait, and as many others: in all, and of one network
+HEAD_START = 4.0  # seconds of process time by which an urgent task comes before others
 TURN = 0.7  # seconds after which an analysis or a review makes room for another
 LOOK = 0.1  # seconds between two looks at whose turn it is, while somebody waits
 REVIEW_WAITS = 3.0  # seconds that a review waits longer than an analysis
 OTHERS_WAIT = 2 * TURN  # seconds that a task waits longer for a process that did not begin it
+LONG_TURN = 5.0  # seconds after which an urgent task is cut short for one of another network
+KILLED = 3.0  # seconds of process time that a network is charged for a process that had to be killed
 PACE = 0.125  # seconds between two analyses
 PATIENCE, LONG_PATIENCE = 0.5, 5.0  # seconds for a process to stop: a task nobody wants, a task that will go on
 RESTART = 1.0  # seconds before another process is started where one could not begin
@@ -47,6 +55,7 @@ RESTART = 1.0  # seconds before another process is started where one could not b
 BUSY = failure("busy", "there is too much to think about: try again in a minute")
 CLOSED = failure("closed", "the server is closing")
 LOST = failure("crash", "no process can be started to think")
+CUT_SHORT = failure("busy", "others are waiting: choose a smaller depth or a time, such as @1s")
 
 
 @dataclass(eq=False)
@@ -56,6 +65,8 @@ class Job:
     task: Task
     since: float
     """When it began to wait."""
+    network: str = ""
+    """Where it came from."""
     progress: Progress = field(default_factory=Progress)
     home: "Thinker | None" = None
     """The process that thought about it last."""
@@ -63,6 +74,11 @@ class Job:
     """Whether somebody waits for its answers."""
     answers: deque[Answer] = field(default_factory=deque)
     news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def urgent(self) -> bool:
+        """Whether it cannot be paused and has a head start: a player or a page waits for its one answer."""
+        return isinstance(self.task, ChooseTask | CallTask)
 
     def post(self, answer: Answer) -> None:
         """Give an answer; an analysis replaces an older one that nobody has fetched."""
@@ -78,17 +94,18 @@ class Job:
             await self.news.wait()
         return self.answers.popleft()
 
-    def due(self, thinker: "Thinker", since: float | None = None) -> tuple[bool, float]:
-        """Its place in the queue before a process, the least first; as if it waited since another time, if given."""
+    def due(self, thinker: "Thinker", since: float | None = None) -> float:
+        """Its place among the tasks of its network, the least first; as if it waited since another time, if given."""
         later = REVIEW_WAITS if isinstance(self.task, ReviewTask) else 0.0
         later += OTHERS_WAIT if self.home not in (None, thinker) else 0.0
-        return not isinstance(self.task, ChooseTask), (self.since if since is None else since) + later
+        return (self.since if since is None else since) + later
 
 
 class Thinker:
     """One process, as the server sees it."""
 
-    def __init__(self) -> None:
+    def __init__(self, live: Callable[[socket.socket], None] = think) -> None:
+        self._live = live
         self.warm = False
         """Whether it has got ready for tasks."""
         self.stopping = False
@@ -107,7 +124,7 @@ class Thinker:
         ours, theirs = socket.socketpair()
         with theirs:
             self._reader, self._writer = await asyncio.open_connection(sock=ours)
-            process = SpawnProcess(target=think, args=(theirs,), daemon=True)
+            process = SpawnProcess(target=self._live, args=(theirs,), daemon=True)
             with deaf():
                 process.start()
             self._process = process
@@ -126,22 +143,17 @@ class Thinker:
         """Whether it waits for a task."""
         return self.warm and self.job is None and self.last_word is None
 
-    @property
-    def can_pause(self) -> bool:
-        """Whether it thinks about something that can be taken up again later."""
-        return self.job is not None and not self.stopping and not isinstance(self.job.task, ChooseTask)
-
     def begin(self, job: Job) -> None:
         """Think about a task, or go on with it."""
         self.job, job.home, self.begun = job, self, asyncio.get_running_loop().time()
         self._number += 1
         self._say(self._number, job.task, job.progress)
 
-    def stop(self, patience: float) -> None:
+    def stop(self, patience: float, last_word: Answer | None = None) -> None:
         """Let go of the task within so many seconds."""
         self.stopping = True
         self._say(self._number)
-        self.allow(patience, died(self.job))
+        self.allow(patience, last_word or died(self.job))
 
     def allow(self, seconds: float, last_word: Answer) -> None:
         """Be killed if the task takes longer than this, with a word to whoever waits for it."""
@@ -189,19 +201,27 @@ def died(job: Job | None) -> Answer:
 
 
 class Thinkers:
-    """The processes, and the tasks that wait for them; a choice may take so many seconds."""
+    """The processes, and the tasks that wait for them; an urgent task may take so many seconds."""
 
-    def __init__(self, count: int, most_seconds: float = MOST_SECONDS) -> None:
-        self.count, self.most_seconds = count, most_seconds
+    def __init__(
+        self, count: int, most_seconds: float = MOST_SECONDS, live: Callable[[socket.socket], None] | None = None
+    ) -> None:
+        self.count, self.most_seconds, self._live = count, most_seconds, live
         self._places: list[asyncio.Task[None]] = []
         self._thinkers: list[Thinker] = []
         self._waiting: list[Job] = []
+        self._use = RecentUse()
         self._look: asyncio.TimerHandle | None = None
         self._closed = False
 
+    @property
+    def ready(self) -> bool:
+        """Whether one of the processes can work."""
+        return any(thinker.warm for thinker in self._thinkers)
+
     async def start(self) -> None:
-        """Start the processes; tasks may be given before they are ready."""
-        self._places = [asyncio.create_task(self._keep_place()) for _ in range(self.count)]
+        """Start the processes, unless they have been; tasks may be given before they are ready."""
+        self._places = self._places or [asyncio.create_task(self._keep_place()) for _ in range(self.count)]
 
     async def close(self) -> None:
         """End all processes; whoever waits for an answer is told so."""
@@ -213,13 +233,16 @@ class Thinkers:
         await asyncio.gather(*self._places, return_exceptions=True)
         self._refuse_waiting(CLOSED)
 
-    async def think(self, task: Task) -> AsyncGenerator[Answer, None]:
+    async def think(self, task: Task, network: str = "") -> AsyncGenerator[Answer, None]:
         """The answers to a task, the last of them `done` or an error; closing this generator cancels the work."""
-        if at_once := answer_at_once(task) or self._refusal():
+        if at_once := answer_at_once(task):
             for answer in at_once:
                 yield answer
             return
-        job = Job(task, asyncio.get_running_loop().time())
+        job = Job(task, asyncio.get_running_loop().time(), network)
+        if refusal := self._refusal(job):
+            yield refusal
+            return
         self._waiting.append(job)
         try:
             self._schedule()
@@ -234,11 +257,13 @@ class Thinkers:
             self._abandon(job)
 
     # --- the queue ----------------------------------------------------------------------------------------------------
-    def _refusal(self) -> list[Answer]:
-        """What to say if no task can be taken."""
+    def _refusal(self, job: Job) -> Answer | None:
+        """Why a task is not taken, if so: urgent ones have a queue of their own, and each network a quota in both."""
         if self._closed:
-            return [CLOSED]
-        return [BUSY] if len(self._waiting) >= MOST_WAITING else []
+            return CLOSED
+        ahead = [other.network for other in self._waiting if other.urgent == job.urgent]
+        full = len(ahead) >= MOST_WAITING or ahead.count(job.network) >= MOST_OF_NETWORK
+        return BUSY if full else None
 
     def _refuse_waiting(self, answer: Answer) -> None:
         for job in self._waiting:
@@ -251,20 +276,32 @@ class Thinkers:
         if job in self._waiting:
             self._waiting.remove(job)
         for thinker in self._thinkers:
-            if thinker.job is job:
+            if thinker.job is job and not isinstance(job.task, CallTask):  # that one is soon done
                 thinker.stop(PATIENCE)
 
     def _schedule(self) -> None:
         """Give tasks to idle processes and, where there are too few, tell some to make room."""
-        while self._waiting and (idle := [thinker for thinker in self._thinkers if thinker.idle]):
-            job, thinker = min(product(self._waiting, idle), key=lambda pair: pair[0].due(pair[1]))
-            self._waiting.remove(job)
-            self._begin(job, thinker)
-        self._make_room()
         if self._look is not None:
             self._look.cancel()
         if self._waiting and not self._closed:
             self._look = asyncio.get_running_loop().call_later(LOOK, self._schedule)
+        while self._waiting and (idle := [thinker for thinker in self._thinkers if thinker.idle]):
+            ranks = self._ranks()
+            job, thinker = min(
+                product(self._waiting, idle), key=lambda pair: (_rank(pair[0], ranks), pair[0].due(pair[1]))
+            )
+            self._waiting.remove(job)
+            self._begin(job, thinker)
+        self._make_room()
+
+    def _ranks(self) -> dict[str, float]:
+        """What each network that waits or is served has used lately, with what it uses now."""
+        now = asyncio.get_running_loop().time()
+        running = [(thinker.job.network, now - thinker.begun) for thinker in self._thinkers if thinker.job is not None]
+        ranks = {job.network: 0.0 for job in self._waiting} | {network: 0.0 for network, _ in running}
+        for network in ranks:
+            ranks[network] = self._use.find(network, now) + sum(used for each, used in running if each == network)
+        return ranks
 
     def _begin(self, job: Job, thinker: Thinker) -> None:
         thinker.begin(job)
@@ -272,40 +309,57 @@ class Thinkers:
             advice = "choose a smaller depth or a time, such as @1s"
             message = f"{job.task.spec} took more than {self.most_seconds:g} s: {advice}"
             thinker.allow(self.most_seconds, failure("slow", message))
+        elif isinstance(job.task, CallTask):
+            thinker.allow(self.most_seconds, failure("slow", f"this took more than {self.most_seconds:g} s"))
 
     def _make_room(self) -> None:
-        """Stop analyses and reviews: for each choice that waits at once, for others when their turn is over."""
-        stopping = sum(thinker.stopping for thinker in self._thinkers)
-        choices = sum(isinstance(job.task, ChooseTask) for job in self._waiting) - stopping
-        tasks = len(self._waiting) - stopping
-        for thinker in sorted(self._thinkers, key=lambda thinker: thinker.begun):
-            if thinker.can_pause and (choices > 0 or (tasks > 0 and self._turn_is_over(thinker))):
-                thinker.stop(LONG_PATIENCE)
-                choices, tasks = choices - 1, tasks - 1
+        """Stop tasks for others that wait and come before them, the one that has run longest first."""
+        busy = sorted((thinker for thinker in self._thinkers if thinker.job is not None), key=lambda each: each.begun)
+        ranks = self._ranks()
+        waiting = list(self._waiting)
+        for thinker in busy:
+            if not waiting:
+                return
+            first = min(waiting, key=lambda job: (_rank(job, ranks), job.due(thinker)))
+            if thinker.stopping:  # it has made room for one of them
+                waiting.remove(first)
+            elif self._makes_room(thinker, first, ranks):
+                assert thinker.job is not None
+                thinker.stop(*((PATIENCE, CUT_SHORT) if thinker.job.urgent else (LONG_PATIENCE, None)))
+                waiting.remove(first)
 
-    def _turn_is_over(self, thinker: Thinker) -> bool:
-        """Whether a process has thought about its task for long enough, and another one is due."""
-        assert thinker.job is not None
-        now = asyncio.get_running_loop().time()
-        first = min(job.due(thinker) for job in self._waiting)
-        return now - thinker.begun >= TURN and first < thinker.job.due(thinker, now)
+    def _makes_room(self, thinker: Thinker, job: Job, ranks: dict[str, float]) -> bool:
+        """Whether a process must let go of its task for another one."""
+        current, now = thinker.job, asyncio.get_running_loop().time()
+        assert current is not None
+        ran = now - thinker.begun
+        if job.urgent and not current.urgent:
+            return _rank(job, ranks) < _rank(current, ranks)
+        if current.urgent and not (job.urgent and job.network != current.network and ran >= LONG_TURN):
+            return False
+        before = (_rank(job, ranks), job.due(thinker)) < (_rank(current, ranks), current.due(thinker, now))
+        return ran >= TURN and before
 
     # --- the processes ------------------------------------------------------------------------------------------------
     async def _keep_place(self) -> None:
-        """Keep one process alive: where one dies, its task fails and another process is started."""
+        """Keep one process alive: where one dies, whatever the reason, its task fails and another one is started."""
         while True:
-            thinker = Thinker()
+            thinker = Thinker(self._live or think)
             self._thinkers.append(thinker)
             try:
-                with suppress(EOFError, OSError):
-                    await thinker.start()
-                    await self._listen(thinker)
+                await thinker.start()
+                await self._listen(thinker)
+            except (EOFError, OSError):
+                pass
+            except Exception:
+                logging.getLogger("awello").exception("an engine process is restarted after an unexpected error")
             finally:
                 self._thinkers.remove(thinker)
                 if thinker.job is not None:
                     last_word = CLOSED if self._closed else thinker.last_word or died(thinker.job)
-                    thinker.free().post(last_word)
-                await thinker.bury()
+                    self._free(thinker, KILLED).post(last_word)
+                with suppress(OSError):
+                    await thinker.bury()
             if not thinker.warm:
                 if not any(other.warm for other in self._thinkers):
                     self._refuse_waiting(LOST)
@@ -321,7 +375,7 @@ class Thinkers:
                 thinker.job.post(content)
                 continue
             elif word == "ended":
-                thinker.free().post(content)
+                self._free(thinker).post(content)
             elif word == "paused":
                 self._put_back(thinker, content)
             elif word == "lost":
@@ -330,8 +384,19 @@ class Thinkers:
 
     def _put_back(self, thinker: Thinker, progress: Progress) -> None:
         """Let a task wait for its next turn: at the end of the queue if it has had the last one."""
-        job, now = thinker.free(), asyncio.get_running_loop().time()
+        job, now = self._free(thinker), asyncio.get_running_loop().time()
         if job.wanted:
             job.progress = progress
             job.since = now if now - thinker.begun >= TURN else job.since
             self._waiting.append(job)
+
+    def _free(self, thinker: Thinker, extra: float = 0.0) -> Job:
+        """The task of a process, which has it no more; its network is charged for it."""
+        job, now = thinker.free(), asyncio.get_running_loop().time()
+        self._use.add(job.network, now - thinker.begun + extra, now)
+        return job
+
+
+def _rank(job: Job, ranks: dict[str, float]) -> float:
+    """What decides between tasks of several networks, the least first."""
+    return ranks[job.network] - (HEAD_START if job.urgent else 0.0)

@@ -1,0 +1,70 @@
+"""How often passwords may be tried, so that guessing is slow and cannot lock anybody out.
+
+Tries count by account and network.  A device that has logged into an account before (a cookie tells) has a limit of its
+own there, and so has a network.  All other tries count by network, by account and together as well: that slows down
+guesses from many networks, and does not concern devices and networks that are known.
+"""
+
+import re
+import secrets
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from awello.web.door import address_of
+from awello.web.limits import Buckets, network_of
+
+COOKIE = "awello_device"
+OF_PAIR = (10, 1 / 6)  # tries of an account from a network or a known device: at once, and per second
+OF_NETWORK, OF_ACCOUNT, OF_STRANGERS = (40, 1 / 3), (50, 1 / 2), (100, 5)  # from where nobody has logged in
+LASTS = 180 * 86400  # seconds that a device keeps its cookie
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a request comes from."""
+
+    address: str
+    network: str
+    device: str
+    """The secret in the cookie of the device, a new one if it has none."""
+
+
+def origin_of(request: HTTPConnection) -> Origin:
+    """Where a request comes from."""
+    address, device = address_of(request), request.cookies.get(COOKIE, "")
+    if not re.fullmatch(r"[\w-]{43}", device, re.ASCII):
+        device = secrets.token_urlsafe(32)
+    return Origin(address, network_of(address), device)
+
+
+def mark_device(answer: Response, origin: Origin, secure: bool) -> None:
+    """Let a device be known by a cookie, which stays when somebody logs out."""
+    answer.set_cookie(
+        COOKIE, origin.device, max_age=LASTS, path="/api/club", httponly=True, samesite="strict", secure=secure
+    )
+
+
+class LoginLimits:
+    """How often passwords may be tried."""
+
+    def __init__(self) -> None:
+        self.of_pair, self.of_network = Buckets(*OF_PAIR), Buckets(*OF_NETWORK)
+        self.of_account, self.of_strangers = Buckets(*OF_ACCOUNT), Buckets(*OF_STRANGERS)
+
+    def admit_stranger(self) -> bool:
+        """Whether one more password of somebody who is not known may be hashed."""
+        return self.of_strangers.take("")
+
+    def admit(self, name: str, origin: Origin, known: str | None) -> bool:
+        """Whether a password may be tried; `known` is `device` or `network` where the account has been used from it."""
+        name = name.lower()
+        if known:
+            return self.of_pair.take(f"{name} {origin.device if known == 'device' else origin.network}")
+        return (
+            self.of_network.take(origin.network)
+            and self.of_pair.take(f"{name} {origin.network}")
+            and self.of_account.take(name)
+            and self.admit_stranger()
+        )

@@ -1,0 +1,71 @@
+"""Work for the page that takes the processor for a while: done by a process beside the server, never by its event loop.
+
+Each function takes and gives what can be pickled; answers are JSON already, so that the server only passes them on.
+"""
+
+import json
+from typing import Any
+
+from awello.drawing import draw_svg
+from awello.formats.files import find_format, read_games
+from awello.formats.recognise import recognise
+from awello.formats.transcript import format_transcript
+from awello.lab.trees import describe_tree, draw_tree_svg
+from awello.players.spec import Spec
+from awello.players.tree import search_position
+from awello.position import Position, format_position
+from awello.record import Record
+from awello.rules.game import Game
+from awello.search.tree import Node
+from awello.web.views import view_record
+
+MOST_NODES = 3000  # of a tree that are drawn; lower plies are left out
+
+
+def encode(answer: Any) -> bytes:
+    """An answer as it is sent."""
+    return json.dumps(answer, separators=(",", ":"), allow_nan=False).encode()
+
+
+def view_line(record: Record, since: int) -> bytes:
+    """The positions of a game from a ply on, and its transcript."""
+    return encode({"views": view_record(record, since), "transcript": format_transcript(record)})
+
+
+def read_text(text: str, game: Game | None) -> bytes:
+    """The game or position that a text holds."""
+    found = recognise(text, game)
+    record = found.record
+    moves = [position.format_move(move) for position, move in zip(record.positions(), record.moves, strict=False)]
+    games = sum(isinstance(one, Record) for one in read_games(text.encode()))
+    return encode(
+        {
+            "kind": found.kind,
+            "games": max(1, games),
+            "game": str(record.start.game),
+            "start": None if record.start == Position.start(record.start.game) else format_position(record.start),
+            "moves": moves,
+        }
+    )
+
+
+def draw_position(position: Position) -> bytes:
+    """A position as SVG."""
+    return draw_svg(position.game, position.first, position.second, position.side, ()).encode()
+
+
+def write_record(record: Record, format: str) -> dict[str, bytes]:
+    """A game as files, by the ends of their names."""
+    return find_format(format).write([record])
+
+
+def draw_search(spec: Spec, position: Position, most_plies: int) -> bytes:
+    """The tree of a search: as many of its plies as a picture of a reasonable size can show."""
+    tree = search_position(spec, position)
+    plies = next(plies for plies in range(most_plies, -1, -1) if _count(tree.root, plies) <= MOST_NODES or not plies)
+    return encode({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree)})
+
+
+def _count(node: Node, plies: int) -> int:
+    """The nodes of a tree down to a ply."""
+    return 1 + (sum(_count(child, plies - 1) for child in node.children) if plies else 0)

@@ -1,0 +1,239 @@
+"""Shares of the server: each network has its own in requests, channels and unread bytes; odd values are refused."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from typing import Any
+
+import pytest
+from clubs import serving
+from conftest import random_record
+from fastapi.testclient import TestClient
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from awello import Game
+from awello.errors import AwelloError
+from awello.players.player import Player
+from awello.web import app as web
+from awello.web import door, guest_players, limits, live, reception
+from awello.web.app import create_app
+from awello.web.archivist import Archivist
+from awello.web.clubhouse import Clubhouse
+from awello.web.files import FOLDER
+from awello.web.guest_players import guest_player
+from awello.web.limits import Bucket, Buckets
+from awello.web.reception import Reception
+from awello.web.tasks import AnalyseTask
+from awello.web.thinkers import Thinkers
+
+HOST = "127.0.0.1:8421"
+
+
+def client_at(address: str, app: Any = None) -> TestClient:
+    """A client that comes from an address."""
+    return TestClient(app or create_app(0, archive=None), f"http://{HOST}", client=(address, 50000))
+
+
+@pytest.fixture(scope="module")
+def guest() -> Iterator[TestClient]:
+    with client_at("127.0.0.1") as found:
+        yield found
+
+
+# ---- requests -------------------------------------------------------------------------------------------------------
+def test_a_bucket_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(limits, "monotonic", lambda: now)
+    bucket = Bucket(10, 5)
+    assert [bucket.reserve(10, 2.0), bucket.reserve(5, 2.0), bucket.reserve(5, 2.0)] == [0.0, 1.0, 2.0]
+    assert bucket.reserve(1, 2.0) is None and bucket.take() is False
+    now += 3.0
+    assert bucket.reserve(5, 0.0) == 0.0
+    bucket.spend(5)
+    assert bucket.reserve(5, 2.0) == 2.0
+
+
+def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "PATIENCE", 0.0)
+    monkeypatch.setattr(web, "COSTS", (5.0, 1.0))
+    monkeypatch.setattr(limits, "monotonic", lambda: 100.0)
+    app = create_app(0, archive=None)
+    for path in ("/", "/static/js/server.js", "/api/rules", "/nothing"):
+        statuses = [client_at(f"203.0.113.{len(path)}", app).get(path).status_code for _ in range(30)]
+        assert statuses[0] != 429 and statuses[-1] == 429, path
+    assert client_at("203.0.113.99", app).get("/").status_code == 200, "another network has its own share"
+    assert client_at("127.0.0.1", app).get("/").status_code == 200
+    refused = client_at("203.0.113.1", app).get("/")
+    assert refused.headers["connection"] == "close" and refused.json()["code"] == "often"
+
+
+def test_dear_requests_cost_more() -> None:
+    small, file = door.cost_of("/api/line", 100), door.cost_of("/static/js/server.js", 0)
+    assert file < small < door.cost_of("/api/line", 6000) < door.cost_of("/api/games", 6000)
+
+
+def test_the_page_of_a_class_is_within_its_share() -> None:
+    """Thirty people behind one address open the page at once: all files, without waiting long for any."""
+    sizes = [path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()]
+    bucket = Bucket(*door.COSTS)
+    waits = [bucket.reserve(door.ASIDE + size / door.BYTES_SENT, door.PATIENCE) for _ in range(30) for size in sizes]
+    assert None not in waits and max(filter(None, waits), default=0.0) < 2.0
+
+
+# ---- channels -------------------------------------------------------------------------------------------------------
+def test_channels_are_counted_by_network_behind_a_web_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "MOST_OF_NETWORK", 3)
+    with serving(None, names=["club.example.org"]) as address, ExitStack() as stack:
+
+        def channel_from(client: str) -> ClientConnection:
+            headers = {"x-forwarded-for": client}
+            where = address.replace("http", "ws") + "api/live"
+            return stack.enter_context(connect(where, additional_headers=headers))
+
+        def is_open(channel: ClientConnection) -> bool:
+            try:
+                channel.send('{"id": 1, "do": "nothing"}')
+                return "nothing" in json.loads(channel.recv(timeout=20))["message"]
+            except ConnectionClosed as closed:
+                assert closed.rcvd is not None and closed.rcvd.code == live.TRY_AGAIN
+                return False
+
+        of_one = [channel_from(f"2001:db8:1:2:{number}::1") for number in range(4)]
+        assert [is_open(channel) for channel in of_one] == [True, True, True, False]
+        assert is_open(channel_from("2001:db8:1:3::1")), "another network has its own share"
+
+
+def test_a_client_that_is_gone_leaves_no_error() -> None:
+    class Gone:
+        async def send_text(self, text: str) -> None:
+            raise RuntimeError('Cannot call "send" once a close message has been sent.')
+
+    async def answer() -> None:
+        house = Clubhouse(None, Archivist(None))
+        gone: Any = Gone()
+        channel = live.Channel(gone, Thinkers(0), "203.0.113.7", Buckets(*door.COSTS), house)
+        await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
+
+    asyncio.run(answer())
+
+
+# ---- unread answers -------------------------------------------------------------------------------------------------
+class FakeTransport:
+    """A transport with a client that does not read."""
+
+    def __init__(self, unread: int) -> None:
+        self.unread, self.aborted = unread, False
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+class FakeConnection:
+    def __init__(self, unread: int, address: str = "203.0.113.7") -> None:
+        self.transport, self.unread, self.scope = FakeTransport(unread), (0, 0.0), {"client": (address, 1)}
+        self.client = address, 1
+
+
+def test_answers_that_are_not_read_end_the_connection() -> None:
+    config = Reception(create_app(0, archive=None))
+    stuck, slow, small = FakeConnection(1 << 19), FakeConnection(1 << 19), FakeConnection(100)
+    config.open |= {stuck, slow, small}  # type: ignore[arg-type]
+    for second in range(20):
+        config.abort_unread(float(second))
+        slow.transport.unread -= reception.LEAST_READ
+    assert [each.transport.aborted for each in (stuck, slow, small)] == [True, False, False]
+
+
+def test_the_unread_bytes_of_a_network_are_bounded() -> None:
+    config = Reception(create_app(0, archive=None))
+    of_one = [FakeConnection(1 << 19, f"2001:db8:1:2::{number}") for number in range(60)]
+    other = FakeConnection(1 << 19, "2001:db8:1:3::1")
+    config.open |= {*of_one, other}  # type: ignore[arg-type]
+    config.abort_unread(0.0)
+    left = sum(each.transport.unread for each in of_one if not each.transport.aborted)
+    assert left == reception.MOST_UNREAD_OF_NETWORK and not other.transport.aborted
+
+
+def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reception, "LOOK", 0.01)
+    monkeypatch.setattr(reception, "UNREAD_TIME", 0.1)
+    body = json.dumps({"game": "romein", "moves": [], "search": "minimax@4"}).encode()
+    asked = b"POST /api/tree HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    asked += b"Content-Length: %d\r\n\r\n" % len(body) + body
+    with serving(None) as address, closing(socket.socket()) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(60)
+        connection.connect(("127.0.0.1", int(address.rstrip("/").rsplit(":", 1)[1])))
+        connection.sendall(asked)
+        with pytest.raises(OSError):  # the first answers fill the system's buffers
+            while True:
+                connection.sendall(asked)
+
+
+def test_messages_carry_the_moment_of_their_arrival() -> None:
+    async def hear() -> None:
+        channel = reception.Channel.__new__(reception.Channel)
+        channel.queue, channel.read_paused, channel.received = asyncio.Queue(), False, 12.5
+        channel.queue.put_nowait({"type": "websocket.receive", "text": "{}"})
+        assert await channel.receive() == {"type": "websocket.receive", "text": "{}", "received": 12.5}
+
+    asyncio.run(hear())
+
+
+# ---- odd values -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "search",
+    [
+        "alphabeta:mobility@2,corners=99999999999999999999",
+        "alphabeta:mobility@2,corners=-99999999999999999999",
+        "alphabeta:mobility@2,corners=1e999",
+        "alphabeta:mixed@2,thresholds=99999999999999999999-99999999999999999999",
+        "alphabeta:mixed@2,thresholds=1e5-nan",
+        "alphabeta:mixed@2,thresholds=٣-٤",
+        "alphabeta@2,memory=1024",
+        "alphabeta@999999999",
+    ],
+)
+def test_numbers_out_of_range_are_refused_in_a_line(guest: TestClient, search: str) -> None:
+    answer = guest.post("/api/tree", json={"search": search})
+    assert answer.status_code == 400 and "\n" not in answer.json()["message"]
+
+
+def test_a_tree_is_of_a_reasonable_size(guest: TestClient) -> None:
+    answer = guest.post("/api/tree", json={"moves": ["f5", "d6", "c3", "d3", "c4"], "search": "minimax@4"})
+    assert answer.status_code == 200 and len(answer.content) < 1 << 20
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "champion@1s,threads=4",
+        "champion@1s,hash=65536",
+        "champion@1s,weights=/etc/passwd",
+        "champion@1s,ponder=true",
+        "champion@1s,slack=1e308",
+        "otage@1s,learn=true",
+        "uct@1s,memory=67108864",
+        "puct@1s,file=/etc/passwd",
+        "minimax@2,table=/etc/passwd",
+        "nboard@1s,command=sh",
+    ],
+)
+def test_settings_are_checked_before_the_player_is_made(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(spec: Any) -> Player:
+        raise AssertionError("it was made")
+
+    monkeypatch.setattr(guest_players, "make_player", make)
+    with pytest.raises(AwelloError):
+        guest_player(spec)
+
+
+@pytest.mark.parametrize("spec", ["champion@level=4,slack=4,often=20", "alphabeta:mixed@4,thresholds=20-50,sort=false"])
+def test_ordinary_settings_are_allowed(spec: str) -> None:
+    assert str(guest_player(spec)) == spec

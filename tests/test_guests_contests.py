@@ -1,0 +1,120 @@
+"""Contests of guests: few at once, of low priority and limited time, and only their owners change them."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from awello.web import contests as module
+from awello.web.app import create_app
+from awello.web.contests import Busy, Contests, Plan
+from awello.web.process import CONTEST_NICE
+
+PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
+HOST = "http://club.example.org"
+
+
+def wait_for(what: Callable[[], Any]) -> Any:
+    until = time.monotonic() + 120
+    while not (found := what()):
+        assert time.monotonic() < until, "nothing came of it"
+        time.sleep(0.02)
+    return found
+
+
+@pytest.fixture
+def contests(tmp_path: Path) -> Iterator[Contests]:
+    made = Contests(tmp_path, for_guests=True)
+    yield made
+    made.close()
+
+
+def process_of(contests: Contests, name: str) -> Any:
+    return contests.get(name)._process
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FastAPI]:
+    """A server for guests."""
+    monkeypatch.setenv("AWELLO_DATA", str(tmp_path))
+    made = create_app(0, archive=None, names=["club.example.org"])
+    with TestClient(made, HOST, client=("203.0.113.7", 1)):
+        yield made
+
+
+def test_only_its_owner_changes_a_contest(app: FastAPI) -> None:
+    owner, other = (TestClient(app, HOST, client=(f"203.0.113.{number}", 1)) for number in (7, 8))
+    begun = owner.post("/api/contests", json=PLAN).json()
+    path, proof = f"/api/contests/{begun['id']}", {"x-contest-key": begun["key"]}
+    for key in ({}, {"x-contest-key": "guess"}, {"x-contest-key": "0" * 200}):
+        for method, where in (("POST", f"{path}/stop"), ("POST", f"{path}/resume"), ("DELETE", path)):
+            for client in (owner, other):
+                answer = client.request(method, where, headers=key)
+                assert answer.status_code == (422 if len(key.get("x-contest-key", "")) > 100 else 403), answer.text
+    assert begun["key"] not in json.dumps(other.get("/api/contests").json()), "nobody is told the key"
+    assert begun["key"] not in (app.state.contests.folder / begun["id"] / "contest.json").read_text()
+    assert other.post(f"{path}/stop", headers=proof).json()["state"] == "stopped"
+    assert owner.delete(path, headers=proof).status_code == 204
+    assert owner.get(path).status_code == 404
+
+
+def test_a_network_runs_one_contest_and_all_of_them_few(contests: Contests) -> None:
+    plan = Plan.model_validate(PLAN)
+    first, _ = contests.start(plan, "one")
+    with pytest.raises(Busy, match="from your network"):
+        contests.start(plan, "one")
+    contests.start(plan, "two")
+    with pytest.raises(Busy):
+        contests.start(plan, "three")
+    contests.stop(first)
+    contests.start(plan, "three")
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no priorities")
+def test_contests_have_low_priority(contests: Contests) -> None:
+    name, _ = contests.start(Plan.model_validate(PLAN), "one")
+    process = process_of(contests, name)
+    wait_for(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == CONTEST_NICE)
+
+
+def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
+    contests: Contests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_SECONDS", 0.01)
+    name, _ = contests.start(Plan.model_validate(PLAN), "one")
+    wait_for(lambda: contests.get(name).state != "running")
+    assert contests.get(name).state == "stopped" and contests.get(name).played < 50
+    monkeypatch.setattr(module, "MOST_SECONDS", 600.0)
+    contests.resume(name, "one")
+    wait_for(lambda: contests.get(name).played)
+
+
+def test_the_oldest_contest_of_guests_makes_room(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_OF_GUESTS", 2)
+    names = []
+    for _ in range(3):
+        names.append(contests.start(Plan.model_validate(PLAN), "one")[0])
+        contests.stop(names[-1])
+    assert {contest.folder.name for contest in contests.list()} == set(names[1:])
+
+
+def test_an_interrupted_write_leaves_the_contest(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, _ = contests.start(Plan.model_validate(PLAN), "one")
+    contests.stop(name)
+    contest = contests.get(name)
+    before = (contest.folder / "contest.json").read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    contest.kept.message = "something else"
+    with pytest.raises(ValueError, match="cannot be kept"):
+        contest.save()
+    assert (contest.folder / "contest.json").read_bytes() == before

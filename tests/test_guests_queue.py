@@ -1,0 +1,162 @@
+"""Shares of the engine processes: no network can fill the queue or keep the processes from others."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from awello import Game, Position, Record
+from awello.web import thinkers as pool
+from awello.web.app import create_app
+from awello.web.tasks import DONE, AnalyseTask, Answer, ChooseTask, ReviewTask, Task
+from awello.web.thinkers import Thinker, Thinkers
+
+START = Record(Position.start(Game.OTHELLO))
+ANALYSE, CHOOSE, REVIEW = AnalyseTask(START, 60.0), ChooseTask(START, "minimax@30"), ReviewTask(START, 10.0)
+
+
+class FakeProcess(Thinker):
+    """A process that works for ever and notes the networks that it works for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.warm, self.said, self.networks = True, list[int](), list[str]()
+
+    def _say(self, *message: Any) -> None:
+        self.said.append(len(message))
+        if self.job is not None and len(message) > 1:
+            self.networks.append(self.job.network)
+
+
+async def ask(thinkers: Thinkers, task: Task, network: str) -> asyncio.Task[list[Answer]]:
+    """A task that waits for its answers."""
+
+    async def collect() -> list[Answer]:
+        return [answer async for answer in thinkers.think(task, network)]
+
+    found = asyncio.create_task(collect())
+    await asyncio.sleep(0)
+    return found
+
+
+def codes(asked: list[asyncio.Task[list[Answer]]]) -> list[str]:
+    return [each.result()[-1]["code"] for each in asked if each.done()]
+
+
+def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
+    async def crowd() -> None:
+        thinkers = Thinkers(0)
+        reviews = [await ask(thinkers, REVIEW, "flood") for _ in range(260)]
+        assert codes(reviews) == ["busy"] * (260 - pool.MOST_OF_NETWORK)
+        others = [await ask(thinkers, ANALYSE, "guest"), await ask(thinkers, CHOOSE, "guest")]
+        others.append(await ask(thinkers, CHOOSE, "flood"))
+        assert codes(others) == [], "another network has its own quota, and choices theirs"
+        for network in range(20):
+            reviews += [await ask(thinkers, REVIEW, f"network {network}") for _ in range(60)]
+        assert codes([await ask(thinkers, REVIEW, "late")]) == ["busy"], "the queue of reviews is full"
+        assert codes([await ask(thinkers, CHOOSE, "late")]) == [], "choices have room of their own"
+        await thinkers.close()
+        await asyncio.gather(*reviews, *others)
+
+    asyncio.run(crowd())
+
+
+def test_the_network_that_was_served_least_comes_first() -> None:
+    async def take_turns() -> None:
+        thinkers, process = Thinkers(0), FakeProcess()
+        thinkers._thinkers.append(process)
+        asked = [await ask(thinkers, CHOOSE, network) for network in ("flood",) * 5 + ("guest", "other")]
+        for _ in range(3):
+            process.begun -= 1.0  # it has worked for a second
+            thinkers._free(process).post(DONE)
+            thinkers._schedule()
+        assert process.networks == ["flood", "guest", "other", "flood"]
+        thinkers._free(process).post(DONE)
+        await thinkers.close()
+        await asyncio.gather(*asked)
+
+    asyncio.run(take_turns())
+
+
+def test_a_long_choice_is_cut_short_for_another_network() -> None:
+    async def wait() -> None:
+        thinkers, process = Thinkers(0), FakeProcess()
+        thinkers._thinkers.append(process)
+        asked = [await ask(thinkers, CHOOSE, "flood") for _ in range(3)]
+        process.begun -= pool.LONG_TURN
+        thinkers._schedule()
+        assert not process.stopping, "its own tasks wait"
+        asked.append(await ask(thinkers, ANALYSE, "guest"))
+        assert not process.stopping, "an analysis can wait"
+        asked.append(await ask(thinkers, CHOOSE, "guest"))
+        assert process.stopping
+        process._forget_deadline()
+        thinkers._free(process).post(DONE)
+        thinkers._schedule()
+        assert process.networks == ["flood", "guest"]
+        thinkers._free(process).post(DONE)
+        await thinkers.close()
+        await asyncio.gather(*asked)
+
+    asyncio.run(wait())
+
+
+def test_a_disconnected_client_cancels_its_work_at_once() -> None:
+    async def disconnect() -> None:
+        app = create_app(0, archive=None)
+        body = json.dumps({"moves": ["f5"]}).encode()
+        headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "POST",
+            "scheme": "http",
+            "path": "/api/review",
+            "raw_path": b"/api/review",
+            "query_string": b"",
+            "root_path": "",
+            "headers": headers,
+            "client": ("127.0.0.1", 5000),
+            "server": ("127.0.0.1", 80),
+        }
+        events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        events.put_nowait({"type": "http.request", "body": body, "more_body": False})
+
+        async def send(event: Any) -> None:
+            pass
+
+        async with app.router.lifespan_context(app):
+            request = asyncio.create_task(app(scope, events.get, send))
+            while not app.state.thinkers._waiting:
+                await asyncio.sleep(0)
+            events.put_nowait({"type": "http.disconnect"})
+            await asyncio.wait_for(request, 10)
+            assert not app.state.thinkers._waiting
+
+    asyncio.run(disconnect())
+
+
+def test_a_place_is_kept_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = list[int]()
+
+    class Broken(Thinker):
+        async def start(self) -> None:
+            started.append(1)
+
+        async def hear(self) -> tuple[str, Any]:
+            raise AttributeError("a message that cannot be read")
+
+    monkeypatch.setattr(pool, "Thinker", Broken)
+    monkeypatch.setattr(pool, "RESTART", 0.0)
+
+    async def keep() -> None:
+        thinkers = Thinkers(1)
+        await thinkers.start()
+        while len(started) < 3:
+            await asyncio.sleep(0)
+            assert not thinkers._places[0].done()
+        await thinkers.close()
+
+    asyncio.run(keep())
