@@ -18,7 +18,7 @@ from awello import Record
 from awello.web.messages import Line
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE = 45_000  # milliseconds that anything may take on a busy machine
+PATIENCE = 120_000  # milliseconds that anything may take on a busy machine
 
 expect.set_options(timeout=PATIENCE)
 
@@ -27,7 +27,7 @@ expect.set_options(timeout=PATIENCE)
 def serving(*words: str, **environment: str) -> Iterator[str]:
     """`awello serve`, ended by Ctrl-C; the address that it prints."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "awello", "serve", "--no-browser", *(words or ("--port", "0"))],
+        [sys.executable, "-m", "awello", "serve", "--no-browser", *(words or ("--port", "0", "--threads", "1"))],
         cwd=ROOT,
         env=os.environ | environment,
         stdout=subprocess.PIPE,
@@ -42,7 +42,7 @@ def serving(*words: str, **environment: str) -> Iterator[str]:
         yield found[0]
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE // 1000) == 0
 
 
 @contextmanager

@@ -212,7 +212,7 @@ def test_what_is_not_played_here_is_not_kept(visitor: Visitor, place: str) -> No
     page = visitor.open(SHORT)
     tab(page, "settings").locator("#setting-archive").uncheck()
     play_on(page, random.Random(3).choice, click)
-    page.wait_for_timeout(200)
+    page.wait_for_load_state("networkidle")
     expect(page.locator("#kept")).to_have_count(0)
     assert numbers(place) == before
     page.check("#setting-archive")

@@ -3,7 +3,7 @@
 import json
 import re
 import socket
-import time
+import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -81,12 +81,6 @@ def play(page: Page, move: str) -> None:
     page.locator(f"{OPEN}[data-cell='{move}']").click()
 
 
-def slowly(route: Route) -> None:
-    """A server that takes its time."""
-    time.sleep(0.25)
-    route.continue_()
-
-
 # ---- a game ---------------------------------------------------------------------------------------------------------
 def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -> None:
     """From an offer to the ratings, a rematch and the profile; who watches sees the same without buttons."""
@@ -124,10 +118,16 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         play(ann, "d3")  # Bob passed
         play(bob, "d4")
         play(ann, "c4")
-        ann.route("**/api/line", slowly)
+        held: list[Route] | None = []  # a server that takes its time
+        ann.route("**/api/line", lambda route: route.continue_() if held is None else held.append(route))
         ann.evaluate(COUNT_OPEN)
-        play(bob, "d2")
+        with ann.expect_request("**/api/line"):
+            play(bob, "d2")
         play(bob, "b4")  # Ann passed
+        expect(bob.locator("#club-ratings")).to_be_visible()
+        waiting, held = held or [], None
+        for route in waiting:
+            route.continue_()
         expect(ann.locator("#club-ratings")).to_be_visible()
         assert ann.evaluate("window.opened") == 0, "it was never Ann's turn, however slowly she saw it"
         for page in (bob, eyes):
@@ -156,6 +156,10 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
 
         bob.click("#club-view-ladder")
         bob.select_option("#ladder-kind", "othello4")
+        expect(bob.locator("#ladder-status")).to_contain_text("No established ratings yet")
+        with sqlite3.connect(tmp_path / "club.sqlite") as books:  # as after many games
+            books.execute("UPDATE ratings SET doubt = 100")
+        bob.click("#club-view-ladder")
         expect(bob.locator("#ladder tbody tr")).to_have_count(2)
         bob.locator("#ladder button", has_text="Ann").click()
         expect(bob.locator("#club-pools tbody tr")).to_contain_text("Othello 4×4 · Blitz")

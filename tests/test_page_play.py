@@ -192,7 +192,7 @@ def test_change_sides(visitor: Visitor) -> None:
 
 
 def test_programs_pause_and_go_on(visitor: Visitor) -> None:
-    page = visitor.open("#othello6?first=greedy&second=greedy")
+    page = visitor.open("#othello?first=greedy&second=greedy")
     page.wait_for_function("() => document.querySelectorAll('.moves-move').length > 4")
     page.click("#pause")
     expect(page.locator("#pause")).to_have_text("Go on")
@@ -260,7 +260,7 @@ def test_clock(visitor: Visitor) -> None:
     expect(page.locator("#clock-bottom .clock-time")).to_have_text("1:00")
     click(page, "C")
     answered(page, 2)
-    expect(page.locator("#clock-bottom .clock-time")).to_have_text("0:59")
+    expect(page.locator("#clock-bottom .clock-time")).to_have_text(re.compile(r"0:[0-5]\d"))
     click(page, "D")
     answered(page, 4)
     left = page.evaluate("history.state.times.at(-1).left")

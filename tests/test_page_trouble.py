@@ -1,5 +1,6 @@
 """The page in a real browser when things go wrong: servers that leave, links that are broken, people in haste."""
 
+import re
 import socket
 
 from browser import (
@@ -26,7 +27,7 @@ def test_reload_and_restart(browser: Browser) -> None:
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
         port = str(door.getsockname()[1])
-    with serving("--port", port) as address:
+    with serving("--port", port, "--threads", "1") as address:
         visitor = Visitor(browser, address)
         visitor.forgive(AWAY)
         page = visitor.open("#othello?second=alphabeta%401&clock=300%2B5")
@@ -34,7 +35,7 @@ def test_reload_and_restart(browser: Browser) -> None:
         answered(page, 2)
     click(page, page.locator(".board-cell.is-open").first.get_attribute("data-cell") or "")
     notice(page, "The server does not answer")
-    with serving("--port", port):
+    with serving("--port", port, "--threads", "1"):
         answered(page, 4)
         expect(page.locator("#notice")).to_be_hidden()
         known = "() => history.state.times"
@@ -90,6 +91,7 @@ def test_broken_links(visitor: Visitor) -> None:
         page.evaluate("link => (location.hash = link)", link)
         notice(page, words)
         shows(page, "f5d6*")
+        expect(page).to_have_url(re.compile(r"#othello\?moves=f5d6\*$"))  # put back, before the next link is followed
     click(page, "c3")
     shows(page, "f5d6c3*")
 

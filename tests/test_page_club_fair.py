@@ -1,0 +1,86 @@
+"""Fair play on the page: the first move is waited for, a win is claimed, a player is blocked, a game is not rated."""
+
+import pytest
+from browser import notice
+from playwright.sync_api import Browser, expect
+from test_page_club import OPEN, begin, club, coming, offer
+
+from awello.club import absence, conduct, table
+from awello.club.fair_play import NETWORK
+
+__all__ = ["club"]  # the fixture
+
+
+def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "FIRST_MOVE", 8.0)
+    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+        begin(ann, bob, "othello")
+        first = ann.locator("#club-first-move")
+        expect(first).to_contain_text("Make your first move within")
+        was = first.inner_text()
+        expect(first).not_to_have_text(was)  # it counts down
+        expect(bob.locator("#club-first-move")).to_contain_text("Ann has")
+        ann.locator(OPEN).first.click()
+        expect(bob.locator("#club-first-move")).to_contain_text("Make your first move within")
+        expect(ann.locator("#banner strong")).to_have_text("The game was not begun")
+        notice(bob, "Rated games you left early in the last hour: 1.")
+
+
+def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(absence, "LONGEST", 3.0)
+    monkeypatch.setattr(absence, "SHORTEST", 3.0)
+    with coming(browser, club, "Ann") as (ann,):
+        with coming(browser, club, "Bob") as (bob,):
+            begin(ann, bob, "abapa")
+            ann.locator(OPEN).first.click()
+            bob.locator(OPEN).first.click()
+            expect(ann.locator(OPEN).first).to_be_visible()
+            expect(ann.locator("#club-first-move")).to_have_count(0)
+        gone = ann.locator("#club-gone")
+        expect(gone).to_contain_text("Bob has left the game. You can claim the win in")
+        expect(ann.locator("#club-claim")).to_have_text("Claim win")
+        expect(ann.locator("#club-claim-draw")).to_be_visible()
+        ann.click("#club-claim")
+        expect(ann.locator("#banner strong")).to_have_text("South wins: North left the game")
+
+
+def test_an_opponent_who_comes_back(browser: Browser, club: str) -> None:
+    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+        begin(ann, bob, "othello")
+        ann.locator(OPEN).first.click()
+        bob.locator(OPEN).first.click()
+        address = bob.url
+        bob.goto("about:blank")
+        expect(ann.locator("#club-gone")).to_be_visible()
+        bob.goto(address)
+        expect(ann.locator("#club-gone")).to_have_count(0)
+        expect(ann.locator("#spoken")).to_contain_text("Bob is back.")
+
+
+def test_a_player_is_blocked(browser: Browser, club: str) -> None:
+    with coming(browser, club, "Ann", "Eve") as (ann, eve):
+        offer(eve, "othello")
+        expect(ann.locator("#club-seeks .club-row")).to_have_count(1)
+        ann.click("#club-member-Eve")
+        expect(ann.locator("#club-block")).to_have_text("Block")
+        ann.click("#club-block")
+        notice(ann, "Challenges from Eve no longer reach you.")
+        expect(ann.locator("#club-block")).to_have_text("Unblock")
+        ann.click("#club-view-lobby")
+        expect(ann.locator("#club-seeks .club-row")).to_have_count(0)
+        offer(eve, "othello", name="Ann")
+        expect(eve.locator("#club-offer-problem")).to_have_text("This player does not take challenges now.")
+        ann.click("#club-member-Eve")
+        ann.click("#club-block")
+        notice(ann, "Eve can challenge you again.")
+        offer(eve, "othello", name="Ann")
+        ann.click("#club-view-lobby")
+        expect(ann.locator(".club-challenge")).to_contain_text("Eve challenges you")
+
+
+def test_a_game_that_is_not_rated_says_why(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conduct.Conduct, "why_unrated", lambda *people: NETWORK)
+    with coming(browser, club, "Ann", "Bob") as (ann, bob):
+        begin(ann, bob, "othello")
+        for page in (ann, bob):
+            expect(page.locator("#club-unrated")).to_have_text("Not rated: you both play from the same network.")
