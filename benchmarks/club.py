@@ -9,6 +9,7 @@ is, or its disk is full, is seen by `benchmarks/club_trouble.py`.
 import argparse
 import asyncio
 import json
+import os
 import random
 import socket
 import statistics
@@ -31,7 +32,8 @@ from awello.club.desk import Desk, last_beat, table_of
 from awello.club.schema import games
 from awello.club.table import Table
 
-PROGRAMS = 20
+PROGRAMS, GAMES_PER_PROGRAM = 20, 20  # at least so many programs, and more for many games
+AT_ONCE = 100  # challenges that wait for their games
 
 
 class Program:
@@ -46,12 +48,14 @@ class Program:
         self.told: dict[int, tuple[float, dict[str, Any]]] = {}  # each game as it was last told, and when
         self.again: dict[int, tuple[float, dict[str, Any]]] = {}  # and as it was told without a move
         self.ready, self.ended = asyncio.Event(), False
+        self.challenges: set[int] = set()  # requests that have led neither to a game nor to a refusal
 
     async def run(self, address: str, rivals: list[str]) -> None:
         """Play until the connection ends."""
         headers = {"authorization": f"Bearer {self.token}"}
         self.rivals, self.number, self.playing, self.ended = rivals, 0, set[int](), False
         self.sent.clear()
+        self.challenges.clear()
         with suppress(ConnectionClosed):
             async with connect(address, additional_headers=headers) as self.socket:
                 self.ready.set()
@@ -65,8 +69,9 @@ class Program:
         return self.number
 
     async def challenge(self) -> None:
-        """Challenge somebody, until there are enough games."""
-        await self.ask("challenge", name=self.chance.choice(self.rivals), kind="othello", seconds=300)
+        """Challenge another program, and move first."""
+        self.challenges.add(self.number + 1)
+        await self.ask("challenge", name=self.chance.choice(self.rivals), kind="othello", seconds=300, side=0)
 
     async def hear(self, message: dict[str, Any]) -> None:
         event = message.get("event")
@@ -84,6 +89,7 @@ class Program:
             else:
                 self.trouble[message["code"]] += 1
         elif message.get("ok") is False:
+            self.challenges.discard(message["id"])
             self.trouble[message["code"]] += 1
 
     async def look(self, state: dict[str, Any]) -> None:
@@ -97,6 +103,8 @@ class Program:
             if names[0] == self.name:
                 await self.challenge()
         else:
+            if state["game"] not in self.playing and names[0] == self.name and self.challenges:
+                self.challenges.pop()
             self.playing.add(state["game"])
             if names[state["mover"]] == self.name:
                 asyncio.get_running_loop().call_later(
@@ -123,10 +131,12 @@ async def gather(programs: list[Program], address: str, games: int) -> list[asyn
         tasks.append(asyncio.create_task(program.run(address, rivals)))
     await asyncio.gather(*(asyncio.wait_for(program.ready.wait(), 60) for program in programs))
     await asyncio.sleep(0.5)
-    while (lacking := games - sum(len(program.playing) for program in programs) // 2) > 0:
-        for program in sorted(programs, key=lambda program: len(program.playing))[:lacking]:
+    while (playing := sum(len(program.playing) for program in programs) // 2) < games:
+        waiting = sum(len(program.challenges) for program in programs)
+        few = sorted(programs, key=lambda program: len(program.playing) + len(program.challenges))
+        for program in few[: max(0, min(games - playing, AT_ONCE) - waiting)]:
             await program.challenge()
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.05)
     return tasks
 
 
@@ -143,17 +153,21 @@ async def part(programs: list[Program], tasks: list[asyncio.Task[None]]) -> None
 async def play(programs: list[Program], address: str, options: argparse.Namespace, server: int) -> None:
     """Let programs play for the time, and print how it goes."""
     tasks = await gather(programs, address, options.games)
-    begun = time.monotonic()
+    begun, counted = time.monotonic(), [0] * len(programs)
+    for program in programs:
+        program.waits.clear()  # of moves beside hundreds of games that began
     while time.monotonic() - begun < 60 * options.minutes:
         await asyncio.sleep(min(30.0, 60 * options.minutes / 4))
-        waits = [wait for program in programs for wait in program.waits[-500:]]
+        waits = [wait for program, seen in zip(programs, counted, strict=True) for wait in program.waits[seen:]]
+        counted = [len(program.waits) for program in programs]
         playing = sum(len(program.playing) for program in programs) // 2
         trouble = sum((program.trouble for program in programs), Counter[str]())
         p95 = statistics.quantiles(waits, n=20)[-1] if len(waits) > 20 else 0.0
         moves = sum(len(program.waits) for program in programs)
         print(
             f"{time.monotonic() - begun:5.0f} s: {playing} games, {moves:,d} moves, p95 {1000 * p95:.0f} ms, "
-            f"{memory(server):.0f} MiB, {dict(trouble)}",
+            f"{memory(server):.0f} MiB, {cpu_seconds(server):.0f} s of CPU "
+            f"(these programs {time.process_time():.0f}), {dict(trouble)}",
             flush=True,
         )
     await part(programs, tasks)
@@ -163,6 +177,12 @@ def memory(process: int) -> float:
     """The memory of a process in MiB."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def cpu_seconds(process: int) -> float:
+    """The CPU time that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -175,22 +195,25 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = options.club or str(Path(folder) / "club.sqlite")
-        programs = prepare(place, options.pause)
+        programs = prepare(place, options.pause, max(PROGRAMS, options.games // GAMES_PER_PROGRAM))
         server, address = serve(place)
-        asyncio.run(play(programs, address, options, server.pid))
-        server.terminate()
-        server.wait()
+        try:
+            asyncio.run(play(programs, address, options, server.pid))
+        finally:
+            server.terminate()
+            server.wait()
         tables, _ = look(place)
         report(tables, programs)
 
 
-def serve(place: str) -> tuple[subprocess.Popen[str], str]:
+def serve(place: str, *options: str) -> tuple[subprocess.Popen[str], str]:
     """A server that is ready, and the address of its channel."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--threads", "1"]
-    server = subprocess.Popen([*command, "--port", str(port), "--club", place], stdout=subprocess.DEVNULL, text=True)
+    command += ["--port", str(port), "--club", place, *options]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True)
     for _ in range(600):
         with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/api/health"):  # nosec B310 # our own
             return server, f"ws://127.0.0.1:{port}/api/club/live"
@@ -207,11 +230,11 @@ def look(place: str) -> tuple[dict[int, Table], float]:
     return {table.number: table for table in tables}, stopped or 0.0
 
 
-def prepare(place: str, pause: float) -> list[Program]:
+def prepare(place: str, pause: float, count: int = PROGRAMS) -> list[Program]:
     """New programs."""
     desk = Desk(place)
     programs = []
-    for number in range(PROGRAMS):
+    for number in range(count):
         owner = desk.write(partial(open_account, name=f"owner{number}", hashed="none")).result()
         name = f"program{number}"
         made = desk.write(partial(open_account, name=name, hashed=None, owner=owner.number)).result()

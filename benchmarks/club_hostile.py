@@ -1,10 +1,11 @@
 """How games go on while others mean harm: programs play, and the server is attacked in one way after the other.
 
-    python benchmarks/club_hostile.py [--games 200] [--seconds 30]
+    python benchmarks/club_hostile.py [--games 200] [--seconds 30] [--only lines,trees]
 
-Prints how long moves took until they were acknowledged, and the server's memory, before and during each attack; and how
-long a wrong log-in takes for a name that exists and for one that does not.  Each attack is tested for its effect in
-`tests/test_hostile.py`.
+Prints how long moves took until they were acknowledged, and the server's memory, before and during each attack; what an
+ordinary guest at another address waited for (median and longest) and what was refused to them; and how long a wrong
+log-in takes for a name that exists and for one that does not.  The attacks of guests are in `benchmarks/guests.py`.
+Each attack is tested for its effect in `tests/test_hostile.py` and `tests/test_guests*.py`.
 """
 
 import argparse
@@ -14,16 +15,14 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2 as httpx
 from club import Program, gather, memory, part, prepare, serve
+from guests import ATTACKS, HOSTILE, NAME, Attack, Guest, host_of, long_game, together
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
@@ -31,14 +30,6 @@ CONNECTIONS, SLOW, FLOODS = 10_000, 400, 20
 NAMES = 30
 RIGHT, WRONG = "correct horse", "guess guess"  # of accounts that live as long as the benchmark
 POST = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-
-Attack = Callable[[str, float], Coroutine[Any, Any, str]]
-
-
-def host_of(address: str) -> tuple[str, int]:
-    """Where a channel is."""
-    parts = urlsplit(address)
-    return parts.hostname or "", parts.port or 0
 
 
 async def nothing(address: str, seconds: float) -> str:
@@ -54,7 +45,7 @@ async def crowd(address: str, seconds: float) -> str:
         writers = []
         for _ in range(CONNECTIONS):
             with suppress(OSError):
-                writers.append((await asyncio.open_connection(*host_of(address)))[1])
+                writers.append((await asyncio.open_connection(*host_of(address), local_addr=(HOSTILE, 0)))[1])
             if time.monotonic() > until:
                 break
         opened, held = opened + len(writers), max(held, len(writers))
@@ -71,7 +62,7 @@ async def dawdle(address: str, seconds: float) -> str:
         nonlocal sent
         while True:
             with suppress(OSError):
-                _, writer = await asyncio.open_connection(*host_of(address))
+                _, writer = await asyncio.open_connection(*host_of(address), local_addr=(HOSTILE, 0))
                 writer.write(first)
                 while not writer.is_closing():
                     writer.write(b"a")
@@ -94,7 +85,7 @@ async def flood(address: str, seconds: float) -> str:
         texts = ['{"id": 1, "do": "lobby"}', "{" * 1000, "x" * (1 << 20), '{"id": 1, "do": "move"}']
         while True:
             with suppress(OSError, ConnectionClosed, InvalidHandshake, TimeoutError):
-                async with connect(address) as channel:
+                async with connect(address, local_addr=(HOSTILE, 0)) as channel:
                     while True:
                         await channel.send(texts[number % len(texts)])
                         sent += 1
@@ -123,18 +114,23 @@ async def guess(address: str, seconds: float) -> str:
     return f"{len(asked):,d} guesses, {asked.count(200)} right"
 
 
-def attack_by(attack: Attack, address: str, seconds: float) -> str:
+EVERY_ATTACK: dict[str, Attack] = {
+    "quiet": nothing,
+    "ten thousand connections": crowd,
+    "slow senders": dawdle,
+    "floods": flood,
+    "guesses": guess,
+    **ATTACKS,
+    "quiet again": nothing,
+}
+
+
+def attack_by(name: str, address: str, seconds: float) -> str:
     """Attack from a process of its own; what came of it."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    return asyncio.run(attack(address, seconds))
-
-
-async def together(attackers: list[Awaitable[None]], seconds: float) -> None:
-    """Let them do for a while."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await asyncio.gather(*attackers)
+    long_game()  # takes a while
+    return asyncio.run(EVERY_ATTACK[name](address, seconds))
 
 
 async def compare_logins(address: str) -> str:
@@ -170,29 +166,26 @@ async def play(programs: list[Program], address: str, options: argparse.Namespac
     print(await compare_logins(address), flush=True)
     tasks = await gather(programs, address, options.games)
     await asyncio.sleep(3.0)
-    attacks: dict[str, Attack] = {
-        "quiet": nothing,
-        "ten thousand connections": crowd,
-        "slow senders": dawdle,
-        "floods": flood,
-        "guesses": guess,
-        "quiet again": nothing,
-    }
+    guest = Guest(address)
+    visiting = asyncio.create_task(guest.run())
     loop, attackers = asyncio.get_running_loop(), ProcessPoolExecutor(1, get_context("spawn"))
-    for name, attack in attacks.items():
+    for name in options.only.split(",") if options.only else EVERY_ATTACK:
+        guest.report()
         known, busy = [len(program.waits) for program in programs], work(server)
-        said = await loop.run_in_executor(attackers, attack_by, attack, address, options.seconds)
+        said = await loop.run_in_executor(attackers, attack_by, name, address, options.seconds)
         waits = [wait for program, before in zip(programs, known, strict=True) for wait in program.waits[before:]]
         middle, late = statistics.quantiles(waits, n=100)[49::45] if len(waits) > 1 else (0.0, 0.0)
         print(
             f"{name:<25} {len(waits):6,d} moves, {1000 * middle:5.1f} ms (median), {1000 * late:5.1f} (p95), "
             f"{1000 * max(waits, default=0.0):4.0f} (most), {memory(server):.0f} MiB, "
-            f"{100 * (work(server) - busy) / options.seconds:.0f} % of a core  {said}",
+            f"{100 * (work(server) - busy) / options.seconds:.0f} % of a core  {said}\n"
+            f"{'':<25} guest: {guest.report()}",
             flush=True,
         )
         await asyncio.sleep(1.0)
     playing = sum(len(program.playing) for program in programs) // 2
     print(f"{playing} games go on, {sum(not task.done() for task in tasks)} of {len(tasks)} programs are here")
+    visiting.cancel()
     await part(programs, tasks)
 
 
@@ -202,11 +195,12 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--pause", type=float, default=1.0, help="seconds before a move, on average")
+    parser.add_argument("--only", default="", help="the attacks to run, by name, with commas")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = str(Path(folder) / "club.sqlite")
         programs = prepare(place, options.pause)
-        server, address = serve(place)
+        server, address = serve(place, "--name", NAME)
         try:
             asyncio.run(play(programs, address, options, server.pid))
         finally:

@@ -1,0 +1,295 @@
+"""Guests of the page for `benchmarks/club_hostile.py`: ordinary ones, and attacks that need no account.
+
+Each guest comes from an address of its own on this machine; attackers share one.
+"""
+
+import asyncio
+import json
+import random
+import socket
+import statistics
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, suppress
+from functools import cache
+from itertools import count
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2 as httpx
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from awello import Game, Position
+
+HOSTILE, ORDINARY, SCHOOL = "127.0.0.2", "127.0.0.3", "127.0.0.4"
+NAME = "club.example.org"
+PAUSE = 2.0  # seconds between two things that an ordinary guest does, on average
+GONE = (OSError, ConnectionClosed, InvalidHandshake, TimeoutError, httpx.TransportError)
+
+Attack = Callable[[str, float], Coroutine[Any, Any, str]]
+
+
+def host_of(address: str) -> tuple[str, int]:
+    """Where a channel is."""
+    parts = urlsplit(address)
+    return parts.hostname or "", parts.port or 0
+
+
+def browse(address: str, whence: str) -> httpx.AsyncClient:
+    """A client that comes from an address."""
+    host, port = host_of(address)
+    transport = httpx.AsyncHTTPTransport(local_address=whence, limits=httpx.Limits(max_connections=None))
+    return httpx.AsyncClient(base_url=f"http://{host}:{port}", transport=transport, timeout=60)
+
+
+def channel(address: str, whence: str, **headers: str) -> Any:
+    """A live channel from an address."""
+    host, port = host_of(address)
+    where = f"ws://{host}:{port}/api/live"
+    return connect(where, local_addr=(whence, 0), additional_headers=headers, ping_interval=None)
+
+
+async def together(attackers: list[Awaitable[None]], seconds: float) -> None:
+    """Let them do for a while."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(*attackers)
+
+
+async def again_and_again(act: Callable[[], Awaitable[None]]) -> None:
+    """Do something for ever, whatever comes of it."""
+    while True:
+        with suppress(*GONE):
+            await act()
+        await asyncio.sleep(0.01)
+
+
+@cache
+def long_game() -> dict[str, Any]:
+    """A game of Awalé with as many moves as may be sent, or nearly."""
+    best: list[str] = []
+    for seed in range(200):
+        chance, position, names = random.Random(seed), Position.start(Game.ROMEIN), list[str]()
+        while not position.over and len(names) < 600:
+            moves = list(position.legal_moves())
+            quiet = [move for move in moves if position.after(move).opp >> 48 == position.own >> 48]
+            move = chance.choice(quiet or moves)
+            names.append(position.format_move(move))
+            position = position.after(move)
+        best = max(best, names, key=len)
+    return {"game": "romein", "moves": best}
+
+
+MIDGAME = {"moves": ["f5", "d6", "c3", "d3", "c4"]}
+
+
+# ---- ordinary guests ------------------------------------------------------------------------------------------------
+class Guest:
+    """Somebody who plays and analyses, and notes how long everything takes and what is refused."""
+
+    def __init__(self, address: str, whence: str = ORDINARY, seed: int = 0) -> None:
+        self.address, self.whence, self.chance = address, whence, random.Random(seed)
+        self.waits: dict[str, list[float]] = defaultdict(list)
+        self.refused: Counter[str] = Counter()
+
+    async def run(self) -> None:
+        """Use the page like anybody, for ever."""
+        await asyncio.sleep(PAUSE * self.chance.random())
+        async with browse(self.address, self.whence) as client:
+            while True:
+                for kind, act in (("page", self._open), ("line", self._line), ("choose", None), ("analyse", None)):
+                    begun = time.perf_counter()
+                    try:
+                        await (act(client) if act else self._ask(kind))
+                    except GONE as error:
+                        self.refused[f"{kind}: {type(error).__name__}"] += 1
+                    self.waits[kind].append(time.perf_counter() - begun)
+                    await asyncio.sleep(PAUSE * self.chance.uniform(0.5, 1.5) / 4)
+
+    async def _open(self, client: httpx.AsyncClient) -> None:
+        for path in ("/", "/static/js/server.js", "/api/rules"):
+            self._note("page", (await client.get(path)).status_code)
+
+    async def _line(self, client: httpx.AsyncClient) -> None:
+        self._note("line", (await client.post("/api/line", json={**MIDGAME, "since": 4})).status_code)
+
+    def _note(self, kind: str, status: int) -> None:
+        if status != 200:
+            self.refused[f"{kind}: {status}"] += 1
+
+    async def _ask(self, kind: str) -> None:
+        fields = {"player": "champion@level=4"} if kind == "choose" else {"seconds": 0.3}
+        async with channel(self.address, self.whence) as live:
+            await live.send(json.dumps({"id": 1, "do": kind, **MIDGAME, **fields}))
+            while (answer := json.loads(await asyncio.wait_for(live.recv(), 60)))["kind"] != "done":
+                if answer["kind"] == "error":
+                    self.refused[f"{kind}: {answer['code']}"] += 1
+                    return
+
+    def report(self) -> str:
+        """The median and longest wait for each thing, and what was refused; then begin anew."""
+        waits = [f"{kind} {statistics.median(each):.2f}/{max(each):.2f} s" for kind, each in self.waits.items() if each]
+        said = f"{', '.join(waits)}, refused {dict(self.refused) or 0}"
+        self.waits.clear()
+        self.refused.clear()
+        return said
+
+
+async def school_class(address: str, seconds: float) -> str:
+    """Thirty people behind one address, who play and analyse: no attack."""
+    people = [Guest(address, SCHOOL, seed) for seed in range(30)]
+    await together([person.run() for person in people], seconds)
+    everybody = Guest(address)
+    for person in people:
+        everybody.refused.update(person.refused)
+        for kind, waits in person.waits.items():
+            everybody.waits[kind] += waits
+    return f"thirty people: {everybody.report()}"
+
+
+# ---- attacks --------------------------------------------------------------------------------------------------------
+async def queue_reviews(address: str, seconds: float) -> str:
+    """26 channels with 8 reviews each, asked for again when they are refused."""
+    codes: Counter[str] = Counter()
+
+    async def ask() -> None:
+        async with channel(address, HOSTILE) as live:
+            for identity in range(8):
+                await live.send(json.dumps({"id": identity, "do": "review", "seconds": 10, **long_game()}))
+            async for text in live:
+                answer = json.loads(text)
+                codes[answer.get("code", answer["kind"])] += 1
+                if answer["kind"] == "error":
+                    await asyncio.sleep(0.1)
+                    await live.send(json.dumps({"id": answer["id"], "do": "review", "seconds": 10, **long_game()}))
+
+    await together([again_and_again(ask) for _ in range(26)], seconds)
+    return f"{dict(codes)}"
+
+
+def _post(path: str, fields: dict[str, Any]) -> bytes:
+    body = json.dumps(fields).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    return head.encode() + b"\r\n\r\n" + body
+
+
+async def close_reviews(address: str, seconds: float) -> str:
+    """Reviews whose clients disconnect at once."""
+    sent, asked = count(), _post("/api/review", {"seconds": 10, **long_game()})
+
+    async def ask() -> None:
+        _, writer = await asyncio.open_connection(*host_of(address), local_addr=(HOSTILE, 0))
+        writer.write(asked)
+        await writer.drain()
+        writer.close()
+        next(sent)
+
+    await together([again_and_again(ask) for _ in range(20)], seconds)
+    return f"{next(sent):,d} reviews"
+
+
+def flood_with(method: str, path: str, fields: Callable[[], dict[str, Any]] | None = None, at_once: int = 16) -> Attack:
+    """One kind of request over connections that are kept, as fast as it is answered."""
+
+    async def attack(address: str, seconds: float) -> str:
+        statuses: Counter[int] = Counter()
+        body = fields() if fields else None
+        async with browse(address, HOSTILE) as client:
+
+            async def ask() -> None:
+                while True:
+                    statuses[(await client.request(method, path, json=body)).status_code] += 1
+
+            await together([again_and_again(ask) for _ in range(at_once)], seconds)
+        return f"{dict(statuses)}"
+
+    return attack
+
+
+async def analyse_long_games(address: str, seconds: float) -> str:
+    """Analyses of the longest game on 8 channels, each taking the place of the one before."""
+    sent = count()
+
+    async def ask() -> None:
+        async with channel(address, HOSTILE) as live:
+            text = json.dumps({"id": 1, "do": "analyse", "seconds": 60, **long_game()})
+            reading = asyncio.create_task(_drain(live))
+            try:
+                while True:
+                    await live.send(text)
+                    next(sent)
+            finally:
+                reading.cancel()
+
+    await together([again_and_again(ask) for _ in range(8)], seconds)
+    return f"{next(sent):,d} messages"
+
+
+async def _drain(live: Any) -> None:
+    with suppress(*GONE):
+        async for _ in live:
+            pass
+
+
+def _contest() -> dict[str, Any]:
+    players = [f"alphabeta@{depth}" for depth in range(3, 11)]
+    return {"game": "othello", "players": players, "rounds": 50, "move_time": 5}
+
+
+async def never_read(address: str, seconds: float) -> str:
+    """60 connections that ask for large answers and read none of them, and come again when they are cut off."""
+    cut, asked = count(), _post("/api/tree", {**MIDGAME, "search": "minimax@4"})
+    asked += _post("/api/line", long_game()) * 5
+
+    async def ask() -> None:
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.bind((HOSTILE, 0))
+        connection.setblocking(False)
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.sock_connect(connection, host_of(address))
+            while True:
+                await loop.sock_sendall(connection, asked)
+                await asyncio.sleep(0.5)
+        finally:
+            connection.close()
+            next(cut)
+
+    await together([again_and_again(ask) for _ in range(60)], seconds)
+    return f"{max(0, next(cut) - 60):,d} cut off"
+
+
+async def open_channels(address: str, seconds: float) -> str:
+    """700 channels from one /64, through the web server on this machine."""
+    held, refused = 0, 0
+    async with AsyncExitStack() as stack:
+        for number in range(700):
+            try:
+                live = channel(address, "127.0.0.1", **{"x-forwarded-for": f"2001:db8:1:2::{number:x}"})
+                one = await stack.enter_async_context(live)
+                await one.send('{"id": 1, "do": "analyse", "seconds": 60}')
+                await asyncio.wait_for(one.recv(), 0.05)
+                held += 1
+            except TimeoutError:
+                held += 1
+            except GONE:
+                refused += 1
+        await asyncio.sleep(max(0.0, seconds - 30))
+    return f"{held} channels, {refused} refused"
+
+
+ATTACKS: dict[str, Attack] = {
+    "a class of thirty": school_class,
+    "reviews on channels": queue_reviews,
+    "closed reviews": close_reviews,
+    "lines": flood_with("POST", "/api/line", long_game),
+    "trees": flood_with("POST", "/api/tree", lambda: {**MIDGAME, "search": "minimax@4"}),
+    "the page": flood_with("GET", "/"),
+    "long analyses": analyse_long_games,
+    "contests": flood_with("POST", "/api/contests", _contest, at_once=4),
+    "unread answers": never_read,
+    "channels of a /64": open_channels,
+}
