@@ -8,6 +8,12 @@ SELF := $(PIP) --no-deps --no-build-isolation -e .
 AGREED := $(BIN)/uv pip compile --quiet --upgrade --constraints requirements/dev.lock
 INSTALL := apt-get update -qq && apt-get install -y -qq --no-install-recommends
 
+# What tests use where it is: a browser and a database, installed while pip works.
+define PROGRAMS
+{ command -v chromium > /dev/null || { $(INSTALL) chromium > /dev/null; } || echo "No chromium: the page will not be tested in a browser (apt install chromium)"; \
+  ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || { $(INSTALL) postgresql > /dev/null; } || echo "No PostgreSQL: the archive will be tested on SQLite alone (apt install postgresql)"; }
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help play test test-slow bench pictures notebooks lock audit sbom clean
 
@@ -16,6 +22,9 @@ help: ## List the commands
 
 play: .venv/installed ## Open the page to play and analyse on
 	@$(BIN)/awello serve
+
+# Tests keep all processors busy; threads of NumPy would only wait in circles.
+test test-slow: export OPENBLAS_NUM_THREADS = 1
 
 test: .venv/developer ## Run every check: style, types, rooms (while kernels are compiled), tests
 	$(BIN)/awello warmup & \
@@ -72,10 +81,7 @@ clean: ## Remove the environment and what tools left behind
 
 .venv/developer: pyproject.toml requirements/dev.lock | .venv/bin/python
 	@echo "Installing into .venv, with the development tools ..."
-	@$(LOCKED) requirements/dev.lock
-	@$(SELF)
-	@command -v chromium > /dev/null || { $(INSTALL) chromium > /dev/null; } || echo "No chromium: the page will not be tested in a browser (apt install chromium)"
-	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || { $(INSTALL) postgresql > /dev/null; } || echo "No PostgreSQL: the archive will be tested on SQLite alone (apt install postgresql)"
+	@$(PROGRAMS) & { $(LOCKED) requirements/dev.lock && $(SELF); }; installed=$$?; wait; exit $$installed
 	@touch $@
 
 .venv/tools: requirements/tools.lock | .venv/bin/python
