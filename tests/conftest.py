@@ -120,10 +120,11 @@ def frozen_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def data_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What the tests keep is not kept among the things of whoever runs them."""
+def own_environment(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep tests away from the user's data and settings."""
     os.environ["AWELLO_DATA"] = str(tmp_path_factory.mktemp("data"))
     os.environ.pop("AWELLO_ARCHIVE", None)
+    os.environ["AWELLO_NICE"] = "0"  # else tests of the server's processes starve beside other programs
 
 
 def random_record(game: Game, seed: int) -> Record:

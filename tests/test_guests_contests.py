@@ -2,14 +2,14 @@
 
 import json
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from waiting import wait_until
 
 from awello.web import contests as module
 from awello.web.app import create_app
@@ -18,14 +18,6 @@ from awello.web.process import CONTEST_NICE
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
 HOST = "http://club.example.org"
-
-
-def wait_for(what: Callable[[], Any]) -> Any:
-    until = time.monotonic() + 120
-    while not (found := what()):
-        assert time.monotonic() < until, "nothing came of it"
-        time.sleep(0.02)
-    return found
 
 
 @pytest.fixture
@@ -77,10 +69,11 @@ def test_a_network_runs_one_contest_and_all_of_them_few(contests: Contests) -> N
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no priorities")
-def test_contests_have_low_priority(contests: Contests) -> None:
+def test_contests_have_low_priority(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWELLO_NICE")
     name, _ = contests.start(Plan.model_validate(PLAN), "one")
     process = process_of(contests, name)
-    wait_for(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == CONTEST_NICE)
+    wait_until(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == CONTEST_NICE)
 
 
 def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
@@ -88,11 +81,11 @@ def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
 ) -> None:
     monkeypatch.setattr(module, "MOST_SECONDS", 0.01)
     name, _ = contests.start(Plan.model_validate(PLAN), "one")
-    wait_for(lambda: contests.get(name).state != "running")
+    wait_until(lambda: contests.get(name).state != "running")
     assert contests.get(name).state == "stopped" and contests.get(name).played < 50
     monkeypatch.setattr(module, "MOST_SECONDS", 600.0)
     contests.resume(name, "one")
-    wait_for(lambda: contests.get(name).played)
+    wait_until(lambda: contests.get(name).played)
 
 
 def test_the_oldest_contest_of_guests_makes_room(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:

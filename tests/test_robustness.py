@@ -273,6 +273,17 @@ def test_a_server_refuses_an_archive_that_cannot_be_opened(tmp_path: Path, monke
     assert "games cannot be kept" in done.stderr
 
 
+def test_a_server_refuses_an_invalid_niceness(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reception, "serve_app", lambda *given: None)
+    for text in ("-1", "20", "low"):
+        monkeypatch.setenv("AWELLO_NICE", text)
+        done = awello("serve", "--no-browser", "--port", "0")
+        assert (done.returncode, done.stderr) == (
+            2,
+            f"awello: AWELLO_NICE='{text}' is not a niceness: set a number from 0 to 19, or unset it\n",
+        )
+
+
 def test_a_server_refuses_damaged_tables(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reception, "serve_app", lambda *given: None)
     monkeypatch.setattr(tablebase, "user_cache", lambda: temporary)

@@ -50,6 +50,9 @@ def serve(
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""
     for each in name or ():
         check_name(each)
+    from awello.web.process import niceness
+
+    niceness(0)  # an invalid one is refused here, not in each process
     compile_once()
     from awello.web.app import create_app
     from awello.web.reception import Reception, serve_app

@@ -4,13 +4,16 @@ Loading takes a second of a processor, just when somebody opens the page for the
 """
 
 import os
+import re
 import signal
 import socket
 from contextlib import suppress
 from pathlib import Path
 
+from awello.errors import ConfigError
+
 MEMORY = 4 << 30  # bytes that a process may ask for
-NICE = 10  # how far thinking stands back for the rest of the machine
+NICE = 10  # niceness of a process that thinks
 CONTEST_NICE, CONTEST_MEMORY = 19, 2 << 30  # the same for contests
 
 
@@ -40,14 +43,22 @@ def run_contest(folder: Path, seconds: float | None) -> None:
 
 
 def settle_in(nice: int = NICE, memory: int = MEMORY) -> None:
-    """Be deaf to Ctrl-C, which is for the server, silent, nice, and the first to go if memory runs out."""
+    """Prepare a process of the server: no Ctrl-C, no output, low priority, limited memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)  # what a player prints is nobody's answer
     if hasattr(os, "nice"):
-        os.nice(nice)
+        os.nice(niceness(nice))
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500", "ascii")
     with suppress(ImportError, OSError, ValueError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+def niceness(default: int) -> int:
+    """The niceness of a process: `AWELLO_NICE` from the environment, or the default."""
+    text = os.environ.get("AWELLO_NICE", str(default))
+    if not re.fullmatch(r"1?\d", text, re.ASCII):
+        raise ConfigError(f"AWELLO_NICE={text!r} is not a niceness: set a number from 0 to 19, or unset it")
+    return int(text)
