@@ -15,6 +15,7 @@ from cutting_proxy import AFTER, BEFORE, DURING, FORGET, CuttingProxy, cutting_p
 from database import find_programs, new_database, postgres
 from sqlalchemy import Connection, event, func, select, update
 from test_hall import Club, refused
+from waiting import wait_until
 
 from awello import Game
 from awello.archive.database import ALONE, LOCK
@@ -56,14 +57,6 @@ def ask(place: str, question: str) -> list[Any]:
     """The answer of the database itself."""
     with psycopg.connect(place.replace("+psycopg", ""), autocommit=True) as connection:
         return list(connection.execute(question.encode()).fetchall())
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    for _ in range(1500):
-        if condition():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it never happened")
 
 
 def write_together(desk: Desk, *acts: Callable[[Connection], Any]) -> list["Future[Any]"]:

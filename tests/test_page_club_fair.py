@@ -5,14 +5,20 @@ from browser import notice
 from playwright.sync_api import Browser, expect
 from test_page_club import OPEN, begin, club, coming, offer
 
-from awello.club import absence, conduct, table
+from awello.club import conduct
 from awello.club.fair_play import NETWORK
+from awello.club.hall import Hall
 
 __all__ = ["club"]  # the fixture
 
 
+def advance_club(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a minute pass for the club, but not for the browsers."""
+    now = Hall.now
+    monkeypatch.setattr(Hall, "now", lambda hall: now(hall) + 60.0)
+
+
 def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "FIRST_MOVE", 8.0)
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         first = ann.locator("#club-first-move")
@@ -22,14 +28,14 @@ def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: 
         expect(bob.locator("#club-first-move")).to_contain_text("Ann has")
         ann.locator(OPEN).first.click()
         expect(bob.locator("#club-first-move")).to_contain_text("Make your first move within")
+        advance_club(monkeypatch)
         expect(ann.locator("#banner strong")).to_have_text("The game was not begun")
         notice(bob, "Rated games you left early in the last hour: 1.")
 
 
 def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(absence, "LONGEST", 3.0)
-    monkeypatch.setattr(absence, "SHORTEST", 3.0)
     with coming(browser, club, "Ann") as (ann,):
+        ann.clock.install()
         with coming(browser, club, "Bob") as (bob,):
             begin(ann, bob, "abapa")
             ann.locator(OPEN).first.click()
@@ -38,6 +44,8 @@ def test_the_win_is_claimed(browser: Browser, club: str, monkeypatch: pytest.Mon
             expect(ann.locator("#club-first-move")).to_have_count(0)
         gone = ann.locator("#club-gone")
         expect(gone).to_contain_text("Bob has left the game. You can claim the win in")
+        advance_club(monkeypatch)
+        ann.clock.fast_forward(60_000)
         expect(ann.locator("#club-claim")).to_have_text("Claim win")
         expect(ann.locator("#club-claim-draw")).to_be_visible()
         ann.click("#club-claim")

@@ -4,13 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from conftest import ROOT, listen
+from waiting import wait_until
 
 from awello import Game
 from awello.arena.guard import Used
@@ -66,13 +65,6 @@ def marked(mark: str) -> list[str]:
         except OSError:
             pass
     return found
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def start(mark: str, *words: str) -> "subprocess.Popen[str]":
