@@ -2,16 +2,20 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 LOCKED := $(PIP) --require-hashes --only-binary :all: -r
 SELF := $(PIP) --no-deps --no-build-isolation -e .
 AGREED := $(BIN)/uv pip compile --quiet --upgrade --constraints requirements/dev.lock
+WORKERS := $(shell echo $$(($$(nproc 2> /dev/null || echo 2) + 1)))# one more than processors: tests of the page wait often
 INSTALL := apt-get update -qq && apt-get install -y -qq --no-install-recommends
 
-# What tests use where it is: a browser and a database, installed while pip works.
+# What tests use if it is there: a browser (its headless shell is faster) and a database, installed while pip works.
 define PROGRAMS
-{ command -v chromium > /dev/null || { $(INSTALL) chromium > /dev/null; } || echo "No chromium: the page will not be tested in a browser (apt install chromium)"; \
-  ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || { $(INSTALL) postgresql > /dev/null; } || echo "No PostgreSQL: the archive will be tested on SQLite alone (apt install postgresql)"; }
+{ command -v chromium-headless-shell > /dev/null || { $(INSTALL) chromium-headless-shell; } > /dev/null 2>&1 \
+  || command -v chromium > /dev/null || { $(INSTALL) chromium > /dev/null; } \
+  || echo "No chromium: the page will not be tested in a browser (apt install chromium)"; \
+  ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || { $(INSTALL) postgresql > /dev/null; } \
+  || echo "No PostgreSQL: the archive will be tested on SQLite alone (apt install postgresql)"; }
 endef
 
 .DEFAULT_GOAL := help
@@ -23,13 +27,15 @@ help: ## List the commands
 play: .venv/installed ## Open the page to play and analyse on
 	@$(BIN)/awello serve
 
-# Tests keep all processors busy; threads of NumPy would only wait in circles.
+# Python keeps the bytecode of what it imports: pip leaves that to the first import, and tests start many processes.
+export PYTHONDONTWRITEBYTECODE =
+# Tests keep all processors busy; threads of NumPy would only compete with them.
 test test-slow: export OPENBLAS_NUM_THREADS = 1
 
 test: .venv/developer ## Run every check: style, types, rooms (while kernels are compiled), tests
 	$(BIN)/awello warmup & \
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && wait $$!
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -q  # the server and the browser of a file start once
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q  # the server and the browser of a file start once
 
 test-slow: .venv/developer ## Run the proofs that take minutes
 	$(BIN)/pytest -q -m slow
@@ -79,9 +85,11 @@ clean: ## Remove the environment and what tools left behind
 	@$(BIN)/awello warmup
 	@touch $@
 
-.venv/developer: pyproject.toml requirements/dev.lock | .venv/bin/python
+.venv/developer: pyproject.toml requirements/run.lock requirements/dev.lock | .venv/bin/python
 	@echo "Installing into .venv, with the development tools ..."
-	@$(PROGRAMS) & { $(LOCKED) requirements/dev.lock && $(SELF); }; installed=$$?; wait; exit $$installed
+	@$(LOCKED) requirements/run.lock
+	@$(SELF)
+	@$(PROGRAMS) & $(BIN)/awello warmup & $(LOCKED) requirements/dev.lock; installed=$$?; wait; exit $$installed
 	@touch $@
 
 .venv/tools: requirements/tools.lock | .venv/bin/python

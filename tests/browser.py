@@ -17,7 +17,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, 
 from awello import Record
 from awello.web.messages import Line
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the fastest first
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 PATIENCE = 120_000  # milliseconds that anything may take on a busy machine
 
 expect.set_options(timeout=PATIENCE)
