@@ -19,7 +19,7 @@ define PROGRAMS
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help play test test-slow bench pictures notebooks lock audit sbom clean
+.PHONY: help play test kernels checks test-slow bench pictures notebooks lock audit sbom clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,10 +32,15 @@ export PYTHONDONTWRITEBYTECODE =
 # Tests keep all processors busy; threads of NumPy would only compete with them.
 test test-slow: export OPENBLAS_NUM_THREADS = 1
 
-test: .venv/developer ## Run every check: style, types, rooms (while kernels are compiled), tests
-	$(BIN)/awello warmup & \
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && wait $$!
+test: ## Run every check: style, types, imports (while kernels are compiled), tests
+	@$(MAKE) --no-print-directory -j 2 kernels checks
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q  # the server and the browser of a file start once
+
+kernels: .venv/package
+	$(BIN)/awello warmup
+
+checks: .venv/developer
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 
 test-slow: .venv/developer ## Run the proofs that take minutes
 	$(BIN)/pytest -q -m slow
@@ -71,10 +76,13 @@ clean: ## Remove the environment and what tools left behind
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Awello needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python cannot make environments here: apt install python3-venv"; exit 1; }
 
-.venv/installed: pyproject.toml requirements/run.lock | .venv/bin/python
+.venv/package: pyproject.toml requirements/run.lock | .venv/bin/python
 	@echo "Installing into .venv ..."
 	@$(LOCKED) requirements/run.lock
 	@$(SELF)
+	@touch $@
+
+.venv/installed: .venv/package
 	@$(BIN)/awello warmup
 	@touch $@
 
@@ -85,11 +93,9 @@ clean: ## Remove the environment and what tools left behind
 	@$(BIN)/awello warmup
 	@touch $@
 
-.venv/developer: pyproject.toml requirements/run.lock requirements/dev.lock | .venv/bin/python
-	@echo "Installing into .venv, with the development tools ..."
-	@$(LOCKED) requirements/run.lock
-	@$(SELF)
-	@$(PROGRAMS) & $(BIN)/awello warmup & $(LOCKED) requirements/dev.lock; installed=$$?; wait; exit $$installed
+.venv/developer: .venv/package requirements/dev.lock
+	@echo "Installing the development tools into .venv ..."
+	@$(PROGRAMS) & $(LOCKED) requirements/dev.lock; installed=$$?; wait; exit $$installed
 	@touch $@
 
 .venv/tools: requirements/tools.lock | .venv/bin/python

@@ -331,7 +331,8 @@ def test_empty_frames_do_not_keep_others_waiting(house: House, opcode: int, froz
 
 
 def test_floods_of_questions_end_the_connection(house: House, frozen_limits: None) -> None:
-    with connect(house.address.replace("http", "ws") + "api/live") as channel, pytest.raises(ConnectionClosed):
+    address = house.address.replace("http", "ws") + "api/live"
+    with connect(address, close_timeout=0) as channel, pytest.raises(ConnectionClosed):
         for _ in range(1500):
             channel.send('{"id": 1, "do": "stop"}')
         for _ in range(1000):
