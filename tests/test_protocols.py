@@ -385,6 +385,8 @@ def test_an_endless_thought_waits_for_stop_even_if_all_is_known(monkeypatch: pyt
         partner.write("position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go infinite")
         partner.wait("info depth")
         assert waiting.wait(PATIENCE)
+        partner.write("isready")
+        partner.wait("readyok")
         assert not any(line.startswith("bestmove") for line in partner.answers)
         partner.write("stop")
         partner.wait("bestmove F")

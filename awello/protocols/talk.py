@@ -124,13 +124,20 @@ class Talk(ABC):
         sys.stdout.write(f"{text}\n")  # at once, for two threads may have something to say
         sys.stdout.flush()
 
-    def think(self, answers: Iterator[Analysis], report: Report = lambda analysis: None) -> Analysis:
-        """The last of the engine's answers that comes before an interruption; each is reported."""
+    def think(
+        self, answers: Iterator[Analysis], report: Report = lambda analysis: None, endless: bool = False
+    ) -> Analysis:
+        """The last of the engine's answers before an interruption; each is reported.
+
+        If it is `endless`, it waits for the interruption, even after the final answer.
+        """
         self._begun, self.thinking = time.monotonic(), True
         for analysis in answers:
             report(analysis)
             if self.interrupted:
                 break
+        if endless:
+            self.await_interruption()
         self.thinking = False
         return analysis
 
@@ -145,9 +152,11 @@ class Talk(ABC):
         return self.called or (self._ended and time.monotonic() - self._begun > PATIENCE)
 
     def await_interruption(self) -> None:
-        """Wait until an urgent line comes, or the last."""
+        """Wait until an urgent line comes, or the last; other lines can interject meanwhile."""
+        self.thinking = True
         with self._news:
             self._news.wait_for(lambda: self.called or self._ended)
+        self.thinking = False
 
     def _listen(self) -> None:
         """Hear lines until there are no more; then see to it that no thought goes on for long."""

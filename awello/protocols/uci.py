@@ -132,9 +132,7 @@ class Uci(Talk):
             self.say(f"info depth {analysis.depth} score cp {score} pv {moves}")
 
         if endless:
-            found = self.think(self.engine.analyse(position), show)
-            self.await_interruption()
-            return found
+            return self.think(self.engine.analyse(position), show, endless=True)
         if known := self._from_book(position):
             show(known)
             return known
