@@ -87,4 +87,7 @@ class Clock:
 def parse_clock(text: str) -> Clock:
     """The clock of a text such as `5m` or `30s+500ms`: time for the game, and time added after each move."""
     main, plus, increment = text.partition("+")
-    return Clock(parse_seconds(main), parse_seconds(increment) if plus else 0.0)
+    clock = Clock(parse_seconds(main), parse_seconds(increment) if plus else 0.0)
+    if not clock.seconds:
+        raise SpecError(f"the clock {text!r} leaves no time to play: give some, such as 5m or 30s+500ms")
+    return clock

@@ -66,6 +66,8 @@ def test_limits_and_clocks() -> None:
     assert parse_clock("5m+3s") == Clock(300, 3)
     assert Clock(10, 3).spend(4) == Clock(9, 3)
     assert Clock(10, 3).spend(11).seconds < 0
+    with pytest.raises(SpecError, match="the clock '0ms' leaves no time to play"):
+        parse_clock("0ms")
 
 
 def test_unknown_players_and_settings_are_refused() -> None:

@@ -151,9 +151,9 @@ WRONG = [
     ((*BOT, "ftp://127.0.0.1"), "is not the address of a club"),
     ((*BOT, "http://"), "is not the address of a club"),
     ((*BOT, "http://127.0.0.1:http"), "is not the address of a club"),
-    ((*BOT, "http://127.0.0.1:1", "--seek", "othello 0s"), "--seek '0s' leaves no time to play"),
-    (("play", "othello", "--clock", "0s"), "--clock '0s' leaves no time to play"),
-    (("match", "othello", "random", "random", "--clock", "0s"), "--clock '0s' leaves no time to play"),
+    ((*BOT, "http://127.0.0.1:1", "--seek", "othello 0s"), "the clock '0s' leaves no time to play"),
+    (("play", "othello", "--clock", "0s"), "the clock '0s' leaves no time to play"),
+    (("match", "othello", "random", "random", "--clock", "0s"), "the clock '0s' leaves no time to play"),
     (("analyse", "f5d6c3", "--limit", "@soon"), "'soon' is no limit: write 6 (plies), 100ms"),
     (("--import", "missing.py", "players"), "--import missing.py: there is no such file"),
     (

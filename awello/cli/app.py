@@ -18,7 +18,6 @@ from awello.errors import AwelloError, ConfigError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from awello.limits import Clock
     from awello.position import Position
     from awello.rules.game import Game
 
@@ -74,15 +73,6 @@ def start_position(game: "Game", text: str | None) -> "Position":
     from awello.position import Position, parse_position
 
     return Position.start(game) if text is None else parse_position(text, game)
-
-
-def read_clock(text: str, option: str = "--clock") -> "Clock":
-    """The clock of an option, which must leave some time to play."""
-    from awello.limits import parse_clock
-
-    if not (clock := parse_clock(text)).seconds:
-        raise ConfigError(f"{option} {text!r} leaves no time to play: give some, such as 5m or 30s+500ms")
-    return clock
 
 
 def check_output(file: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json, progress, read_clock
+from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json, progress
 
 if TYPE_CHECKING:
     from awello.learn.autoplay import Played
@@ -46,7 +46,7 @@ def autoplay(
     from awello.errors import ConfigError
     from awello.learn.autoplay import Plan, Played
     from awello.learn.autoplay import autoplay as play
-    from awello.limits import Clock, parse_limit
+    from awello.limits import Clock, parse_clock, parse_limit
     from awello.players.otage import GAMES
 
     if limit and clock:
@@ -55,7 +55,7 @@ def autoplay(
     if parsed and (parsed.level is not None or 0 in (parsed.depth, parsed.nodes, parsed.seconds)):
         raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
     workers, learnt, new = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[Played](), 0
-    time = read_clock(clock) if clock else Clock()
+    time = parse_clock(clock) if clock else Clock()
     plan = Plan(parsed, time, seed, plies, passes)
     try:
         with crew(workers) if workers != 1 else nullcontext(map) as each, progress("autoplay", games) as step:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from awello.cli.app import app, read_clock
+from awello.cli.app import app
 from awello.errors import ConfigError
 
 
@@ -40,6 +40,7 @@ def bot(  # nosec B107 # no token unless one is given
     """
     import asyncio
 
+    from awello.limits import parse_clock
     from awello.protocols.club import Bot, Manners
     from awello.rules.game import Game
 
@@ -54,7 +55,7 @@ def bot(  # nosec B107 # no token unless one is given
     words = seek.split()
     if words and len(words) != 2:
         raise ConfigError(f"{seek!r} is no game to seek: write a game and a time, such as 'othello 5m'")
-    wanted = (games[words[0]], read_clock(words[1], "--seek")) if words else None
+    wanted = (games[words[0]], parse_clock(words[1])) if words else None
     kinds = frozenset(games[name] for name in kind) if kind else frozenset(Game)
     entered = int(tournament) if tournament.isdecimal() else tournament or None
     manners = Manners(kinds, most, frozenset(name.lower() for name in only or ()), wanted, not casual, entered)

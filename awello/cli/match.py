@@ -16,7 +16,6 @@ from awello.cli.app import (
     chosen_jobs,
     print_json,
     progress,
-    read_clock,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def match(
     from awello.arena.match import Match
     from awello.arena.openings import load_openings
     from awello.errors import ConfigError
-    from awello.limits import Clock
+    from awello.limits import Clock, parse_clock
     from awello.rules.game import find_game
 
     chosen = find_game(game, size, variant)
@@ -59,7 +58,7 @@ def match(
     if records and not json:
         raise ConfigError("--records goes with --json: add it, or leave --records out")
     play_and_report(
-        Match(chosen, first, second, games, seed, lines, Clock() if clock is None else read_clock(clock)),
+        Match(chosen, first, second, games, seed, lines, Clock() if clock is None else parse_clock(clock)),
         chosen_jobs(jobs, cluster),
         json,
         records,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import GameName, PositionText, Size, Variant, app, read_clock, start_position
+from awello.cli.app import GameName, PositionText, Size, Variant, app, start_position
 
 if TYPE_CHECKING:
     from awello.limits import Clock
@@ -27,12 +27,13 @@ def play(
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same game", metavar="S")] = None,
 ) -> None:
     """Play a game in the terminal. Type help when it is your turn."""
+    from awello.limits import parse_clock
     from awello.players.player import make_player
     from awello.rules.game import find_game
 
     start = start_position(find_game(game, size, variant), position)
     chance = random.getrandbits(32) if seed is None else seed
-    time = None if clock is None else read_clock(clock)
+    time = None if clock is None else parse_clock(clock)
     play_here([make_player(first), make_player(second)], start, chance, clock=time)
 
 
