@@ -8,8 +8,11 @@ import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
 PRIVATE = 0o700
 FRESH = "AWELLO_TEMPORARY_CACHE"  # tells worker processes which temporary folder their parent made
@@ -39,18 +42,25 @@ def _folder(chosen: str, mac: str, windows: str, unix: str, usual: str) -> Path:
     return Path(base).expanduser() / "awello"
 
 
-def write_atomically(path: Path, data: bytes | str) -> None:
-    """Replace the content of a file (text as UTF-8); whenever the process is killed, the file is the old or the new."""
+@contextmanager
+def replace_atomically(path: Path) -> Iterator[BinaryIO]:
+    """A file to write, which replaces `path` at the end: if the process is killed, the file is the old or the new."""
     path = path.resolve()  # so that a link stays a link
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with draft.open("wb") as file:
-            file.write(data.encode() if isinstance(data, str) else data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, data: bytes | str) -> None:
+    """Replace the content of a file (text as UTF-8) as a whole or not at all."""
+    with replace_atomically(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
 
 
 @cache

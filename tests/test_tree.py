@@ -1,6 +1,7 @@
 """Searched trees: the same values and counts as the kernels, and pictures that show them."""
 
 import json
+import os
 import random
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
@@ -377,11 +378,10 @@ def test_a_picture_is_written_completely_or_not_at_all(tmp_path: Path, monkeypat
     file = tmp_path / "tree.svg"
     file.write_text("old")
 
-    def fail(path: Path, text: str, encoding: str) -> None:
-        path.write_bytes(b"half")
+    def fail(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(ConfigError, match="No space left on device"):
         write_whole(file, "new")
     assert file.read_text() == "old"

@@ -1,7 +1,5 @@
 """`awello tree`: see an algorithm think."""
 
-import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +7,7 @@ import typer
 
 from awello.cli.app import Json, PositionText, Size, Variant, app, print_json, start_position
 from awello.errors import ConfigError, SpecError
+from awello.folders import write_atomically
 
 if TYPE_CHECKING:
     from awello.players.spec import Spec
@@ -74,13 +73,9 @@ def report(tree: "Tree", svg: Path | None, plies: int | None, windows: bool, jso
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file completely or not at all."""
-    draft = path.parent / f".{path.name}.{os.getpid()}"
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise ConfigError(f"cannot write {str(path)!r}: it is no plain file")
-        draft.write_text(text, "utf-8")
-        draft.replace(path)
+        write_atomically(path, text)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None

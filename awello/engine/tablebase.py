@@ -6,7 +6,6 @@ is first needed, larger ones by `awello tablebase build`.
 """
 
 import random
-import tempfile
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +30,7 @@ from awello.engine.retrograde import (
     settle,
 )
 from awello.errors import AwelloError, ConfigError
-from awello.folders import user_cache, writable_cache
+from awello.folders import replace_atomically, user_cache, writable_cache
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -184,12 +183,10 @@ def _header(game: Game, seeds: int, checksum: int) -> bytes:
 
 
 def _write(base: Tablebase) -> None:
-    """Keep a table: the file is whole or not there at all."""
-    folder().mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder(), delete=False) as file:
+    """Store a table in the cache."""
+    with replace_atomically(folder() / f"{base.game}.table") as file:
         file.write(_header(base.game, base.seeds, zlib.crc32(base.table.data)))
         file.write(base.table.data)
-    Path(file.name).replace(folder() / f"{base.game}.table")
     _open.cache_clear()
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.evaluate.perceptron import AWALE_INPUTS, AWALE_MOVES, OTHELLO_INPUTS, OTHELLO_MOVES, WIDTH
+from awello.folders import replace_atomically
 from awello.rules.game import Game
 
 Weights = npt.NDArray[np.float32]
@@ -65,11 +66,9 @@ class Network:
         return views
 
     def save(self, file: Path, **more: Any) -> None:
-        """Write it down, with whatever else belongs to it; the file is whole at every moment."""
-        beside = file.with_name(file.name + ".part")
-        with beside.open("wb") as content:
+        """Write the network to a file, with whatever else belongs to it."""
+        with replace_atomically(file) as content:
             np.savez_compressed(content, name=self.name, layers=self.layers, weights=self.weights, **more)
-        beside.replace(file)
 
 
 def new_network(game: Game, layers: int, chance: np.random.Generator) -> Network:

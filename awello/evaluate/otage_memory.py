@@ -19,6 +19,7 @@ from awello.errors import ConfigError
 from awello.evaluate import otage
 from awello.evaluate.heuristics import positional
 from awello.evaluate.settings import Block, Heuristic
+from awello.folders import write_atomically
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -156,9 +157,7 @@ class Memory:
 
     def write(self, file: Path) -> None:
         """Write everything, as a whole or not at all."""
-        draft = file.with_name(f".{file.name}")
-        draft.write_text(self.format(), "utf-8")
-        draft.replace(file)
+        write_atomically(file, self.format())
 
     def note(self, record: Record) -> None:
         """Learn from a finished game: each pattern that a side met when it was to move shares that side's result."""

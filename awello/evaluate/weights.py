@@ -18,6 +18,7 @@ from awello.errors import ConfigError
 from awello.evaluate.network import DAMAGED
 from awello.evaluate.patterns import FIRST, LANES, NUMBERS, SIZES, VIEWS, WIDTH
 from awello.evaluate.pits import ROWS, UNITS
+from awello.folders import replace_atomically
 from awello.memory import address_of
 
 VERSION = 1
@@ -72,10 +73,9 @@ def load_patterns(file: Path) -> Patterns:
 
 
 def save_patterns(file: Path, patterns: Patterns) -> None:
-    """Write weights and their card; the file is whole or as it was before."""
-    draft = file.with_name(f".{file.name}.npz")
-    np.savez_compressed(draft, version=VERSION, weights=patterns.weights, card=json.dumps(patterns.card))
-    draft.replace(file)
+    """Write weights and their card."""
+    with replace_atomically(file) as content:
+        np.savez_compressed(content, version=VERSION, weights=patterns.weights, card=json.dumps(patterns.card))
 
 
 def shipped(name: str) -> Path:

@@ -1,15 +1,14 @@
 """A report in a folder: the same text as Markdown and HTML, each table as CSV, each plot as PNG and SVG."""
 
 import csv
-import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from markdown_it import MarkdownIt
 
 from awello.errors import ConfigError
+from awello.folders import replace_atomically
 
 PLOTS = (".svg", ".png")
 Draw = Callable[[Any], None]
@@ -44,13 +43,10 @@ def check_plot(path: Path) -> None:
 
 def write_plot(path: Path, draw: Draw) -> None:
     """Write a plot completely or not at all."""
-    draft = path.parent / f".{path.name}.{os.getpid()}"
     try:
-        _figure(draw).savefig(draft, dpi=120, format=path.suffix.lower().removeprefix("."))
-        draft.replace(path)
+        with replace_atomically(path) as file:
+            _figure(draw).savefig(file, dpi=120, format=path.suffix.lower().removeprefix("."))
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}") from None
 
 

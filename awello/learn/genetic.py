@@ -20,6 +20,7 @@ from typing import Any
 from awello import __version__
 from awello.errors import ConfigError
 from awello.evaluate.settings import Heuristic
+from awello.folders import write_atomically
 from awello.learn.categories import GAMES, learn_scores
 from awello.position import Position
 from awello.rules.game import Game, find_game
@@ -258,16 +259,14 @@ def learn_order(
 
 # ---- the file -------------------------------------------------------------------------------------------------------
 def save(file: Path, plan: Plan, evolution: Evolution, scores: Sequence[int] = ()) -> None:
-    """Write down completely or not at all what was learnt, and all that is needed to go on."""
+    """Write what was learnt, and all that is needed to resume."""
     content = {
         "weights": {plan.heuristic: plan.weights(evolution.best)},
         "scores": scores,
         "learning": {"awello": __version__, **asdict(plan)},
         **asdict(evolution),
     }
-    draft = file.with_name(f".{file.name}")
-    draft.write_text(json.dumps(content) + "\n", "utf-8")
-    draft.replace(file)
+    write_atomically(file, json.dumps(content) + "\n")
 
 
 def resume(file: Path, plan: Plan) -> Evolution:

@@ -34,6 +34,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from awello.errors import ConfigError
+from awello.folders import replace_atomically
 from awello.learn.network_figures import examine, figures, judge
 from awello.learn.network_files import can_export, export, keep_age, load_network, load_parts, save_network
 from awello.learn.network_lessons import Lessons, Teacher, ask_teacher, losses
@@ -169,12 +170,11 @@ class Training:
     COUNTS = "step", "seconds", "score", "stale"
 
     def keep(self, file: Path) -> None:
-        """Write down all that is needed to go on; the file is whole at every moment."""
-        beside = file.with_name(file.name + ".part")
+        """Write all that is needed to resume."""
         parts = {name: getattr(self, name).state_dict() for name in self.PARTS}
         marks = {"plan": asdict(self.plan), "positions": self.mark}
-        torch.save(marks | parts | {name: getattr(self, name) for name in self.COUNTS}, beside)
-        beside.replace(file)
+        with replace_atomically(file) as content:
+            torch.save(marks | parts | {name: getattr(self, name) for name in self.COUNTS}, content)
 
     @property
     def mark(self) -> list[int]:

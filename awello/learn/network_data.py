@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from awello.archive.archive import Archive, Wanted
 from awello.errors import AwelloError, ConfigError
+from awello.folders import replace_atomically
 from awello.formats.wthor import read_wthor
 from awello.learn.positions import MOVES, NO_MOVE, collect
 from awello.position import Position
@@ -29,10 +30,8 @@ def write_games(places: Sequence[Path], file: Path) -> int:
     """Write the games of WTHOR files, of folders of them and of archives to a file; how many there are."""
     arrays = pack(record for place in places for record in read_records(place))
     file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_name(file.name + ".part")
-    with beside.open("wb") as content:
+    with replace_atomically(file) as content:
         np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # its other option is no array
-    beside.replace(file)
     return len(arrays["year"])
 
 

@@ -38,6 +38,7 @@ from awello.evaluate.pits import (
     WHOLE,
 )
 from awello.evaluate.weights import aligned
+from awello.folders import replace_atomically
 from awello.kernel import U, Words
 from awello.learn.awale_games import LONGEST, PRIZE, VALUE, play_one
 from awello.rules.awale import START
@@ -210,7 +211,6 @@ def load_network(file: Path) -> Network:
 
 
 def save_network(file: Path, network: Network) -> None:
-    """Write weights, and what it takes to go on; the file is whole or as it was before."""
-    draft = file.with_name(f".{file.name}.npz")
-    np.savez(draft, weights=network.weights(), **vars(network))
-    draft.replace(file)
+    """Write weights, and all that is needed to resume."""
+    with replace_atomically(file) as content:
+        np.savez(content, weights=network.weights(), **vars(network))
