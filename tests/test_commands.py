@@ -81,7 +81,7 @@ def test_run_honours_every_key(tmp_path: Path) -> None:
         results[seed] = read("run", str(file), "--json", "--records")["records"]
         assert all(record.startswith("f5f6e6f4") for record in results[seed])
     assert results[1] != results[2]
-    file.write_text(base + "clock: 0ms\n")
+    file.write_text(base + "clock: 0.000001ms\n")
     assert sum(read("run", str(file), "--json")["forfeits"].values()) == 2
     file.write_text(base)
     shown = awello("run", str(file)).stdout

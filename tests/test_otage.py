@@ -266,7 +266,7 @@ def test_threads_find_the_same_values() -> None:
 
 
 def test_it_thinks_on_the_opponents_time() -> None:
-    player = make_player("otage@20ms,ponder=true,threads=2")
+    player = make_player("otage@3,ponder=true,threads=2")
     assert isinstance(player, Otage)
     player.begin(Game.OTHELLO, 1)
     position, guessed = parse_transcript("f5d6c3d3c4").final, 0
