@@ -74,6 +74,33 @@ def test_other_variants_share_the_board_of_awale() -> None:
     assert Position(Game.ROMEIN, position.own, position.opp, position.side) in index
 
 
+def test_captured_seeds_do_not_hide_a_position() -> None:
+    index, record = RatedPositions(), random_record(Game.ABAPA, 3)
+    table = table_after(Record(record.start, record.moves[: FIRST_PLY + 2]))
+    index.update(table)
+    now = table.position
+    for position in (now, *(now.after(move) for move in now.legal_moves())):
+        assert Position(now.game, position.own + (1 << 48), position.opp, position.side) in index
+
+
+def test_the_position_before_a_forced_pass_is_known() -> None:
+    """After each move, as the club updates the index."""
+    seen = 0
+    for seed in range(40):
+        index, record = RatedPositions(), random_record(Game.OTHELLO, seed)
+        table = new_table(1, Game.OTHELLO, (1, 2), Clock(300), True, 0.0)
+        for position, move in zip(record.positions(), record.moves, strict=False):
+            if move == PASS:
+                continue
+            table = table.play(1 + position.side, len(table.moves), position.format_move(move), 0.0)
+            index.update(table)
+            if not table.over and table.moves[-1] == PASS and len(table.moves) > FIRST_PLY:
+                *_, before_pass, now = Record(record.start, table.moves).positions()
+                assert before_pass in index and now in index
+                seen += 1
+    assert seen > 5
+
+
 def test_openings_and_friendly_games_are_free() -> None:
     index, whole = RatedPositions(), random_record(Game.OTHELLO, 3)
     opening = table_after(Record(whole.start, whole.moves[: FIRST_PLY - 1]), 1)

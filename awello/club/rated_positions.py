@@ -1,18 +1,21 @@
 """Positions of rated games in progress, which the page must not analyse: found in microseconds, in any symmetry.
 
-For each game the index holds its position, the one before and all that can follow: whoever looks for help has one of
-these on the board.  The first plies of a game are opening knowledge and are left out.
+For each game the index holds its position, the one before and all that can follow: a player who looks for help has one
+of these on the board.  The first plies of a game are opening knowledge and are left out.  Captured seeds do not count,
+since the best move does not depend on them.
 """
 
 from collections import Counter
 
 import numpy as np
 
+from awello.bits import FULL
 from awello.club.table import Table
 from awello.kernel import U
 from awello.position import Position
 from awello.record import Record, replay
-from awello.rules.game import Game, canonical_children
+from awello.rules.awale import ROW
+from awello.rules.game import PASS, Game, canonical_children
 from awello.rules.game import replay as replay_words
 
 FIRST_PLY = 10  # from which on positions are kept
@@ -58,12 +61,18 @@ def _board(game: Game) -> int:
 
 
 def _key(position: Position) -> Key:
-    return (_board(position.game), *position.canonical())
+    return _key_of(position.game, *position.canonical())
+
+
+def _key_of(game: Game, own: int, opp: int) -> Key:
+    """The key of a board, whose symmetry is the canonical one."""
+    seen = int(ROW) if game >= Game.ABAPA else FULL
+    return _board(game), own & seen, opp & seen
 
 
 def _keys_of(table: Table, old: list[Key]) -> list[Key]:
     """The position of a game, the one before and those that can follow; `old` are the keys it had so far."""
-    position, board = table.position, _board(table.game)
+    position = table.position
     here = _key(position)
     if old:
         before = old[1] if old[0] == here else old[0]
@@ -71,4 +80,6 @@ def _keys_of(table: Table, old: list[Key]) -> list[Key]:
         before = _key(replay(Position.start(table.game), table.moves[:-1])[1])
     words = np.empty((MOST_MOVES, 2), np.uint64)
     count = canonical_children(int(table.game), U(position.own), U(position.opp), words)
-    return [here, before, *((board, own, opp) for own, opp in words[:count].tolist())]
+    children = [_key_of(table.game, own, opp) for own, opp in words[:count].tolist()]
+    before_pass = [_key(Position(table.game, position.opp, position.own))] if table.moves[-1] == PASS else []
+    return [here, before, *children, *before_pass]
