@@ -13,7 +13,7 @@ from waiting import wait_until
 
 from awello.web import contests as module
 from awello.web.app import create_app
-from awello.web.contests import Busy, Contests, Plan
+from awello.web.contests import Busy, Contest, Contests, Plan
 from awello.web.process import CONTEST_NICE
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
@@ -68,6 +68,14 @@ def test_a_network_runs_one_contest_and_all_of_them_few(contests: Contests) -> N
     contests.start(plan, "three")
 
 
+def test_a_running_contest_is_not_started_again(contests: Contests) -> None:
+    name, _ = contests.start(Plan.model_validate(PLAN), "one")
+    process = process_of(contests, name)
+    with pytest.raises(Busy, match="this contest is running"):
+        contests.resume(name, "two")
+    assert process_of(contests, name) is process
+
+
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no priorities")
 def test_contests_have_low_priority(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWELLO_NICE")
@@ -95,6 +103,23 @@ def test_the_oldest_contest_of_guests_makes_room(contests: Contests, monkeypatch
         names.append(contests.start(Plan.model_validate(PLAN), "one")[0])
         contests.stop(names[-1])
     assert {contest.folder.name for contest in contests.list()} == set(names[1:])
+
+
+def test_a_network_makes_room_for_itself_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contests of the owner stay, and so do those of others as long as one network has many."""
+    monkeypatch.setattr(module, "MOST_OF_GUESTS", 4)
+    monkeypatch.setattr(module, "MOST_OF_NETWORK", 2)
+    monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())
+    plan = Plan.model_validate(PLAN)
+    owners, _ = Contests(tmp_path).start(plan)
+    contests = Contests(tmp_path, for_guests=True)
+    others, _ = contests.start(plan, "two")
+    own = [contests.start(plan, "one")[0] for _ in range(10)]
+    assert {contest.folder.name for contest in contests.list()} == {owners, others, *own[-2:]}
+    for number in range(10):
+        contests.start(plan, f"network {number}")
+    kept = {contest.folder.name for contest in contests.list()}
+    assert owners in kept and len(kept) == 5 and not kept & {others, *own}
 
 
 def test_an_interrupted_write_leaves_the_contest(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:

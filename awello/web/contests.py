@@ -36,7 +36,7 @@ from awello.web.guest_players import guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
 
-MOST_KEPT, MOST_OF_GUESTS = 200, 40  # contests in the folder; and where guests begin them
+MOST_KEPT, MOST_OF_GUESTS, MOST_OF_NETWORK = 200, 40, 5  # contests that are kept: the owner's, of guests, of a network
 MOST_RUNNING, MOST_SECONDS = 2, 600.0  # contests of guests at once, and for how long each
 MOST_BOTS, MOST_ROUNDS, MOST_PLIES, MOST_TIME = 8, 50, 12, 5.0
 TOLERANCE = 0.1  # seconds by which a move may be late: the server has other work too
@@ -98,6 +98,8 @@ class Kept(BaseModel):
     """Why it failed, if it did."""
     key: str = ""
     """The digest of the key with which it can be changed."""
+    by_guest: bool = False
+    """Whether a guest started it, so that it may be deleted to make room for another."""
 
 
 class Contest:
@@ -251,9 +253,9 @@ class Contests:
         with self._lock:
             self._check_running(network)
             plan = plan.model_copy(update={"players": list(plan.tournament().specs)})
-            self._make_room()
+            self._make_room(network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
-            kept = Kept(plan=plan, begun=datetime.now(UTC), key=_digest(key))
+            kept = Kept(plan=plan, begun=datetime.now(UTC), key=_digest(key), by_guest=self.for_guests)
             self._run(Contest(self.folder / name, kept, network))
             return name, key
 
@@ -261,6 +263,8 @@ class Contests:
         """Play what is missing of a contest."""
         with self._lock:
             contest = self.get(name)
+            if contest.running:
+                raise Busy("this contest is running: wait for it or stop it")
             if contest.state == "finished":
                 raise AwelloError("this contest is finished: start a new one")
             self._check_running(network)
@@ -312,18 +316,18 @@ class Contests:
         contest.start(MOST_SECONDS if self.for_guests else None)
         self._recent[contest.folder.name] = contest
 
-    def _make_room(self) -> None:
-        """Refuse to keep one contest too many; the oldest one of guests goes instead."""
-        if len(names := self._names()) < (MOST_OF_GUESTS if self.for_guests else MOST_KEPT):
-            return
+    def _make_room(self, network: str) -> None:
+        """Delete the oldest contest of the network, or of all guests, if too many are kept; never one of the owner."""
         if not self.for_guests:
-            raise AwelloError(f"{MOST_KEPT} contests are kept already: delete some first")
-        running = [contest.folder.name for contest in self._running()]
-        oldest = min(
-            (self.folder / name for name in names if name not in running), key=lambda each: each.stat().st_mtime
-        )
-        self._recent.pop(oldest.name, None)
-        shutil.rmtree(oldest)
+            if len(self._names()) >= MOST_KEPT:
+                raise AwelloError(f"{MOST_KEPT} contests are kept already: delete some first")
+            return
+        guests = [contest for contest in self.list() if contest.kept.by_guest and not contest.running]
+        mine = [contest for contest in guests if contest.network == network]
+        if len(mine) >= MOST_OF_NETWORK or len(guests) >= MOST_OF_GUESTS:
+            oldest = (mine if len(mine) >= MOST_OF_NETWORK else guests)[-1].folder
+            self._recent.pop(oldest.name, None)
+            shutil.rmtree(oldest)
 
     def _check_running(self, network: str) -> None:
         running = self._running()
