@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 from waiting import PATIENCE
 
 from awello import PASS, Game, Position
@@ -301,6 +301,14 @@ def test_a_game_comes_back_as_it_was(desk: Desk, game: Game) -> None:
     assert desk.read(load_tables) == []
     row = desk.read(lambda connection: connection.execute(select(games)).one())
     assert table_of(row) == table and table_of(row).winner == table.winner
+
+
+def test_a_damaged_game_is_named(desk: Desk) -> None:
+    table = seat(desk, Game.OTHELLO6, Clock(300.0))
+    damaged = update(games).where(games.c.id == table.number).values(moves=b"\x00")
+    desk.write(lambda connection: connection.execute(damaged).rowcount).result()
+    with pytest.raises(ArchiveError, match=f"game {table.number} of the club is damaged: its move 1 is not legal"):
+        desk.read(load_tables)
 
 
 def test_numbers_follow_each_other(desk: Desk) -> None:

@@ -43,8 +43,7 @@ class Archiving:
                     for row in rows:
                         last = row.id
                         with suppress(AwelloError):  # one that cannot be does not keep the others
-                            seat = await self.books.read(partial(sit_down, table=table_of(row)))
-                            await self._archive(seat, write)
+                            await self._archive(await self.books.read(partial(_load_seat, row=row)), write)
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
                     await self._ended.wait()
@@ -55,6 +54,10 @@ class Archiving:
             await archive(await self.books.read(partial(record_of, table=table, names=names)))
         done = update(games).where(games.c.id == table.number).values(archived=True)
         await self.books.write(lambda connection: connection.execute(done).rowcount)
+
+
+def _load_seat(connection: Connection, row: Row[Any]) -> Seat:
+    return sit_down(connection, table_of(row))
 
 
 def _rows(connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:

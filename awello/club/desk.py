@@ -30,7 +30,7 @@ from awello.club.table import AGREED, DRAWN, LIMIT, Table
 from awello.errors import ArchiveError, ConfigError
 from awello.limits import Clock
 from awello.position import Position
-from awello.record import Record
+from awello.record import Record, replay
 from awello.rules.game import Game
 
 AT_ONCE = 256  # acts in one transaction
@@ -258,9 +258,9 @@ def load_tables(connection: Connection) -> list[Table]:
 def table_of(row: Any) -> Table:
     """The game of a row."""
     game, moves = Game(row.game), tuple(array("b", row.moves))
-    position = Position.start(game)
-    for move in moves:
-        position = position.after(move)
+    legal, position = replay(Position.start(game), moves)
+    if legal < len(moves):
+        raise ArchiveError(f"game {row.id} of the club is damaged: its move {legal + 1} is not legal")
     seconds = tuple(array("f", row.seconds))
     state = (row.rated, row.since, (row.first_left, row.second_left), position, moves, seconds)
     control = Clock(row.base, row.increment)

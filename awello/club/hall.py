@@ -338,11 +338,10 @@ class Hall:
         return await self.books.read(partial(sit_down, table=table))
 
     async def _from_books(self, number: int) -> Seat:
-        asked = select(games).where(games.c.id == number)
-        row = await self.books.read(lambda connection: connection.execute(asked).first())
-        if row is None:
+        seat = await self.books.read(partial(_load_seat, number=number))
+        if seat is None:
             raise Refused("absent", f"there is no game {number}")
-        return await self._seat(table_of(row))
+        return seat
 
     # ---- telling -----------------------------------------------------------------------------------------------------
     def tell_account(self, account: int, message: Message) -> None:
@@ -379,6 +378,12 @@ class Hall:
 
 def _most_games(account: Account) -> int:
     return MOST_PROGRAM_GAMES if account.program else MOST_GAMES
+
+
+def _load_seat(connection: Connection, number: int) -> Seat | None:
+    """A game that is stored."""
+    row = connection.execute(select(games).where(games.c.id == number)).first()
+    return None if row is None else sit_down(connection, table_of(row))
 
 
 async def _for_ever(work: Callable[[], Awaitable[None]], pause: float = PULSE) -> None:

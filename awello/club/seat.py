@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -79,17 +79,17 @@ class Seat:
     """How often each account has come back to the game."""
 
     def __post_init__(self) -> None:
-        self._add_names(Position.start(self.table.game), self.table.moves)
+        self._add_names(self.table.moves)
 
     def follow(self, table: Table) -> None:
         """Take the game as it is now; its moves continue those known here."""
-        self._add_names(self.table.position, table.moves[len(self.names) :])
+        self._add_names(table.moves[len(self.names) :])
         self.table = table
 
-    def _add_names(self, position: Position, moves: Sequence[int]) -> None:
-        for move in moves:
-            self.names.append(position.format_move(move))
-            position = position.after(move)
+    def _add_names(self, moves: Sequence[int]) -> None:
+        start = Position.start(self.table.game)
+        movers = start, replace(start, side=1)  # the name of a move depends on the board only through the side
+        self.names += [movers[ply % 2].format_move(move) for ply, move in enumerate(moves, len(self.names))]
 
     def view(self, now: float) -> Message:
         """The whole game, for those who are told."""
