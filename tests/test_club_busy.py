@@ -14,7 +14,8 @@ from conftest import ROOT
 
 from awello.protocols import club as protocol
 from awello.protocols.club import Bot
-from awello.web import clubhouse
+from awello.web import app as web
+from awello.web import clubhouse, live
 
 ODD = [
     '{"id": 1, "do": ["x"]}',
@@ -120,6 +121,29 @@ def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeyp
             assert mover.ask("move", game=number, ply=state["ply"], move=move)["code"] == "often", "it is not legal"
         other = (second, first)[state["mover"]]
         assert other.ask("move", game=number, ply=state["ply"], move=state["legal"][0])["code"] == "often"
+
+
+def test_messages_without_an_account_are_paid_by_their_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
+) -> None:
+    """However many connections it has; another network and accounts are not affected."""
+    monkeypatch.setattr(live, "PATIENCE", 0.0)
+    monkeypatch.setattr(web, "COSTS", (40.0, 1.0))
+    with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as guest:
+
+        def codes(network: str) -> list[str | None]:
+            found = []
+            for _ in range(3):
+                with guest.channel(**{"x-forwarded-for": network}) as talk:
+                    found += [talk.ask("lobby").get("code") for _ in range(4)]
+            return found
+
+        spent = codes("203.0.113.7")
+        assert spent[0] is None and spent[-4:] == ["often"] * 4
+        assert codes("203.0.113.8")[0] is None
+        sign_up(guest, "Ann")
+        with guest.channel(**{"x-forwarded-for": "203.0.113.7"}) as talk:
+            assert talk.ask("lobby")["ok"]
 
 
 class Connection:

@@ -70,6 +70,16 @@ def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> No
     assert refused.headers["connection"] == "close" and refused.json()["code"] == "often"
 
 
+def test_bytes_without_an_announced_length_are_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "monotonic", lambda: 100.0)
+    costs, levels = Buckets(*door.COSTS), []
+    guarded = door.Door(create_app(0, archive=None), costs=costs)
+    for address, body in (("203.0.113.1", b" " * 50_000), ("203.0.113.2", iter([b" " * 50_000]))):
+        client_at(address, guarded).post("/api/read", content=body)
+        levels.append(costs.find(address).level)
+    assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < door.COSTS[0] - 10
+
+
 def test_dear_requests_cost_more() -> None:
     small, file = door.cost_of("/api/line", 100), door.cost_of("/static/js/server.js", 0)
     assert file < small < door.cost_of("/api/line", 6000) < door.cost_of("/api/games", 6000)

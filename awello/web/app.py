@@ -100,7 +100,7 @@ def create_app(
             return
         from awello.web.club_channel import attend
 
-        await attend(socket, app.state.clubhouse)
+        await attend(socket, app.state.clubhouse, costs)
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:

@@ -34,16 +34,17 @@ from awello.web.clubhouse import (
 )
 from awello.web.complaints import complaint
 from awello.web.door import Refusal, address_of
-from awello.web.limits import Bucket, network_of
-from awello.web.live import MOST_WRONG, POLICY_VIOLATION, WrongMessage, read_message, take_identity
+from awello.web.limits import Bucket, Buckets, network_of
+from awello.web.live import MOST_WRONG, POLICY_VIOLATION, WrongMessage, afford, read_message, take_identity
 
 WAITING = 256  # messages that wait for somebody who listens slowly
 PING = 5.0  # seconds between two looks at how long the network takes
 PATIENCE = 30.0  # seconds without an answer to them, after which a connection is dead
 TRY_AGAIN = 1013
+WATCHER_COST = 4.0  # milliseconds of the event loop that a message without an account costs its network
 
 
-async def attend(socket: WebSocket, house: Clubhouse) -> None:
+async def attend(socket: WebSocket, house: Clubhouse, costs: Buckets) -> None:
     """Let a connection into the club, and serve it until it ends."""
     network = network_of(address_of(socket))
     if not house.arrivals.take(network):
@@ -61,7 +62,9 @@ async def attend(socket: WebSocket, house: Clubhouse) -> None:
         await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
         return
     bucket = house.messages.find(f"of {account.number}") if account else Bucket(*WATCHER)
-    attendance = Attendance(socket, hall, account, bucket, None if is_loopback(network) else network)
+    outside = None if is_loopback(network) else network
+    share = costs.find(network) if outside and not account else None
+    attendance = Attendance(socket, hall, account, bucket, outside, share)
     digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
     if account:
         house.attending.setdefault(digest, set()).add(attendance.end)
@@ -87,9 +90,16 @@ class Attendance:
     """A connection to the club."""
 
     def __init__(
-        self, socket: WebSocket, hall: Hall, account: Account | None, bucket: Bucket, network: str | None
+        self,
+        socket: WebSocket,
+        hall: Hall,
+        account: Account | None,
+        bucket: Bucket,
+        network: str | None,
+        share: Bucket | None,
     ) -> None:
         self.socket, self.hall = socket, hall
+        self.share = share  # of a network without an account: what its messages cost the event loop
         self.guest = Guest(account, self._tell, network=network, curious=account is None or not account.program)
         self.waiting: asyncio.Queue[Any] = asyncio.Queue(WAITING)
         self.bucket, self.wrong, self.reason = bucket, 0, ""
@@ -152,7 +162,7 @@ class Attendance:
     async def _answer(self, text: str | None) -> None:
         """Carry out a message; its answer says whether that was possible."""
         identity: Any = None
-        allowed = self.bucket.take()
+        allowed = self.bucket.take() and await afford(self.share, text, WATCHER_COST)
         try:
             fields = read_message(text)
             identity = None if fields.get("do") == "pong" else take_identity(fields)

@@ -97,7 +97,8 @@ class Channel:
                 if message["type"] == "websocket.disconnect":
                     return
                 text = message.get("text")
-                if self.bucket.take() and await self._afford(text):
+                share = self.costs.find(self.network) if self.costs else None
+                if self.bucket.take() and await afford(share, text):
                     await self._hear(text)
                 else:
                     self.wrong += 1
@@ -108,14 +109,6 @@ class Channel:
             await _end(*self.questions.values())
         with suppress(*GONE):
             await self.socket.close(POLICY_VIOLATION, "too many wrong messages")
-
-    async def _afford(self, text: str | None) -> bool:
-        """Wait until the network can afford to have a message read; False if that would take too long."""
-        cost = MESSAGE + len(text or "") / BYTES_READ
-        wait = 0.0 if self.costs is None else self.costs.find(self.network).reserve(cost, PATIENCE)
-        if wait:
-            await asyncio.sleep(wait)
-        return wait is not None
 
     async def _hear(self, text: str | None) -> None:
         """Begin or stop what a message asks for."""
@@ -160,6 +153,14 @@ class Channel:
     async def _send(self, identity: Id, answer: Answer) -> None:
         async with self._turn:
             await self.socket.send_text(json.dumps({"id": identity, **answer}))
+
+
+async def afford(share: Bucket | None, text: str | None, cost: float = MESSAGE) -> bool:
+    """Wait until a network can afford a message, by its share of the event loop; False if that would take too long."""
+    wait = 0.0 if share is None else share.reserve(cost + len(text or "") / BYTES_READ, PATIENCE)
+    if wait:
+        await asyncio.sleep(wait)
+    return wait is not None
 
 
 def read_message(text: str | None) -> Fields:
