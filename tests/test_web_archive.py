@@ -376,6 +376,16 @@ def test_guests_bring_no_files(place: str) -> None:
 
 
 # ---- files that go out ----------------------------------------------------------------------------------------------
+def test_a_network_takes_few_files_at_once(place: str, frozen_limits: None) -> None:
+    Archive(place).add(parse_transcript(TIGER))
+    app = create_app(0, host="0.0.0.0", archive=place)
+    with TestClient(app, base_url="http://192.168.0.7:8421", client=("203.0.113.7", 1)) as client:
+        statuses = [client.get("/api/games/file?format=ggf").status_code for _ in range(6)]
+        assert statuses == [200] * 5 + [429]
+        other = TestClient(app, base_url="http://192.168.0.7:8421", client=("203.0.113.8", 1))
+        assert other.get("/api/games/file?format=ggf").status_code == 200
+
+
 def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Record]) -> None:
     def taken(**asked: Any) -> list[Any]:
         answer = client.get("/api/games/file", params=asked)

@@ -18,6 +18,7 @@ from awello.errors import ArchiveError, AwelloError
 from awello.web.door import Refusal
 from awello.web.limits import Bucket, Buckets
 
+DOWNLOADS = (5, 1 / 30)  # files with games that a network may take: at once, and a second
 AT_ONCE = 4  # questions to the archive; others wait, and the rest of the server does not
 RETRY = 10.0  # seconds before an archive that could not be opened is tried again
 MOST_A_MINUTE = 20  # games that one guest may add
@@ -32,7 +33,8 @@ class Archivist:
     def __init__(self, place: str | None = "", for_guests: bool = False) -> None:
         self.place = place
         self.for_guests = for_guests  # whether others than the person at this machine can ask
-        self.importing = Lock()  # one file at a time
+        self.importing, self.exporting = Lock(), Lock()  # one file at a time
+        self.downloads = Buckets(*DOWNLOADS)
         self._archive: Archive | None = None
         self._failed_at = -RETRY
         self._opening = threading.Lock()

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from awello.errors import ArchiveError
 from awello.record import Record
-from awello.web.archivist import Archivist
+from awello.web.archivist import DOWNLOADS, Archivist
 from awello.web.door import Refusal
 from awello.web.limits import Buckets, Turnstile
 from awello.web.logins import LoginLimits
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 COOKIE = "awello_session"
 SIGN_UPS = (5, 1 / 720)  # of an address: at once, and a second
-DOWNLOADS = (5, 1 / 30)  # of an address
 HASHES = 1  # at once
 MEMBER, WATCHER = (200, 60), (40, 5)  # messages of an account, and of a connection that has none: at once, a second
 ARRIVALS = (128, 5)  # connections of an address: at once, and a second

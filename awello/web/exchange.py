@@ -22,7 +22,7 @@ from awello.errors import AwelloError, NotationError
 from awello.formats.files import find_format
 from awello.formats.wthor import Names, parse_names
 from awello.web.complaints import one_line
-from awello.web.door import FILES, Refusal
+from awello.web.door import FILES, OWN, Refusal, address_of, network_of_client
 from awello.web.games import Keeping, Played, Sought
 from awello.web.jobs import call
 from awello.web.page_tasks import write_record
@@ -142,9 +142,11 @@ def _report(report: Report) -> dict[str, Any]:
 
 # ---- out ------------------------------------------------------------------------------------------------------------
 @router.get("/games/file", summary="Games of the archive as a file", response_class=Response, responses=FILE)
-async def take_games_out(asked: Annotated[GamesFile, Query()], archivist: Keeping) -> Response:
+async def take_games_out(asked: Annotated[GamesFile, Query()], archivist: Keeping, client: Request) -> Response:
     """The games that a list with the same filters has, in the order in which they came."""
     wanted = asked.wanted()
+    if address_of(client) not in OWN and not archivist.downloads.take(network_of_client(client)):
+        raise Refusal(429, "often", "so many files at once are too many: wait a minute")
 
     def write(archive: Archive) -> dict[str, bytes]:
         found, _ = archive.latest(wanted, 0)
@@ -155,7 +157,8 @@ async def take_games_out(asked: Annotated[GamesFile, Query()], archivist: Keepin
             raise Refusal(400, "many", f"{more}: filter them, or use 'awello games export'")
         return contents_of(archive, archive.numbers(wanted), find_format(asked.format))
 
-    return packed(await archivist.ask(write))
+    async with archivist.exporting:  # so that other questions to the archive need not wait
+        return packed(await archivist.ask(write))
 
 
 @router.post("/file", summary="A game as a file", response_class=Response, responses=FILE)
