@@ -80,6 +80,23 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
     assert "greedy is in the club as rex" in said
 
 
+def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, said = tmp_path / "club.sqlite", list[str]()
+    one, two = tokens_of(file, "rex", "max")
+
+    def fail(*_: Any) -> Choice:
+        raise RuntimeError("boom")
+
+    async def play(bots: list[Bot]) -> None:
+        async with playing(bots):
+            await wait_until_async(lambda: any("won, resigned" in line for line in said))
+
+    monkeypatch.setattr(clubs, "choose", fail)
+    with serving(file) as address:
+        asyncio.run(play([Bot(address, token, "greedy", SEEK, said.append) for token in (one, two)]))
+    assert any("RuntimeError: boom; the bot resigns" in line for line in said)
+
+
 def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
     file, said = tmp_path / "club.sqlite", list[str]()
     manners = Manners(seek=(Game.OTHELLO, Clock(300.0)))

@@ -117,7 +117,7 @@ def progress(label: str, total: float) -> Iterator[Any]:
 
 def hide_password(text: str) -> str:
     """A text that may hold the address of a database, without its password."""
-    return re.sub(r"(\w+:/+[^:/@\s]*):\S*@", r"\1:***@", text)
+    return re.sub(r"(\w+:/+[^:/@\s]*):(?!PASSWORD@HOST)\S*@", r"\1:***@", text)
 
 
 def fail(message: str, status: int = 2) -> int:

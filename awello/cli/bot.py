@@ -1,6 +1,7 @@
 """`awello bot`: a player of ours in somebody's club."""
 
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import Annotated
@@ -52,12 +53,14 @@ def bot(  # nosec B107 # no token unless one is given
     secret = token or os.environ.get("AWELLO_TOKEN", "")
     if not secret:
         raise ConfigError("a bot needs a token: make one on the club's page, and set AWELLO_TOKEN")
+    if not re.fullmatch(r"[!-~]+", secret):
+        raise ConfigError("the token is not valid: copy it from the club's page without spaces or line breaks")
     words = seek.split()
     if words and len(words) != 2:
         raise ConfigError(f"{seek!r} is no game to seek: write a game and a time, such as 'othello 5m'")
     wanted = (games[words[0]], parse_clock(words[1])) if words else None
     kinds = frozenset(games[name] for name in kind) if kind else frozenset(Game)
-    entered = int(tournament) if tournament.isdecimal() else tournament or None
+    entered = int(tournament) if re.fullmatch(r"[0-9]{1,9}", tournament) else tournament or None
     manners = Manners(kinds, most, frozenset(name.lower() for name in only or ()), wanted, not casual, entered)
     with suppress(KeyboardInterrupt):
         asyncio.run(Bot(server, secret, spec, manners, lambda line: print(line, file=sys.stderr, flush=True)).run())
@@ -67,8 +70,8 @@ def check_server(server: str) -> None:
     """Refuse an address that can never be reached."""
     try:
         parts = urlsplit(server)
-        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is not a number, or brackets that do not match
+        valid = parts.scheme in ("http", "https") and (parts.hostname or "").encode("idna") and parts.port != 0
+    except ValueError:  # a port that is not a number, brackets that do not match, a label that no host can have
         valid = False
     if not valid or any(letter.isspace() for letter in server):
         raise ConfigError(f"--server {server!r} is not the address of a club: write https://HOST or http://HOST:PORT")

@@ -118,11 +118,11 @@ def listen(host: str, port: int | None) -> socket.socket:
             door.bind((host, candidate))
             door.listen()
             return door
-        except OSError as error:
+        except (OSError, TypeError, UnicodeError) as error:  # the last two: a name that no host can have
             door.close()
-            problem = error
+            problem = error.strerror if isinstance(error, OSError) else "it is not the name of a host"
     where = f"port {port}" if port is not None else f"ports {PORT} to {PORT + TRIES - 1}"
-    raise ConfigError(f"cannot listen on {host}, {where}: {problem.strerror}; choose another --host or --port")
+    raise ConfigError(f"cannot listen on {host}, {where}: {problem}; choose another --host or --port")
 
 
 def url(host: str, port: int) -> str:

@@ -241,8 +241,11 @@ class Bot:
                 await self._ask("move", game=number, ply=state["ply"], move=record.final.format_move(choice.move))
             except Resignation:
                 await self._ask("resign", game=number)
-            except AwelloError as error:
-                self.tell(f"game {number}: {error}; it is given up")
+            except ConnectionClosed:
+                raise
+            except Exception as error:
+                said = str(error) if isinstance(error, AwelloError) else f"{type(error).__name__}: {error}"
+                self.tell(f"game {number}: {said}; the bot resigns")
                 await self._ask("resign", game=number)
 
 
