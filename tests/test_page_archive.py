@@ -22,7 +22,7 @@ from browser import (
     visiting,
 )
 from conftest import random_record
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from test_page_look import PHONE, english_left, serious, too_small
 from test_web_archive import names_of
 
@@ -272,6 +272,20 @@ def test_list_of_games(visitor: Visitor, place: str) -> None:
     expect(page.locator("#choose-keeping")).to_have_count(0)
     page.reload()
     expect(page.locator("#clock-bottom .clock-player")).to_have_text("Zoé")
+
+
+def test_a_fast_click_on_a_move_is_not_lost(visitor: Visitor) -> None:
+    """The explorer may know the next moves before the board does."""
+    page = visitor.open("#othello")
+    tab(page, "games")
+    held: list[Route] | None = []
+    page.route("**/api/line", lambda route: route.continue_() if held is None else held.append(route))
+    for move in ("f5", "d6"):
+        page.click(f"#explore-{move}")
+    waiting, held = held or [], None
+    for route in waiting:
+        route.continue_()
+    shows(page, "f5d6*")
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ export class Table extends EventTarget {
   async play(move) {
     const { game } = this;
     const before = game.at;
-    if (!before.view || before.over || !(move in before.view.moves)) return;
+    if (before.view?.provisional) await this.load(before); // until then its moves are not known
+    if (game !== this.game || game.at !== before || !before.view || before.over || !(move in before.view.moves)) return;
     this.rest();
     const seconds = (performance.now() - this.since) / 1000;
     await this.make(move, game.programToMove ? null : seconds); // who moves for a program tries something out
