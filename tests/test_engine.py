@@ -414,7 +414,7 @@ def test_the_champion_beats_the_textbook_and_repeats_itself() -> None:
 def test_the_champion_plays_by_the_clock_and_ponders(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_loop, "time", SteppingTime(0.05))  # the champion is not charged for a busy machine
     before = threading.active_count()
-    match = Match(Game.OTHELLO6, "champion,ponder=true,hash=1", "random", games=2, seed=1, clock=Clock(3.0))
+    match = Match(Game.OTHELLO6, "champion,ponder=true,hash=1", "random", games=2, seed=1, clock=Clock(1.2))
     result = play_match(match)
     assert result.games == 2 and result.forfeits == (0, 0)
     assert threading.active_count() == before
