@@ -60,14 +60,15 @@ def _board(game: Game) -> int:
     return game.size
 
 
+def _seen(game: Game) -> int:
+    """The bits of a word that tell positions apart: all but those of captured seeds."""
+    return int(ROW) if game >= Game.ABAPA else FULL
+
+
 def _key(position: Position) -> Key:
-    return _key_of(position.game, *position.canonical())
-
-
-def _key_of(game: Game, own: int, opp: int) -> Key:
-    """The key of a board, whose symmetry is the canonical one."""
-    seen = int(ROW) if game >= Game.ABAPA else FULL
-    return _board(game), own & seen, opp & seen
+    own, opp = position.canonical()
+    seen = _seen(position.game)
+    return _board(position.game), own & seen, opp & seen
 
 
 def _keys_of(table: Table, old: list[Key]) -> list[Key]:
@@ -80,6 +81,7 @@ def _keys_of(table: Table, old: list[Key]) -> list[Key]:
         before = _key(replay(Position.start(table.game), table.moves[:-1])[1])
     words = np.empty((MOST_MOVES, 2), np.uint64)
     count = canonical_children(int(table.game), U(position.own), U(position.opp), words)
-    children = [_key_of(table.game, own, opp) for own, opp in words[:count].tolist()]
+    board, seen = _board(table.game), _seen(table.game)
+    children = [(board, own, opp) for own, opp in (words[:count] & U(seen)).tolist()]
     before_pass = [_key(Position(table.game, position.opp, position.own))] if table.moves[-1] == PASS else []
     return [here, before, *children, *before_pass]

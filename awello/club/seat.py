@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -18,6 +18,7 @@ from awello.club.rating import Rating, pool_of
 from awello.club.schema import accounts
 from awello.club.table import Refused, Table, new_table
 from awello.position import Position, format_position
+from awello.rules.game import Game
 
 Also = Callable[[Connection, Table], None]
 
@@ -87,8 +88,7 @@ class Seat:
         self.table = table
 
     def _add_names(self, moves: Sequence[int]) -> None:
-        start = Position.start(self.table.game)
-        movers = start, replace(start, side=1)  # the name of a move depends on the board only through the side
+        movers = _movers(self.table.game)
         self.names += [movers[ply % 2].format_move(move) for ply, move in enumerate(moves, len(self.names))]
 
     def view(self, now: float) -> Message:
@@ -128,6 +128,13 @@ class Seat:
             "score": position.score() if position.over else None,
             "reason": table.reason,
         }
+
+
+@cache
+def _movers(game: Game) -> tuple[Position, Position]:
+    """A position for each side to move; the names of moves depend on nothing else."""
+    start = Position.start(game)
+    return start, replace(start, side=1)
 
 
 def lay_table(
