@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, select, update
 
 from awello.club.books import Books
-from awello.club.desk import record_of, table_of
+from awello.club.desk import record_of
 from awello.club.schema import games
-from awello.club.seat import Seat, sit_down
+from awello.club.seat import Seat, load_seat
 from awello.club.table import ABORTED
 from awello.errors import AwelloError
 from awello.record import Record
@@ -43,7 +43,8 @@ class Archiving:
                     for row in rows:
                         last = row.id
                         with suppress(AwelloError):  # one that cannot be does not keep the others
-                            await self._archive(await self.books.read(partial(_load_seat, row=row)), write)
+                            if seat := await self.books.read(partial(load_seat, number=row.id)):
+                                await self._archive(seat, write)
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
                     await self._ended.wait()
@@ -54,10 +55,6 @@ class Archiving:
             await archive(await self.books.read(partial(record_of, table=table, names=names)))
         done = update(games).where(games.c.id == table.number).values(archived=True)
         await self.books.write(lambda connection: connection.execute(done).rowcount)
-
-
-def _load_seat(connection: Connection, row: Row[Any]) -> Seat:
-    return sit_down(connection, table_of(row))
 
 
 def _rows(connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:

@@ -14,7 +14,7 @@ from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from awello.club.absence import Absence
 from awello.club.accounts import Account
@@ -23,13 +23,12 @@ from awello.club.blocks import Blocks
 from awello.club.books import Books
 from awello.club.chat import Chat
 from awello.club.conduct import Conduct
-from awello.club.desk import Desk, SaveGame, beat, last_beat, load_tables, save_tables, table_of
+from awello.club.desk import Desk, SaveGame, beat, last_beat, load_tables, save_tables
 from awello.club.live_games import LiveGames
 from awello.club.lobby import Lobby
 from awello.club.offers import Message, Terms
 from awello.club.rated_positions import RatedPositions
-from awello.club.schema import games
-from awello.club.seat import Also, Guest, Seat, Telling, lay_table, sit_down
+from awello.club.seat import Also, Guest, Seat, Telling, lay_table, load_seat, sit_down
 from awello.club.table import Refused, Table
 from awello.club.tournaments import Tournaments
 from awello.errors import AwelloError
@@ -338,7 +337,7 @@ class Hall:
         return await self.books.read(partial(sit_down, table=table))
 
     async def _from_books(self, number: int) -> Seat:
-        seat = await self.books.read(partial(_load_seat, number=number))
+        seat = await self.books.read(partial(load_seat, number=number))
         if seat is None:
             raise Refused("absent", f"there is no game {number}")
         return seat
@@ -378,12 +377,6 @@ class Hall:
 
 def _most_games(account: Account) -> int:
     return MOST_PROGRAM_GAMES if account.program else MOST_GAMES
-
-
-def _load_seat(connection: Connection, number: int) -> Seat | None:
-    """A game that is stored."""
-    row = connection.execute(select(games).where(games.c.id == number)).first()
-    return None if row is None else sit_down(connection, table_of(row))
 
 
 async def _for_ever(work: Callable[[], Awaitable[None]], pause: float = PULSE) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from awello.club.accounts import Account
-from awello.club.desk import add_table, changed_by, rating_of
+from awello.club.desk import add_table, changed_by, rating_of, table_of
 from awello.club.fair_play import MOST_RATED_PER_PAIR, REPEATS, rated_today
 from awello.club.offers import Message, Terms
 from awello.club.rating import Rating, pool_of
-from awello.club.schema import accounts
+from awello.club.schema import accounts, games
 from awello.club.table import Refused, Table, new_table
 from awello.position import Position, format_position
 from awello.rules.game import Game
@@ -164,6 +164,12 @@ def lay_table(
     seat = sit_down(connection, table, people)
     seat.unrated = unrated
     return seat
+
+
+def load_seat(connection: Connection, number: int) -> Seat | None:
+    """The stored game of a number; None if there is no such game."""
+    row = connection.execute(select(games).where(games.c.id == number)).first()
+    return None if row is None else sit_down(connection, table_of(row))
 
 
 def sit_down(connection: Connection, table: Table, people: tuple[Account, Account] | None = None) -> Seat:

@@ -99,7 +99,7 @@ class Attendance:
         share: Bucket | None,
     ) -> None:
         self.socket, self.hall = socket, hall
-        self.share = share  # of a network without an account: what its messages cost the event loop
+        self.share = share  # the network's share of the event loop, which pays for messages without an account
         self.guest = Guest(account, self._tell, network=network, curious=account is None or not account.program)
         self.waiting: asyncio.Queue[Any] = asyncio.Queue(WAITING)
         self.bucket, self.wrong, self.reason = bucket, 0, ""
