@@ -228,7 +228,7 @@ def test_a_tree_is_of_a_reasonable_size(guest: TestClient) -> None:
         "champion@1s,weights=/etc/passwd",
         "champion@1s,ponder=true",
         "champion@1s,slack=1e308",
-        "otage@1s,learn=true",
+        "otage@1s,learning=true",
         "uct@1s,memory=67108864",
         "puct@1s,file=/etc/passwd",
         "minimax@2,table=/etc/passwd",

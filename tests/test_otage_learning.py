@@ -163,7 +163,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert '"games": 4, "new": 1' in done.stdout
     done = awello("match", "othello", f"otage@1,memory={folder}", "random", "--games", "2")
     assert f"otage in {folder} has learnt from 2 games" in done.stdout
-    done = awello("match", "othello", f"otage@1,memory={folder},learn=false", "random", "--games", "2", "--json")
+    done = awello("match", "othello", f"otage@1,memory={folder},learning=false", "random", "--games", "2", "--json")
     assert "learnt" not in done.stdout
 
 

@@ -18,7 +18,7 @@ def learn_from(
 
     learnt: dict[str, dict[str, int]] = {}
     for place, (player, opponent) in enumerate((players, players[::-1])):
-        if isinstance(player, Otage) and player.memory and player.learn and records:
+        if isinstance(player, Otage) and player.memory and player.learning and records:
             from awello.learn.replay import learn_from_match
 
             own = [side ^ place for side in sides]

@@ -51,8 +51,8 @@ class Otage(Player):
     """The folder of what it has learnt; unless said, what is shipped, and no book."""
     archive: str = ""
     """Where the games that it remembers are; unless said, in the folder."""
-    learn: bool = True
-    """Whether the folder learns from matches."""
+    learning: bool = True
+    """Whether the folder learns from the games played."""
     book: bool = True
     """Whether it plays by the games it remembers."""
     patterns: bool = True

@@ -80,6 +80,9 @@ class Player:
     def end(self) -> None:
         """The game is over: leave nothing running."""
 
+    def learn(self, record: Record, side: int) -> None:
+        """Learn from a finished game in which this player had a side; called after `end`."""
+
     def __str__(self) -> str:
         return str(self.spec)
 
