@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import awello, fresh_awello
+from conftest import awello, fresh_awello, run
+
+from awello.cli.app import COMMANDS
 
 BOARD63 = "-" * 63 + " X"
 
@@ -51,6 +53,17 @@ def test_players_and_version_and_help() -> None:
     assert "any legal move" in awello("players").stdout
     assert fresh_awello("--version").stdout.startswith("awello 0.")
     assert "perft" in fresh_awello().stdout
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    code = (
+        "import sys; sys.argv[1:] = ['--help']\ntry: import awello.cli.app as a; a.main()\nfinally: print(*sys.modules)"
+    )
+    shown = run("-c", code).stdout  # without a command it is the help
+    assert "numba" not in shown.split()
+    for name in COMMANDS:
+        assert COMMANDS[name][0] in " ".join(shown.split())
+        assert f"Usage: awello {name} " in awello(name, "--help").stdout
 
 
 def test_match_honours_openings_and_clock(tmp_path: Path) -> None:

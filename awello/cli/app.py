@@ -1,4 +1,4 @@
-"""The application all commands hang on, the options they share, and how errors reach people."""
+"""The application that holds all commands, the options they share, and how errors are reported."""
 
 import json
 import os
@@ -6,23 +6,67 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typer.core import TyperCommand, TyperGroup
 
 from awello import __version__
 from awello.cli.streams import drop_unwritten, prepare_streams
 from awello.errors import AwelloError, ConfigError
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
+COMMANDS = {  # what `awello --help` says of each command, and the modules to import if they have other names
+    "serve": ("Serve the page to play and analyse both games.",),
+    "play": ("Play a game in the terminal.",),
+    "players": ("List the players and their settings.",),
+    "match": ("Play games between two players.",),
+    "duel": ("Play pairs of games until one player is clearly stronger.",),
+    "tournament": ("Let every bot meet every other, in rounds of two games.",),
+    "run": ("Play a game or a match described in a YAML file.", "run_config"),
+    "analyse": ("Judge every move of a game.",),
+    "solve": ("Solve positions: the score under best play.",),
+    "tree": ("Search a position and draw the tree of the search.",),
+    "perft": ("Count the leaves of all move sequences of a length.",),
+    "games": ("Keep games in a database: import, find, export, count.",),
+    "explore": ("Show what the archive's games did in a position.",),
+    "club": ("Manage a club: accounts, tokens, tournaments, backup.",),
+    "bot": ("Let a player of yours play in a club.",),
+    "engine": ("Run the champion under another program's board.",),
+    "lab": ("Run an experiment and write its tables and plots.",),
+    "selfplay": ("Play games of the champion against itself.",),
+    "autoplay": ("Let Otage play against itself and learn.",),
+    "train": ("Learn what players need to know.", "train", "genetic", "train_cnn"),
+    "probcut": ("Measure the errors behind probable cuts.",),
+    "book": ("Grow an opening book of Awalé, and look into it.",),
+    "tablebase": ("Build and show the solved endgames of Awalé.",),
+    "bench": ("Search a fixed set of positions and report the speed.",),
+    "warmup": ("Compile all kernels for this machine.",),
+}
 
-    from awello.position import Position
-    from awello.rules.game import Game
+
+class LazyGroup(TyperGroup):
+    """Imports the modules of a command when the command is run, so that the others cost no time."""
+
+    def __init__(self, *, commands: Any = None, **settings: Any) -> None:
+        self.loaded = dict(commands or {})
+        outlines: Any = {name: TyperCommand(name, help=text) for name, (text, *_) in COMMANDS.items()}
+        super().__init__(commands=outlines, **settings)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if (name := args[0]) in COMMANDS:
+            for module in COMMANDS[name][1:] or (name,):
+                import_module(f"awello.cli.{module}")
+            self.commands[name] = typer.main.get_group(app).loaded[name]  # type: ignore[attr-defined]
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
     name="awello",
+    cls=LazyGroup,
     help="Othello and Awalé: play, pit players against each other, and measure them.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -68,13 +112,6 @@ def root(
         os.environ["AWELLO_PLAYERS"] = str(bots.resolve())  # worker processes read it too
 
 
-def start_position(game: "Game", text: str | None) -> "Position":
-    """The position asked for, or the start of the game."""
-    from awello.position import Position, parse_position
-
-    return Position.start(game) if text is None else parse_position(text, game)
-
-
 def check_output(file: Path) -> None:
     """Refuse a file that cannot be written before the work begins, not after it."""
     if file.is_dir():
@@ -97,11 +134,8 @@ def print_json(content: dict[str, Any]) -> None:
     print(json.dumps(content, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf")))
 
 
-def progress_bar() -> "Progress":
+def progress_bar() -> Progress:
     """A bar with steps and time left on standard error, where that is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
@@ -152,36 +186,6 @@ def run() -> int:
 
 
 def main() -> None:
-    """Run a command with all commands loaded."""
+    """Run a command and leave with its exit status."""
     prepare_streams()
-    from awello.cli import (  # noqa: F401  (they join the app)
-        analyse,
-        autoplay,
-        bench,
-        book,
-        bot,
-        club,
-        duel,
-        engine,
-        explore,
-        games,
-        genetic,
-        lab,
-        match,
-        perft,
-        play,
-        players,
-        probcut,
-        run_config,
-        selfplay,
-        serve,
-        solve,
-        tablebase,
-        tournament,
-        train,
-        train_cnn,
-        tree,
-        warmup,
-    )
-
     sys.exit(run())

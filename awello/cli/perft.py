@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import GameName, Json, PositionText, Size, Variant, app, print_json, progress, start_position
+from awello.cli.app import GameName, Json, PositionText, Size, Variant, app, print_json, progress
+from awello.cli.positions import start_position
 
 if TYPE_CHECKING:
     from awello.kernel import U

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import GameName, PositionText, Size, Variant, app, start_position
+from awello.cli.app import GameName, PositionText, Size, Variant, app
+from awello.cli.positions import start_position
 
 if TYPE_CHECKING:
     from awello.limits import Clock

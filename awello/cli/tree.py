@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from awello.cli.app import Json, PositionText, Size, Variant, app, print_json, start_position
+from awello.cli.app import Json, PositionText, Size, Variant, app, print_json
+from awello.cli.positions import start_position
 from awello.errors import ConfigError, SpecError
 from awello.folders import write_atomically
 
