@@ -14,6 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 PRIVATE = 0o700
 FRESH = "AWELLO_TEMPORARY_CACHE"  # tells worker processes which temporary folder their parent made
 
@@ -61,6 +66,20 @@ def write_atomically(path: Path, data: bytes | str) -> None:
     """Replace the content of a file (text as UTF-8) as a whole or not at all."""
     with replace_atomically(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def lock_folder(folder: Path, wait: bool = True) -> Iterator[None]:
+    """Hold the lock of a folder; `BlockingIOError` if another process has it and `wait` is false.  Not on Windows."""
+    if fcntl is None:
+        yield
+        return
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(lock)
 
 
 @cache

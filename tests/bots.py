@@ -57,7 +57,7 @@ class First(Player):
             case "late":
                 time.sleep(0.05)  # longer than the limits it is given
             case "big":
-                self.kept.append(np.zeros(1 << 20, np.uint8)[::2])
+                self.kept = [np.ones(64 << 20, np.uint8)[::2]]
             case "hoards":
                 self.kept.append(bytearray(5 << 30))
             case "resigns":

@@ -11,8 +11,9 @@ import pytest
 from conftest import ROOT
 
 from awello import Game
-from awello.arena.guard import Guarded, Terms
-from awello.arena.tournament import Played, Tournament, play_round, run
+from awello.arena.runner import PlayerCache
+from awello.arena.sandbox import ResourceLimits
+from awello.arena.tournament import BotGame, Tournament, play_tournament, seen_by_bots
 from awello.arena.workers import crew
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux alone")
@@ -32,19 +33,18 @@ def lives(pid: int) -> bool:
         return False
 
 
-def play(how: str, pids: Path, terms: Terms = Terms()) -> tuple[Played, Played]:  # noqa: B008
+def play(how: str, pids: Path, limits: ResourceLimits = ResourceLimits()) -> list[BotGame]:  # noqa: B008
     """The games of a round of an unruly bot against one that behaves; none of its processes may be left."""
-    tournament = Tournament(Game.OTHELLO4, (f"unruly,how={how},pids={pids}", "random"), 1, terms=terms)
-    bots = [Guarded(spec, tournament.game, terms) for spec in tournament.specs]
+    tournament = Tournament(Game.OTHELLO4, (f"unruly,how={how},pids={pids}", "random"), 1, limits=limits)
+    cache = PlayerCache()
     try:
-        played = play_round(tournament, bots, 0, 0)
+        played = [seen_by_bots(tournament.run_job(number, cache), number) for number in (0, 1)]
     finally:
-        for bot in bots:
-            bot.close()
+        cache.close()
     started = [int(line) for line in pids.read_text().split()] if pids.exists() else []
     assert not [pid for pid in started if lives(pid)]
-    assert all(game.forfeits[1] is None for game in played.games), "the other bot has lost nothing"
-    return played.games
+    assert all(game.forfeits[1] is None for game in played), "the other bot has lost nothing"
+    return played
 
 
 # --- measures ---------------------------------------------------------------------------------------------------------
@@ -52,23 +52,23 @@ def play(how: str, pids: Path, terms: Terms = Terms()) -> tuple[Played, Played]:
 def test_memory_of_processes_is_measured(how: str, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids"):
         assert game.forfeits[0] is None
-        assert game.used[0].memory > 64 * MIB > game.used[1].memory > 0
+        assert game.usage[0].memory > 64 * MIB > game.usage[1].memory
 
 
 @pytest.mark.parametrize("how", ["eats_in_child", "eats_in_daemon"])
 def test_memory_of_processes_is_limited(how: str, tmp_path: Path) -> None:
-    for game in play(how, tmp_path / "pids", Terms(memory=32)):
+    for game in play(how, tmp_path / "pids", ResourceLimits(memory=32)):
         assert game.score[0] == 0
         assert game.forfeits[0] is not None
         assert game.forfeits[0][0] == "memory"
-        assert "its processes take" in game.forfeits[0][1]
-        assert game.used[0].memory > 32 * MIB
+        assert "it takes" in game.forfeits[0][1]
+        assert game.usage[0].memory > 32 * MIB
 
 
 @pytest.mark.parametrize("how", ["works_in_child", "works_in_daemon"])
 def test_processor_time_of_processes_is_measured(how: str, tmp_path: Path) -> None:
     for game in play(how, tmp_path / "pids"):
-        assert game.used[0].processor > 0.25
+        assert game.usage[0].processor > 0.25
 
 
 # --- attacks ----------------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def test_processor_time_of_processes_is_measured(how: str, tmp_path: Path) -> No
     ],
 )
 def test_an_unruly_bot_costs_its_own_games_alone(how: str, reason: str | None, tmp_path: Path) -> None:
-    for game in play(how, tmp_path / "pids", Terms(move_time=20 if reason != "time" else 0.05)):
+    for game in play(how, tmp_path / "pids", ResourceLimits(move_time=20 if reason != "time" else 0.05)):
         assert (game.forfeits[0][0] if game.forfeits[0] else None) == reason
         assert len(game.forfeits[0][1] if game.forfeits[0] else "") < 1100
 
@@ -98,8 +98,7 @@ def test_an_interruption_while_a_bot_starts_is_no_error(tmp_path: Path, monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        run(Tournament(Game.OTHELLO4, ("unruly", "random"), 1), tmp_path / "out")
+    assert play_tournament(Tournament(Game.OTHELLO4, ("unruly", "random"), 1), tmp_path / "out").interrupted
     assert not (tmp_path / "out").exists()
 
 

@@ -18,20 +18,19 @@ from conftest import ROOT, awello
 from database import find_programs, new_database, postgres
 from waiting import PATIENCE, wait_until
 
-from awello import Game, Match, format_transcript, make_player, play_match
+from awello import Game, Match, play_match
 from awello.archive.archive import Archive, Wanted
 from awello.arena import cluster
 from awello.arena.cluster import Job, _take_players, do, fingerprint
 from awello.arena.duel import Duel, play_duel
-from awello.arena.match import _play_number, _prepare, play_one
-from awello.arena.tournament import Tournament, run
+from awello.arena.runner import Runner, _prepare, _run_batch
+from awello.arena.tournament import Tournament, play_tournament
 from awello.arena.workers import Jobs, crew, work
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.evaluate.otage_memory import FILE
-from awello.learn.autoplay import Plan as AutoplayPlan
-from awello.learn.autoplay import autoplay
+from awello.learn.autoplay import AutoplayPlan, autoplay
 from awello.learn.genetic import Plan, advance, begin
-from awello.learn.selfplay import Settings, play_games
+from awello.learn.selfplay import SelfplayPlan
 from awello.limits import Limit
 from awello.players.player import find_player, forget_players, register
 
@@ -149,20 +148,25 @@ def test_a_match_is_the_same(address: str) -> None:
 
 def test_two_jobs_do_not_mix(address: str) -> None:
     others = [replace(MATCH, second="greedy"), replace(MATCH, game=Game.ABAPA, second="greedy")]
-    both = [work(_play_number, range(6), address, _prepare, match) for match in others]
-    found = [(one.moves, other.moves) for one, other in zip(*both, strict=True)]
+    singles = [range(number, number + 1) for number in range(6)]
+    both = [work(_run_batch, singles, address, _prepare, match) for match in others]
+    found = [(one[0].record.moves, other[0].record.moves) for one, other in zip(*both, strict=True)]
     assert found == list(zip(*(moves(replace(match, games=6)) for match in others), strict=True))
 
 
 def test_a_duel_is_the_same(address: str) -> None:
     duel = Duel(Game.OTHELLO, "alphabeta@2", "random", games=8, fixed=True)
     here, there = play_duel(duel), play_duel(duel, address)
-    assert [pair.games for pair in there.pairs] == [pair.games for pair in here.pairs]
+    assert [game.moves for game in there.results] == [game.moves for game in here.results]
 
 
 def test_selfplay_is_the_same(address: str) -> None:
-    settings = Settings(Game.OTHELLO4, 1, plies=(1, 4))
-    assert list(play_games(settings, range(40), address)) == list(play_games(settings, range(40), 1))
+    found = []
+    for jobs in (address, 1):
+        with Runner(SelfplayPlan(Game.OTHELLO4, 1, 40, plies=(1, 4)), jobs) as runner:
+            runner.run()
+            found.append(runner.done)
+    assert found[0] == found[1] and len(found[0]) == 40
 
 
 def test_generations_are_the_same(address: str) -> None:
@@ -182,12 +186,11 @@ def test_a_tournament_is_the_same_and_its_bots_end(address: str, tmp_path: Path)
             return sum(client.run(lambda: len(multiprocessing.active_children())).values())
 
         seen: list[int] = []
-        rounds = run(tournament, tmp_path / "there", address, lambda results: seen.append(bots())).rounds
+        there = play_tournament(tournament, tmp_path / "there", address, lambda result: seen.append(bots()))
         assert max(seen) > 0
         wait_until(lambda: bots() == 0)
-    players = [make_player(spec) for spec in tournament.specs]
-    here = [play_one(tournament.match(0, number // 2), players, number) for number in range(12)]
-    assert [game.moves for each in rounds for game in each.games] == [format_transcript(record) for record in here]
+    here = play_tournament(tournament)
+    assert [game.moves for game in there.results] == [game.moves for game in here.results]
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------
@@ -201,15 +204,17 @@ def test_a_worker_that_dies_loses_nothing(address: str, own_players: None, tmp_p
 
 def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_path: Path) -> None:
     """Every game is in the one archive exactly once, on PostgreSQL where there is a server."""
-    plan, here, there = AutoplayPlan(Limit(depth=2), seed=5, plies=0), tmp_path / "here", tmp_path / "there"
+    plan, here, there = AutoplayPlan(Limit(depth=2), seed=5, plies=0, games=12), tmp_path / "here", tmp_path / "there"
     with nullcontext("") if find_programs() is None else postgres() as server:
         place = new_database(server, "otage") if server else str(tmp_path / "games.sqlite")
-        with crew(address) as each, distributed.Client(address, set_as_default=False) as client:
-            for number, _ in enumerate(autoplay(there, plan, 12, each, place)):
-                if number == 2:
-                    victim = min(client.run(os.getpid).values())
-                    os.kill(victim, signal.SIGKILL)
-        list(autoplay(here, plan, 12))
+        with distributed.Client(address, set_as_default=False) as client:
+
+            def kill(played: int) -> None:
+                if played == 2:
+                    os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)
+
+            list(autoplay(there, plan, address, place, kill))
+        list(autoplay(here, plan))
         with closing(Archive(place)) as archive, closing(Archive(here / "games.sqlite")) as local:
             games = [list(each.records(each.numbers(Wanted()))) for each in (archive, local)]
         rounds = [[int(record.tags["Round"]) for record in each] for each in games]
@@ -230,15 +235,11 @@ def test_an_error_in_a_game_comes_out_as_it_was(address: str, own_players: None)
 
 
 def test_ctrl_c_keeps_what_was_played_and_leaves_nothing_to_do(address: str) -> None:
-    played = 0
-
-    def interrupt() -> None:
-        nonlocal played
-        played += 1
+    def interrupt(played: int) -> None:
         if played == 3:
             raise KeyboardInterrupt
 
-    result = play_match(replace(MATCH, games=500), address, interrupt)
+    result = play_match(replace(MATCH, games=500), address, report=interrupt)
     assert (result.games, result.interrupted) == (3, True)
     with distributed.Client(address, set_as_default=False) as client:
         wait_until(lambda: client.run_on_scheduler(lambda dask_scheduler: not dask_scheduler.tasks))
@@ -259,7 +260,7 @@ def test_another_awello_is_refused(address: str, monkeypatch: pytest.MonkeyPatch
 
 def test_workers_lack_players_without_a_file(address: str) -> None:
     register("homeless", "known here alone")(find_player("random").make)
-    with pytest.raises(ConfigError, match=r"cannot do this: unknown player 'homeless'.*--import FILE"):
+    with pytest.raises(ConfigError, match=r"unknown player 'homeless'.*--import FILE"):
         play_match(replace(MATCH, second="homeless"), address)
 
 

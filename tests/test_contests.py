@@ -204,9 +204,7 @@ def test_only_so_many_contests_are_kept(client: TestClient, contests: Contests) 
     assert (answer.status_code, answer.json()["message"]) == (400, "200 contests are kept already: delete some first")
 
 
-@pytest.mark.parametrize(
-    ("file", "content"), [("contest.json", "{"), ("rounds.jsonl", "no\n"), ("rounds.jsonl", "{}\n")]
-)
+@pytest.mark.parametrize(("file", "content"), [("contest.json", "{"), ("games.jsonl", "no\n"), ("games.jsonl", "{}\n")])
 def test_a_damaged_contest_can_be_deleted(client: TestClient, contests: Contests, file: str, content: str) -> None:
     folder = keep(contests, 7)
     (folder / file).write_text(content)

@@ -8,8 +8,9 @@ import pytest
 from conftest import awello
 
 from awello import Choice, Game, Limit, Player, Position, Resignation, parse_transcript, register
-from awello.arena.duel import Duel, DuelResult, Pair, play_duel
+from awello.arena.duel import Duel, DuelResult, play_duel
 from awello.arena.openings import BALANCED, balanced_opening
+from awello.arena.runner import GameResult
 from awello.arena.sprt import Hypotheses
 from awello.cli.duel import say
 from awello.engine.engine import Engine
@@ -29,21 +30,23 @@ QUICK = Hypotheses(0, 300)
 LINES = tuple(parse_transcript(line).moves for line in ("f5d6c3", "f5f6", "f5f4e3", "d3c3", "c4e3f6"))
 
 
-def timeless(result: DuelResult) -> list[Pair]:
-    return [replace(pair, seconds=(0.0, 0.0)) for pair in result.pairs]
+def timeless(result: DuelResult) -> list[GameResult]:
+    return [replace(game, seconds=()) for game in result.results]
 
 
 def test_an_opening_is_played_with_both_colours() -> None:
     duel = Duel(Game.OTHELLO, "greedy", "random", games=6, fixed=True)
-    for number, pair in enumerate(play_duel(duel).pairs):
-        for side, game in enumerate(pair.games):
-            record = parse_transcript(game)
-            assert record.moves[:8] == duel.opening(number)
-            scores = record.final.score()
-            lead = scores[side] - scores[1 - side]
-            assert pair.margins[side] == lead
-            assert pair.points[side] == (0.5 if lead == 0 else lead > 0)
-        assert sum(pair.moves) == sum(sum(parse_transcript(game).final.holdings()) - 12 for game in pair.games)
+    result = play_duel(duel)
+    leads = []
+    for number, game in enumerate(result.results):
+        side, record = number % 2, parse_transcript(game.moves)
+        assert game.players[side] == "greedy"
+        assert record.moves[:8] == duel.opening(number // 2)
+        scores = record.final.score()
+        leads.append(scores[side] - scores[1 - side])
+        assert result.points[number] == (0.5 if leads[-1] == 0 else leads[-1] > 0)
+        assert sum(len(game.time_of(side)) for side in (0, 1)) == sum(record.final.holdings()) - 12
+    assert result.margin == pytest.approx(sum(leads) / 6)
 
 
 def test_whoever_gives_up_loses_everything() -> None:
@@ -56,14 +59,14 @@ def test_whoever_gives_up_loses_everything() -> None:
 def test_a_duel_ends_with_the_pair_that_decides() -> None:
     result = play_duel(Duel(Game.ABAPA, "greedy", "random", games=400, hypotheses=QUICK))
     assert result.verdict == "stronger"
-    assert 3 < len(result.pairs) < 50
-    for length in range(len(result.pairs)):
-        assert DuelResult(result.duel, result.pairs[:length]).verdict == "undecided"
+    assert 3 < result.pairs < 50
+    for length in range(result.pairs):
+        assert DuelResult(result.duel, result.results[: 2 * length]).verdict == "undecided"
     turned = play_duel(Duel(Game.ABAPA, "random", "greedy", games=400, hypotheses=QUICK))
     assert turned.verdict == "not stronger"
-    fixed = play_duel(replace(result.duel, games=2 * len(result.pairs) + 4, fixed=True))
-    assert len(fixed.pairs) == len(result.pairs) + 2
-    assert timeless(fixed)[:-2] == timeless(result)
+    fixed = play_duel(replace(result.duel, games=2 * result.pairs + 4, fixed=True))
+    assert fixed.pairs == result.pairs + 2
+    assert timeless(fixed)[:-4] == timeless(result)
 
 
 def test_workers_change_nothing() -> None:
@@ -102,22 +105,22 @@ def test_an_interrupted_duel_goes_on(tmp_path: Path) -> None:
     duel = Duel(Game.OTHELLO, "random", "greedy", games=10, seed=2, fixed=True)
 
     def interrupt(result: DuelResult) -> None:
-        if len(result.pairs) == 2:
+        if len(result.results) == 5:
             raise KeyboardInterrupt
 
     begun = play_duel(duel, folder=tmp_path, report=interrupt)
     assert begun.interrupted
-    assert len(begun.pairs) == 2
+    assert begun.pairs == 2
     seen: list[int] = []
-    ended = play_duel(duel, folder=tmp_path, report=lambda result: seen.append(len(result.pairs)))
-    assert seen == [2, 3, 4, 5]
+    ended = play_duel(duel, folder=tmp_path, report=lambda result: seen.append(len(result.results)))
+    assert seen == [5, 6, 7, 8, 9, 10]
     assert timeless(ended) == timeless(play_duel(duel))
-    assert len(play_duel(replace(duel, games=12), folder=tmp_path).pairs) == 6, "more games may be asked for"
-    assert len(play_duel(replace(duel, games=4), folder=tmp_path).pairs) == 2
+    assert play_duel(replace(duel, games=12), folder=tmp_path).pairs == 6, "more games may be asked for"
+    assert play_duel(replace(duel, games=4), folder=tmp_path).pairs == 2
     for other in (replace(duel, seed=3), replace(duel, openings=LINES), replace(duel, first="greedy")):
         with pytest.raises(ConfigError, match="holds another duel"):
             play_duel(other, folder=tmp_path)
-    (tmp_path / "pairs.jsonl").write_text('{"points": 3}\n')
+    (tmp_path / "games.jsonl").write_text('{"points": 3}\n')
     with pytest.raises(ConfigError, match="is damaged"):
         play_duel(duel, folder=tmp_path)
 
@@ -133,12 +136,13 @@ def test_what_a_duel_refuses() -> None:
 
 def test_the_verdict_in_words() -> None:
     duel = Duel(Game.OTHELLO, "random", "random")
-    won, lost = Pair((1, 1), (2, 2), ("", ""), (0, 0), (1, 1)), Pair((0, 0), (-2, -2), ("", ""), (0, 0), (1, 1))
-    assert say(DuelResult(duel, [won] * 60)) == "A is stronger"
-    assert say(DuelResult(duel, [lost] * 60)) == "A is not stronger by 20 Elo"
-    assert say(DuelResult(duel, [won])) == "undecided"
+    black, white = (GameResult("othello", ("random", "random"), "", score) for score in ((33, 31), (31, 33)))
+    won, lost = [black, white], [white, black]
+    assert say(DuelResult(duel, won * 60)) == "A is stronger"
+    assert say(DuelResult(duel, lost * 60)) == "A is not stronger by 20 Elo"
+    assert say(DuelResult(duel, won)) == "undecided"
     asked = replace(duel, hypotheses=Hypotheses(5, 50))
-    assert say(DuelResult(asked, [won] * 60)) == "A is stronger by more than 5 Elo"
+    assert say(DuelResult(asked, won * 60)) == "A is stronger by more than 5 Elo"
 
 
 def test_the_command_for_people_and_machines(tmp_path: Path) -> None:
@@ -154,4 +158,4 @@ def test_the_command_for_people_and_machines(tmp_path: Path) -> None:
     assert sum(found["pairs"]) == 2
     assert found["elo_margin"] > 100
     assert (found["verdict"], found["elo1"]) == ("undecided", 20)
-    assert len((tmp_path / "out" / "pairs.jsonl").read_text().splitlines()) == 2
+    assert len((tmp_path / "out" / "games.jsonl").read_text().splitlines()) == 4

@@ -28,10 +28,11 @@ def test_a_repair_that_fails_keeps_all_lines(step: str, tmp_path: Path, monkeypa
     before = lines.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(os, step, fail)
-        with pytest.raises(ConfigError, match="cannot write to"):
-            journal(tmp_path)
+        with pytest.raises(ConfigError, match="cannot write to"), journal(tmp_path):
+            pass
     assert lines.read_bytes() == before
-    assert journal(tmp_path).done == [{"part": 1}]
+    with journal(tmp_path) as again:
+        assert again.done == [{"part": 1}]
     assert lines.read_bytes() == b'{"part": 1}\n'
 
 
@@ -47,3 +48,13 @@ def test_the_configuration_is_whole_or_absent(step: str, tmp_path: Path, monkeyp
         again.write({"part": 1})
     assert json.loads((folder / "configuration.json").read_text())["seed"] == 1
     assert sorted(file.name for file in folder.iterdir()) == ["configuration.json", "parts.jsonl"]
+
+
+def test_only_one_process_writes_to_a_folder(tmp_path: Path) -> None:
+    with journal(tmp_path) as first:
+        first.write({"part": 1})
+        with pytest.raises(ConfigError, match="another process is writing"), journal(tmp_path):
+            pass
+        first.write({"part": 2})
+    with journal(tmp_path) as again:
+        assert len(again.done) == 2

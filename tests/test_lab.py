@@ -16,7 +16,7 @@ from awello.evaluate.otage import judge
 from awello.evaluate.otage_memory import Judgement, Memory
 from awello.kernel import U
 from awello.lab import benchmark, branches, championship, complexity, heuristics, ordering, otage, published
-from awello.lab.experiment import Plan, run
+from awello.lab.experiment import ExperimentPlan, run_experiment
 from awello.search.iterating import HINTS, ORDER, Iterating, Techniques
 
 EXPERIMENTS = {
@@ -51,7 +51,7 @@ def test_awale_has_the_same_experiments(name: str, tmp_path: Path) -> None:
 
 def test_orders_of_moves_are_compared_in_the_same_games(tmp_path: Path) -> None:
     plan = ordering.plan("awale", None, 2, (4,), 1)
-    played = run(plan, tmp_path, 1, lambda _: None)
+    played = run_experiment(plan, tmp_path)
     assert len({tuple(map(tuple, (game.score, game.moves))) for game in played if game.number == 1}) == 1
     ordering.write(plan, played, (4,), tmp_path)
     with (tmp_path / "ordering-4.csv").open() as file:
@@ -66,7 +66,7 @@ def test_orders_of_moves_are_compared_in_the_same_games(tmp_path: Path) -> None:
 def test_the_tournament_of_report_1(tmp_path: Path) -> None:
     plan = heuristics.plan("awale", None, 1, (1,), 1)
     assert (plan.games, plan.variant, len(plan.pairings)) == (2, "tournament", 36)
-    played = run(plan, tmp_path, 1, lambda _: None)
+    played = run_experiment(plan, tmp_path)
     points, names = heuristics.round_points(plan, played), heuristics.entrants(1)
     for pairing, (one, other) in enumerate(plan.pairings):
         first, second = ([game.score[place] for game in played if game.pairing == pairing] for place in (0, 1))
@@ -153,7 +153,7 @@ def test_the_experiment_about_otage(tmp_path: Path) -> None:
     assert {len(row["depth 5"].split()) for row in ours} == {2, 5}, (
         "an answer refutes, or the line is searched to its end"
     )
-    lines = [json.loads(line) for line in (tmp_path / "out" / "positions.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (tmp_path / "out" / "games.jsonl").read_text().splitlines()]
     depth4 = sum(line["leaves"]["best move"][3] for line in lines if line["kind"] == "sample")
     row = next(row for row in tables["positions-4"] if row["search"] == "best move")
     assert int(row["leaves of this depth"]) == depth4
@@ -174,8 +174,8 @@ def test_searches_that_disagree_are_no_experiment(monkeypatch: pytest.MonkeyPatc
         otage.search_position(position, "sample", 1, tuple(otage.LADDER), 2)
 
 
-def quick_plan(games: int = 4) -> Plan:
-    return Plan(
+def quick_plan(games: int = 4) -> ExperimentPlan:
+    return ExperimentPlan(
         "quick", "othello", None, (("alphabeta@1", "random"), ("minimax@1", "greedy")), games, 3, opening_plies=2
     )
 
@@ -184,12 +184,12 @@ def without_times(folder: Path) -> list[dict[str, object]]:
     games = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
     for game in games:
         del game["seconds"]
-    return sorted(games, key=lambda game: (game["pairing"], game["number"]))
+    return games
 
 
 def test_an_interrupted_experiment_goes_on(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    run(quick_plan(), whole, 1, lambda _: None)
+    run_experiment(quick_plan(), whole)
     reports = []
 
     def interrupt(count: int) -> None:
@@ -198,25 +198,24 @@ def test_an_interrupted_experiment_goes_on(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(quick_plan(), parts, 1, interrupt)
+        run_experiment(quick_plan(), parts, 1, interrupt)
     with (parts / "games.jsonl").open("a") as file:
-        file.write('{"pairing": 1, "num')  # cut short in the middle of a line
+        file.write('{"game": "oth')  # cut short in the middle of a line
     again: list[int] = []
-    run(quick_plan(), parts, 1, again.append)
-    assert again[0] == 3
-    assert len(again) == 1 + 8 - 3
+    run_experiment(quick_plan(), parts, 1, again.append)
+    assert again == [3, 4, 5, 6, 7, 8]
     assert without_times(whole) == without_times(parts)
 
 
 def test_experiments_are_not_mixed(tmp_path: Path) -> None:
-    run(quick_plan(2), tmp_path, 1, lambda _: None)
+    run_experiment(quick_plan(2), tmp_path)
     with pytest.raises(ConfigError, match="another experiment"):
-        run(quick_plan(4), tmp_path, 1, lambda _: None)
+        run_experiment(quick_plan(4), tmp_path)
 
 
 def test_searches_that_agree_play_the_same_games(tmp_path: Path) -> None:
     plan = complexity.plan("othello", None, 4, (2, 3), 1)
-    games = run(plan, tmp_path, 1, lambda _: None)
+    games = run_experiment(plan, tmp_path)
     by_heuristic: dict[tuple[str, int], set[tuple[int, ...]]] = {}
     for game in games:
         heuristic = plan.pairings[game.pairing][0].partition(":")[2].partition(",")[0]
@@ -231,7 +230,7 @@ def test_published_figures_stand_beside_ours(tmp_path: Path) -> None:
     ):
         plan = experiment.plan("othello", None, 2, (2,), 1)
         folder = tmp_path / plan.name
-        experiment.write(plan, run(plan, folder, 1, lambda _: None), (2,), folder)
+        experiment.write(plan, run_experiment(plan, folder), (2,), folder)
         with (folder / file).open() as lines:
             assert any(figure in row for row in csv.reader(lines))
     assert benchmark.plan("othello", None, 2, (8,), 1).pairings[0] == ("alphabeta:positional@8", "random")

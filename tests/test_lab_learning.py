@@ -23,7 +23,7 @@ from awello.lab.curves import (
     shipped_trainings,
     write_trainings,
 )
-from awello.lab.experiment import Plan, Played, run
+from awello.lab.experiment import ExperimentGame, ExperimentPlan, run_experiment
 from awello.lab.report import Report
 
 GLANCE = "cnn,symmetries=1"
@@ -142,11 +142,11 @@ def test_the_level_that_a_player_equals(points: dict[int, float], level: float, 
 
 
 def test_outcomes_count_pairs() -> None:
-    def game(number: int, one: int, other: int) -> Played:
-        return Played(0, number, number % 2, [one, other], [one, other], [0, 0], [0.3, 0.1], [30, 20], [[], []])
+    def game(number: int, one: int, other: int) -> ExperimentGame:
+        return ExperimentGame(0, number, number % 2, (one, other), (one, other), (0, 0), (0.3, 0.1), (30, 20), ([], []))
 
     games = [game(3, 20, 44), game(0, 40, 24), game(1, 32, 32), game(2, 64, 0)]
-    plan = Plan("quick", "othello", None, (("a", "b"),), 4, 0)
+    plan = ExperimentPlan("quick", "othello", None, (("a", "b"),), 4, 0)
     found = learning.outcomes(plan, games)["a", "b"]
     assert (found.won, found.drawn, found.lost, found.points) == (2, 1, 1, 0.625)
     assert found.lead == (16 + 0 + 64 - 24) / 4
@@ -160,12 +160,13 @@ def test_players_that_take_long_play_fewer_games() -> None:
     counts = dict(zip(plan.pairings, plan.counts, strict=True))
     assert counts["cnn", "alphabeta:mobility@4"] == counts["cnn", "otage@20ms"] == 100
     assert counts["puct:cnn@100ms", learning.champion(8)] == counts["cnn-value@2", learning.champion(1)] == 40
-    assert plan.parts == len(set(plan.wanted)) == sum(plan.counts) == 100 * (8 + 2 + 6) + 40 * 10
+    assert plan.total == len(set(plan.wanted)) == sum(plan.counts) == 100 * (8 + 2 + 6) + 40 * 10
     assert all(number < plan.counts[pairing] for pairing, number in plan.wanted)
     assert set(learning.plan("othello", None, 1, (2,), 0).counts) == {2}, "games come in pairs"
-    match = plan.match(3)
-    assert len(set(match.openings)) == 50 and {len(opening) for opening in match.openings} == {8}
-    assert match.openings == plan.match(17).openings
+    jobs = {plan.wanted[number]: plan.job(number) for number in range(3 * len(plan.pairings))}
+    openings = [jobs[3, number].opening for number in range(3)]
+    assert openings[0] == openings[1] != openings[2] and {len(opening) for opening in openings} == {8}
+    assert openings == [jobs[17, number].opening for number in range(3)]
 
 
 def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +207,7 @@ def test_the_experiment_about_learning(tmp_path: Path, monkeypatch: pytest.Monke
     assert plots == {"curves-top1", "curves-moves", "ages", "levels"} == {file.stem for file in out.glob("*.png")}
     before = (out / "games.jsonl").read_text()
     again = list[int]()
-    assert len(run(learning.plan("othello", None, 1, (1,), 0, training), out, 1, again.append)) == 44
+    assert len(run_experiment(learning.plan("othello", None, 1, (1,), 0, training), out, 1, again.append)) == 44
     assert again == [44] and (out / "games.jsonl").read_text() == before, (
         "the same command goes on, and there is nothing left to play"
     )
@@ -218,7 +219,7 @@ def test_without_a_training_there_are_no_ages(tmp_path: Path, monkeypatch: pytes
     make_quick(monkeypatch)
     monkeypatch.setattr(Report, "plot", lambda *given: None)
     plan = learning.plan("othello", None, 2, (1,), 0)
-    blank = [Played(*job, 0, [40, 24], [40, 24], [0, 0], [0.1, 0.1], [30, 30], [[], []]) for job in plan.wanted]
+    blank = [ExperimentGame(*job, 0, (40, 24), (40, 24), (0, 0), (0.1, 0.1), (30, 30), ([], [])) for job in plan.wanted]
     learning.write(plan, blank, (1,), tmp_path)
     assert len(table(tmp_path, "trainings")) == 4
     assert not list(tmp_path.glob("ages.*")) and "Strength by age" not in (tmp_path / "report.md").read_text()
@@ -234,4 +235,4 @@ def test_what_the_experiment_refuses(tmp_path: Path) -> None:
     damaged = make_training(tmp_path / "damaged", (1,))
     (damaged / "epochs" / "network-1.onnx").write_bytes(b"none")
     with pytest.raises(ConfigError, match="holds no network"):
-        run(learning.plan("othello", None, 2, (1,), 0, damaged), tmp_path / "out", 1, lambda _: None)
+        run_experiment(learning.plan("othello", None, 2, (1,), 0, damaged), tmp_path / "out")

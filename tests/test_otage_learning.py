@@ -1,7 +1,8 @@
 """What Otage learns: from a game, from a match, and by playing itself."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -10,25 +11,23 @@ from conftest import awello, random_record
 
 from awello import Game, Position, Record
 from awello.archive.archive import Archive, Wanted
-from awello.arena.match import Match, play_match, play_one
-from awello.arena.workers import crew
+from awello.arena.match import Match, first_side, play_match
 from awello.engine.engine import Engine
 from awello.evaluate.otage_memory import FILE, Memory
-from awello.learn.autoplay import EVENT, ROUND, Plan, Played, all_openings, autoplay
-from awello.learn.replay import MOST, first_change, learn, learn_from_match, read_depths, usual_depths, was_lost
+from awello.learn.autoplay import EVENT, ROUND, AutoplayPlan, all_openings, autoplay
 from awello.limits import Clock, Limit
-from awello.players.otage import GAMES, read_book
+from awello.players.otage import EVENT as LEARNING
+from awello.players.otage import GAMES, Otage, read_book
+from awello.players.otage_learning import MOST, first_change, learn, read_depths, usual_depths, was_lost
 from awello.players.player import make_player
 
-PLAN = Plan(Limit(depth=2), seed=3, plies=0)
+PLAN = AutoplayPlan(Limit(depth=2), seed=3, plies=0)
 
 
 def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
     """Games that Otage lost, and its side."""
-    match = Match(Game.OTHELLO, "otage@3", opponent, games=20)
-    players = [make_player(match.first), make_player(match.second)]
-    records = ((play_one(match, players, number), match.first_side(number)) for number in range(match.games))
-    return islice(((record, side) for record, side in records if record.winner == 1 - side), count)
+    records = enumerate(play_match(Match(Game.OTHELLO, "otage@3", opponent, games=20)).records)
+    return islice(((record, n % 2) for n, record in records if record.winner == 1 - first_side(n)), count)
 
 
 # ---- one game -------------------------------------------------------------------------------------------------------
@@ -49,38 +48,52 @@ def test_a_won_game_is_learnt_once() -> None:
 
 
 def test_the_depths_of_a_game_are_in_its_tags(tmp_path: Path) -> None:
-    record = next(each for each in autoplay(tmp_path, PLAN, 1) if isinstance(each, Record))
-    depths = read_depths(record)
+    (learnt,) = autoplay(tmp_path, replace(PLAN, games=1))
+    record, depths = learnt.record, read_depths(learnt.record)
     assert set(depths.values()) <= {0, 2} and any(depths.values()) and len(depths) == len(record.moves)
     assert depths[len(record.moves) - 1] == 0, "the end was solved"
 
 
 # ---- a match --------------------------------------------------------------------------------------------------------
 def test_a_lost_game_is_not_lost_the_same_way_again(tmp_path: Path) -> None:
-    match = Match(Game.OTHELLO, f"otage@3,memory={tmp_path}", "champion@level=2", games=2)
-    seen = set()
-    for _ in range(3):
-        result = play_match(match)
-        sides = [match.first_side(number) for number in range(2)]
-        for record, side in zip(result.records, sides, strict=True):
-            assert (record.moves, side) not in seen
-            if record.winner == 1 - side:
-                seen.add((record.moves, side))
-        learn_from_match(tmp_path, result.records, sides, match.second)
-    assert seen
+    result = play_match(Match(Game.OTHELLO, f"otage@3,memory={tmp_path}", "champion@level=2", games=8))
+    lost = [record.moves for number, record in enumerate(result.records) if record.winner == 1 - first_side(number)]
+    assert lost and len(set(lost)) == len(lost)
+    (counts,) = result.learnt.values()
+    assert counts["games"] == 8 and counts["kept"] >= len(lost)
+
+
+def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
+    """Each worker reads again what another one has learnt."""
+    match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "champion@level=1", games=4)
+    assert play_match(match, jobs=2).learnt[match.first]["games"] == 4
+    assert Memory.read(tmp_path / FILE).games == 4
+    one, other = (make_player(f"otage@1,memory={tmp_path}") for _ in range(2))
+    assert isinstance(one, Otage) and isinstance(other, Otage)
+    one.begin(Game.OTHELLO, 1)
+    other.begin(Game.OTHELLO, 1)
+    before = other.search
+    one.learn(random_record(Game.OTHELLO, 1), 0)
+    other.begin(Game.OTHELLO, 1)
+    assert other.search is not before
 
 
 def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
-    match = Match(Game.OTHELLO, "otage@2", "random", games=4)
-    records = play_match(match).records
-    learnt = learn_from_match(tmp_path, records, [0, 1, 0, 1], "random")
+    records = play_match(Match(Game.OTHELLO, "otage@2", "random", games=4)).records
     with Engine(hash=1) as engine:
-        lost = [was_lost(engine, record, side) for record, side in zip(records, (0, 1, 0, 1), strict=True)]
-    assert (learnt.games, learnt.kept) == (4, sum(lost))
-    learnt = learn_from_match(tmp_path, records, [1, 0, 1, 0], "random")
-    assert learnt.kept == 4, "whoever beats it is strong"
+        lost = [was_lost(engine, record, first_side(number)) for number, record in enumerate(records)]
+    winner, loser = (make_player(f"otage@2,memory={tmp_path}") for _ in range(2))
+    kept = [winner.learn(record, first_side(number))["kept"] for number, record in enumerate(records)]
+    assert kept == lost
+    assert all(loser.learn(record, 1 - first_side(number))["kept"] for number, record in enumerate(records))
     with closing(Archive(tmp_path / GAMES)) as archive:
-        assert archive.numbers(Wanted(player="random", event="Match"))
+        assert archive.numbers(Wanted(player="random", event=LEARNING))
+
+
+def test_a_position_of_ones_own_teaches_nothing(tmp_path: Path) -> None:
+    player, record = make_player(f"otage@2,memory={tmp_path}"), random_record(Game.OTHELLO, 1)
+    _, second, *_ = record.positions()
+    assert player.learn(Record(second, record.moves[1:]), 0) == {} and not (tmp_path / FILE).exists()
 
 
 def test_a_game_that_was_lost_for_a_while() -> None:
@@ -98,10 +111,15 @@ def test_openings_of_six_plies() -> None:
     assert all_openings(0) == [] and len(all_openings(2)) == 3
 
 
-def played(folder: Path, games: int, stop: int = 1 << 20, plan: Plan = PLAN) -> None:
-    """Play, but break off after so many events."""
-    for _ in islice(autoplay(folder, plan, games), stop):
-        pass
+def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = PLAN, jobs: int = 1) -> None:
+    """Play, but press Ctrl-C after so many games."""
+
+    def interrupt(done: int) -> None:
+        if done == stop:
+            raise KeyboardInterrupt
+
+    with suppress(KeyboardInterrupt):
+        list(autoplay(folder, replace(plan, games=games), jobs, report=interrupt))
 
 
 def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
@@ -114,7 +132,7 @@ def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
 
 
 def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    whole, parts, plan = tmp_path / "whole", tmp_path / "parts", Plan(Limit(depth=1), seed=3, plies=0)
+    whole, parts, plan = tmp_path / "whole", tmp_path / "parts", AutoplayPlan(Limit(depth=1), seed=3, plies=0)
     played(whole, ROUND + 5, plan=plan)
     for stop in (3, 9, ROUND + 2, 1 << 20):
         played(parts, ROUND + 5, stop, plan)
@@ -125,20 +143,18 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_any_number_of_processes_plays_the_same_games(tmp_path: Path) -> None:
     played(tmp_path / "one", 6)
-    with crew(2) as each:
-        list(autoplay(tmp_path / "two", PLAN, 6, each))
+    played(tmp_path / "two", 6, jobs=2)
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
 def test_openings_come_first(tmp_path: Path) -> None:
-    played(tmp_path, 5, plan=Plan(Limit(depth=1), plies=2))
+    played(tmp_path, 5, plan=AutoplayPlan(Limit(depth=1), plies=2))
     moves, _ = content(tmp_path)
     assert [game[:2] for game in moves[:3]] == all_openings(2) and len(moves) == 5
 
 
 def test_the_book_grows_and_is_played_by(tmp_path: Path) -> None:
-    events = list(autoplay(tmp_path, PLAN, 3))
-    assert sum(isinstance(event, Played) for event in events) == 3
+    assert len(list(autoplay(tmp_path, replace(PLAN, games=3)))) == 3
     tree = read_book(str(tmp_path / GAMES))
     assert tree.games == 3
     value = tree.value(Position.start())
@@ -162,7 +178,7 @@ def test_the_command(tmp_path: Path) -> None:
     done = awello("autoplay", folder, "--games", "4", "--clock", "200ms", "--json", "--jobs", "1")
     assert '"games": 4, "new": 1' in done.stdout
     done = awello("match", "othello", f"otage@1,memory={folder}", "random", "--games", "2")
-    assert f"otage in {folder} has learnt from 2 games" in done.stdout
+    assert f"otage@1,memory={folder} learnt from 2 games: kept" in done.stdout
     done = awello("match", "othello", f"otage@1,memory={folder},learning=false", "random", "--games", "2", "--json")
     assert "learnt" not in done.stdout
 
@@ -173,7 +189,11 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
     done = awello("autoplay", str(folder), *words, "--archive", elsewhere)
     assert f"otage,memory={folder},archive={elsewhere} plays by this" in done.stdout
     done = awello("autoplay", str(folder), "--games", "4", *words[2:])
-    assert done.returncode == 2 and "3 of the 3 games that" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 0 and "games: 4, 1 of them new" in done.stdout, "the archive may be at another place"
+    assert len(content(folder)[0]) == 4
+    (folder / "games.jsonl").unlink()
+    done = awello("autoplay", str(folder), "--games", "5", *words[2:])
+    assert done.returncode == 2 and "4 of the 4 games that" in done.stderr and done.stderr.count("\n") == 1
     (folder / FILE).write_bytes(b"\xff\xfe\x00 nothing")
     done = awello("autoplay", str(folder), *words)
     assert done.returncode == 2 and f"{folder / FILE}, line 1: expected games or" in done.stderr

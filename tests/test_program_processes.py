@@ -8,7 +8,7 @@ import pytest
 from test_arena_processes import lives
 
 from awello import Game, Position, Resignation, make_player
-from awello.arena.guard import Guarded, Terms, Used
+from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
 from awello.limits import Clock
 from awello.players.player import Forfeit
 
@@ -60,38 +60,38 @@ def started(folder: Path) -> list[int]:
     return [int(word) for word in pids.read_text().split()] if pids.exists() else []
 
 
-def guarded_game(spec: str, terms: Terms) -> tuple[Forfeit, Used]:
+def guarded_game(spec: str, terms: ResourceLimits) -> tuple[Forfeit, Usage]:
     """Ask a guarded program for a move; how it loses the game, and what it used."""
-    bot = Guarded(spec, Game.OTHELLO, terms)
+    bot = SandboxedPlayer(spec, Game.OTHELLO, terms)
     try:
         bot.begin(Game.OTHELLO, 1)
         with pytest.raises(Forfeit):
             bot.choose(Position.start(Game.OTHELLO), Clock())
         bot.end()
         assert bot.forfeit is not None
-        return bot.forfeit, bot.used
+        return bot.forfeit, bot.usage
     finally:
         bot.close()
 
 
 @pytest.mark.parametrize("how", ["child", "daemon"])
 def test_what_a_program_starts_is_measured_and_ended(how: str, program: str, tmp_path: Path) -> None:
-    forfeit, used = guarded_game(program.format(how), Terms())
+    forfeit, used = guarded_game(program.format(how), ResourceLimits())
     assert (forfeit.reason, used.memory > 64 << 20) == ("resigned", True)
-    forfeit, used = guarded_game(program.format(how), Terms(memory=40))
+    forfeit, used = guarded_game(program.format(how), ResourceLimits(memory=40))
     assert (forfeit.reason, used.memory > 40 << 20) == ("memory", True)
     assert started(tmp_path)
     assert not [pid for pid in started(tmp_path) if lives(pid)]
 
 
 def test_the_program_itself_is_measured(program: str) -> None:
-    forfeit, used = guarded_game(program.format("nothing"), Terms())
+    forfeit, used = guarded_game(program.format("nothing"), ResourceLimits())
     assert (forfeit.reason, used.memory > 1 << 20) == ("resigned", True)
 
 
 @pytest.mark.parametrize(("how", "part"), [("closes", "closed its input or output"), ("endless", "does not end")])
 def test_a_program_that_breaks_the_protocol_loses(how: str, part: str, program: str) -> None:
-    forfeit, _ = guarded_game(program.format(how), Terms())
+    forfeit, _ = guarded_game(program.format(how), ResourceLimits())
     assert forfeit.reason == "crash"
     assert part in forfeit.message
 

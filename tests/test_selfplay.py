@@ -1,12 +1,15 @@
 """Games of the champion against itself: legal to the end, the same however they are played, resumed or torn."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import awello
 
 from awello.arena.openings import load_openings, random_opening
+from awello.arena.runner import Runner
 from awello.cli.selfplay import parse_plies
 from awello.engine import awale, block
 from awello.engine.engine import Engine
@@ -17,36 +20,32 @@ from awello.evaluate import patterns
 from awello.formats.recognise import recognise
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
-from awello.learn.selfplay import Settings, format_game, play_game, play_games, resume, write_games
+from awello.learn.positions import read_games
+from awello.learn.selfplay import SelfplayPlan, play_alone
 from awello.limits import Clock, Limit
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
+from awello.rules.othello import format_square
 
 BOTH = (Game.OTHELLO, Game.ABAPA)
 
 
-def written(settings: Settings, games: int, file: Path) -> str:
-    """The file when it holds so many games."""
-    for _ in write_games(settings, resume(file, settings), games, file):
-        pass
-    return file.read_text("utf-8")
+def transcripts(plan: SelfplayPlan, folder: Path | None = None, jobs: int = 1) -> list[str]:
+    """The games of a plan."""
+    with Runner(plan, jobs, folder) as runner:
+        assert runner.run()
+        return [result.moves for result in runner.done]
 
 
 def test_games_are_legal_and_finished_and_have_the_right_result(game: Game) -> None:
-    settings = Settings(game, 1, seed=3, plies=(2, 4))
-    lines = list(play_games(settings, range(6), 1))
-    assert len({*lines}) == 6
-    for line in lines:
-        text, margin = line.split()
-        record = parse_transcript(text, Position.start(game))
-        first, second = record.final.score()
-        assert record.final.over and margin == f"{first - second:+d}"
-        assert recognise(line, game).record == record
-
-
-def test_the_empty_squares_go_to_the_winner() -> None:
-    assert format_game(parse_transcript("e6f4e3f6g5d6e7f5c5")) == "e6f4e3f6g5d6e7f5c5 +64"
+    with Runner(SelfplayPlan(game, 1, 6, seed=3, plies=(2, 4))) as runner:
+        runner.run()
+    assert len({result.moves for result in runner.done}) == 6
+    for result in runner.done:
+        record = parse_transcript(result.moves, Position.start(game))
+        assert record.final.over and result.score == record.final.score()
+        assert recognise(result.moves, game).record == record
 
 
 @pytest.mark.parametrize("game", BOTH)
@@ -91,8 +90,8 @@ def test_what_a_thread_knows_of_its_position_outlives_the_search(game: Game) -> 
 
 @pytest.mark.parametrize("game", BOTH)
 def test_any_number_of_jobs_gives_the_same_games(game: Game) -> None:
-    settings = Settings(game, 1, seed=5, plies=(4, 8))
-    assert list(play_games(settings, range(3, 40), 2)) == list(play_games(settings, range(3, 40), 1))
+    plan = SelfplayPlan(game, 1, 37, seed=5, plies=(4, 8))
+    assert transcripts(plan, jobs=2) == transcripts(plan)
 
 
 class Counting(Engine):
@@ -108,82 +107,66 @@ class Counting(Engine):
 
 @pytest.mark.parametrize("game", BOTH)
 def test_a_game_does_not_depend_on_those_before_it(game: Game) -> None:
-    settings, searches = Settings(game, 4, plies=(4, 8)), []
+    plan, searches = SelfplayPlan(game, 4, 9, plies=(4, 8)), []
     with Counting(game, hash=1) as engine:
         for number in (3, 1, 3, 3):
             engine.visited = 0
-            searches.append((play_game(engine, settings, number), engine.visited))
+            searches.append((play_alone(engine, Limit(level=4), plan.opening(number)), engine.visited))
     assert searches[0] == searches[2] == searches[3] != searches[1]
 
 
-@pytest.mark.parametrize("cut", [0, 1, 30, 59, 60, 61, 100, 400, -1, -2])
-def test_a_file_that_ends_anywhere_is_gone_on_with(cut: int, tmp_path: Path) -> None:
-    settings = Settings(Game.OTHELLO6, 1, seed=2, plies=(3, 9))
-    whole = written(settings, 8, tmp_path / "whole")
-    assert len(str(settings)) == 59 and whole.count("\n") == 9
-    torn = tmp_path / "torn"
-    torn.write_text(whole[:cut])
-    assert resume(torn, settings).games == max(0, whole[:cut].count("\n") - 1)
-    assert written(settings, 8, torn) == whole
-    assert written(settings, 9, torn).startswith(whole)
-    assert resume(torn, settings).games == 9
-
-
-def test_what_was_written_before_an_interruption_is_kept(tmp_path: Path) -> None:
-    settings, file = Settings(Game.ABAPA, 1, plies=(3, 9)), tmp_path / "games"
-    harvest = resume(file, settings)
-    games = write_games(settings, harvest, 6, file)
-    next(games), next(games)
-    games.close()
-    assert harvest.games == 2 and file.read_text().count("\n") == 3
-    assert written(settings, 6, file) == written(settings, 6, tmp_path / "whole")
-    moves = [line.split()[0] for line in file.read_text().splitlines()[1:]]
-    assert resume(file, settings).mean_plies == sum(map(len, moves)) / 6
+@pytest.mark.parametrize("cut", [0, 1, 30, 150, 400, -1, -2])
+def test_a_journal_that_ends_anywhere_is_continued(cut: int, tmp_path: Path) -> None:
+    plan = SelfplayPlan(Game.OTHELLO6, 1, 8, seed=2, plies=(3, 9))
+    whole, journal = transcripts(plan, tmp_path / "out"), tmp_path / "out" / "games.jsonl"
+    torn = journal.read_bytes()[:cut]
+    journal.write_bytes(torn)
+    with Runner(plan, folder=tmp_path / "out") as runner:
+        assert len(runner.done) == torn.count(b"\n")
+    assert transcripts(plan, tmp_path / "out") == whole
+    assert transcripts(replace(plan, games=9), tmp_path / "out")[:8] == whole
+    assert len(journal.read_bytes().splitlines()) == 9
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        Settings(Game.OTHELLO, 2, plies=(4, 8)),
-        Settings(Game.OTHELLO, 1, seed=1, plies=(4, 8)),
-        Settings(Game.OTHELLO6, 1, plies=(4, 8)),
-        Settings(Game.OTHELLO, 1, plies=(4, 9)),
-        Settings(Game.OTHELLO, 1, openings=((19,),), plies=(4, 8)),
-        Settings(Game.OTHELLO, 1, openings=((26,),), plies=(4, 8)),
+        {"level": 2},
+        {"seed": 1},
+        {"game": Game.OTHELLO6},
+        {"plies": (4, 9)},
+        {"openings": ((19,),)},
     ],
     ids=str,
 )
-def test_a_file_of_other_settings_is_refused_and_left_alone(other: Settings, tmp_path: Path) -> None:
-    file, settings = tmp_path / "games", Settings(Game.OTHELLO, 1, openings=((37,),), plies=(4, 8))
-    file.write_text(f"{other}\ntorn")
-    with pytest.raises(ConfigError, match=r"holds something else .*level=\d.*: choose another --out"):
-        resume(file, settings)
-    assert file.read_text() == f"{other}\ntorn"
+def test_a_folder_of_another_plan_is_refused_and_left_alone(other: dict[str, Any], tmp_path: Path) -> None:
+    plan = SelfplayPlan(Game.OTHELLO, 1, 1, openings=((37,),), plies=(4, 8))
+    transcripts(plan, tmp_path)
+    before = (tmp_path / "games.jsonl").read_text()
+    with pytest.raises(ConfigError, match=r"holds another selfplay .*: choose another --out"):
+        transcripts(replace(plan, **other), tmp_path)
+    assert (tmp_path / "games.jsonl").read_text() == before
 
 
-@pytest.mark.parametrize("content", [b"f5d6 +2", b"\xff\xfe\n", b"#\n"])
-def test_any_other_file_is_refused(content: bytes, tmp_path: Path) -> None:
-    file = tmp_path / "mine"
-    file.write_bytes(content)
-    with pytest.raises(ConfigError, match="holds something else"):
-        resume(file, Settings(Game.OTHELLO, 1))
-    assert file.read_bytes() == content
-    with pytest.raises(ConfigError, match="cannot write to"):
-        resume(tmp_path, Settings(Game.OTHELLO, 1))
+def test_games_can_be_learnt_from(tmp_path: Path) -> None:
+    moves = transcripts(SelfplayPlan(Game.OTHELLO, 1, 5, plies=(4, 8)), tmp_path)
+    for place in (tmp_path, tmp_path / "games.jsonl"):
+        games = read_games(place)
+        assert ["".join(format_square(int(s), 8) for s in row if s < 64) for row in games] == moves
 
 
 def test_games_begin_with_the_openings_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "openings").write_text("f5d6c3  # one\nf5f6e6f4\n")
     openings = load_openings(tmp_path / "openings", Game.OTHELLO)
-    settings = Settings(Game.OTHELLO, 1, openings=openings)
-    assert {settings.opening(number) for number in range(20)} == {*openings}
+    plan = SelfplayPlan(Game.OTHELLO, 1, 3, openings=openings)
+    assert {plan.opening(number) for number in range(20)} == {*openings}
     lengths = set()
     for number in range(60):
-        opening = Settings(Game.OTHELLO, 1, openings=openings, plies=(1, 3)).opening(number)
+        opening = SelfplayPlan(Game.OTHELLO, 1, 1, openings=openings, plies=(1, 3)).opening(number)
         line = next(line for line in openings if opening[: len(line)] == line)
         lengths.add(len(opening) - len(line))
     assert lengths == {1, 2, 3}
-    assert all(line.startswith(("f5d6c3", "f5f6e6f4")) for line in play_games(settings, range(3), 1))
+    assert all(line.startswith(("f5d6c3", "f5f6e6f4")) for line in transcripts(plan))
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -191,9 +174,9 @@ def test_the_command(tmp_path: Path) -> None:
     words = ("selfplay", "awale", "--level", "1", "--opening-plies", "4-8", "--out", str(file), "--jobs", "1")
     told = awello(*words, "--games", "3")
     assert told.returncode == 0 and told.stdout.startswith("3 games of ") and "3 of them new" in told.stdout
-    assert file.read_text().startswith("# awello selfplay abapa level=1 seed=0 opening-plies=4-8\n")
+    assert (file / "games.jsonl").read_text().startswith('{"game": "abapa", "players": ["champion@level=1",')
     report = json.loads(awello(*words, "--games", "5", "--json").stdout)
-    assert (report["games"], report["new"], report["file"]) == (5, 2, str(file))
+    assert (report["games"], report["new"], report["folder"]) == (5, 2, str(file))
 
 
 def test_games_that_would_all_be_the_same_are_refused(tmp_path: Path) -> None:
@@ -211,4 +194,4 @@ def test_a_number_of_plies_or_a_range() -> None:
 
 def test_levels_are_checked() -> None:
     with pytest.raises(SpecError, match="no level 31"):
-        Settings(Game.OTHELLO, 31)
+        SelfplayPlan(Game.OTHELLO, 31, 1)

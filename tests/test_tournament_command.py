@@ -12,8 +12,9 @@ from conftest import ROOT, listen
 from waiting import wait_until
 
 from awello import Game
-from awello.arena.guard import Used
-from awello.arena.tournament import Played, Results, Round, Tournament, run
+from awello.arena.runner import GameResult
+from awello.arena.sandbox import Usage
+from awello.arena.tournament import Tournament, TournamentResult, play_tournament
 from awello.cli.tournament import print_report
 
 ENGINE = "gtp@5s,command=node /opt/my/engines/othello.js --level 5"
@@ -21,12 +22,16 @@ SPECS = ("random", "greedy", "uct@20ms", "alphabeta:mixed@6,thresholds=30-55", E
 
 
 # --- the report -------------------------------------------------------------------------------------------------------
-def long_tournament() -> Results:
-    used = Used(30, 3.0, 1.5, 6.0, 200 << 20, 20.0)
-    won, lost = (Played(score, "", (None, ("crash", "it ended")), (used, used)) for score in ((40, 24), (0, 60)))
-    tournament = Tournament(Game.OTHELLO, SPECS, rounds=100)
-    pairs = range(len(tournament.pairs))
-    return Results(tournament, [Round(pair, n, (won, won if n > 9 else lost)) for n in range(100) for pair in pairs])
+def long_tournament() -> TournamentResult:
+    """The first bot of a pair loses the first ten rounds, and wins the others because its opponent crashes."""
+    tournament, results = Tournament(Game.OTHELLO, SPECS, rounds=100), []
+    for number in range(tournament.total):
+        _, played, game = tournament.locate(number)
+        loser = game if played < 10 else 1 - game
+        forfeits = tuple(("crash", "it ended") if side == loser else None for side in (0, 1))
+        used = Usage(30, 3.0, 1.5, 6.0, 200 << 20, 20.0)
+        results.append(GameResult("othello", ("", ""), "", (2, 2), forfeits=forfeits, usage=(used, used)))  # type: ignore
+    return TournamentResult(tournament, results)
 
 
 @pytest.mark.parametrize("columns", [50, 60, 80])
@@ -89,23 +94,23 @@ def test_ctrl_c_leaves_one_line_and_no_process(moment: str, jobs: int, tmp_path:
     specs = ("uct@20ms", "random", "greedy")
     words = ["tournament", "othello", *specs, "--rounds", "2", "--size", "4", "--jobs", str(jobs), "--out", str(out)]
     with start(mark, *words) as process:
-        rounds = out / "rounds.jsonl"
+        lines = out / "games.jsonl"
         if moment == "start":
             wait_until(lambda: any("forkserver" in line for line in marked(mark)))
         else:
-            wait_until(lambda: rounds.exists() and rounds.read_text())
+            wait_until(lambda: lines.exists() and lines.read_text().count("\n") > 1)
         for _ in range(3):  # an impatient person
             os.killpg(process.pid, signal.SIGINT)
         shown, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    lines = [line for line in errors.splitlines() if "compiling kernels" not in line]
+    said = [line for line in errors.splitlines() if "compiling kernels" not in line]
     if moment == "start":
-        assert (shown, lines, out.exists()) == ("", ["awello: interrupted"], False)
+        assert (shown, said, out.exists()) == ("", ["awello: interrupted"], False)
     else:
-        assert lines == [f"awello: interrupted: run the same command again to resume from {out}"]
+        assert said == [f"awello: interrupted: run the same command again to resume from {out}"]
     wait_until(lambda: not marked(mark))
-    results = run(Tournament(Game.OTHELLO4, specs, rounds=2), out)
-    assert len(results.rounds) == results.wanted
+    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
+    assert result.played == result.wanted
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
@@ -114,10 +119,10 @@ def test_a_killed_tournament_leaves_no_process(tmp_path: Path, monkeypatch: pyte
     specs = (f"unruly,how=changes_group,pids={tmp_path / 'pids'}", "uct@20ms")
     words = ["tournament", "othello", *specs, "--rounds", "2", "--size", "4", "--out", str(out)]
     with start(mark, "--import", bots, *words) as process:
-        rounds = out / "rounds.jsonl"
-        wait_until(lambda: rounds.exists() and rounds.read_text())
+        lines = out / "games.jsonl"
+        wait_until(lambda: lines.exists() and lines.read_text().count("\n") > 1)
         process.kill()
     wait_until(lambda: not marked(mark))
     monkeypatch.setenv("AWELLO_PLAYERS", bots)
-    results = run(Tournament(Game.OTHELLO4, specs, rounds=2), out)
-    assert len(results.rounds) == results.wanted
+    result = play_tournament(Tournament(Game.OTHELLO4, specs, rounds=2), out)
+    assert result.played == result.wanted

@@ -1,34 +1,27 @@
 """A duel: pairs of games between two players until it is clear whether the first is the stronger one.
 
-Both games of a pair have the same opening, with the colours exchanged.  Pair `n` depends on the seed and on `n` alone,
-and pairs are counted in their order, so a duel ends with the same pair for any number of worker processes.
+Both games of a pair have the same opening, with the colours exchanged.  Pairs are counted in their order, so a duel
+ends with the same pair for any number of worker processes.
 """
 
-import hashlib
 import random
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import TypeAdapter, ValidationError
-
-from awello.arena.journal import Journal, own_players
-from awello.arena.match import Match, play_one, tally
+from awello.arena.match import describe_plan, fingerprint, first_side, mean_ms, pair_job
 from awello.arena.openings import balanced_opening
+from awello.arena.runner import GameJob, GamePlan, GameResult, Runner, check_players
 from awello.arena.sprt import Hypotheses, elo, superiority
-from awello.arena.workers import Jobs, check_jobs, work
+from awello.arena.workers import Jobs
 from awello.errors import ConfigError
-from awello.formats.transcript import format_transcript
-from awello.players.player import Player, make_player
-from awello.record import Record
 from awello.rules.game import Game
 
 
 @dataclass(frozen=True)
-class Duel:
+class Duel(GamePlan):
     """What is to be played, and what is asked."""
 
     game: Game
@@ -43,6 +36,8 @@ class Duel:
     hypotheses: Hypotheses = field(default_factory=Hypotheses)
     fixed: bool = False
     """Whether all games are played, whatever is clear before."""
+    kind: ClassVar[str] = "duel"
+    batch: ClassVar[int] = 2  # both games of a pair begin with the same opening, which takes a while to find
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
@@ -64,83 +59,60 @@ class Duel:
             return self._shuffled[number]
         return balanced_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
 
-    def match(self, number: int) -> Match:
-        """The match of which a pair is the games 2 * number and 2 * number + 1."""
-        return Match(self.game, self.first, self.second, self.games, self.seed, (self.opening(number),))
+    @property
+    def total(self) -> int:
+        return 2 * self.pairs
+
+    def job(self, number: int) -> GameJob:
+        return pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number // 2))
 
     def configuration(self) -> dict[str, Any]:
-        """What decides a pair; how many there are and what is asked may change while a duel goes on."""
-        lines = hashlib.sha256(repr(self.openings).encode()).hexdigest() if self.openings else self.opening_plies
-        names = {"game": self.game.name.lower(), "first": self.first, "second": self.second}
-        return {**names, "seed": self.seed, "openings": lines, **own_players()}
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two games; the first player moves first in game 0.  Of two times, the first is the first player's."""
-
-    points: tuple[float, float]
-    """What each game gave the first player: 0, 0.5 or 1."""
-    margins: tuple[int, int]
-    """The first player's lead at the end of each game."""
-    games: tuple[str, str]
-    """As transcripts."""
-    seconds: tuple[float, float]
-    moves: tuple[int, int]
-    reasons: tuple[str, str] = ("", "")
-    """How each game was lost otherwise than on the board, if it was."""
-
-
-def play_pair(duel: Duel, players: Sequence[Player], number: int) -> Pair:
-    """Play a pair of a duel with its two players."""
-    match = duel.match(number)
-    one, other = (play_one(match, players, 2 * number + side) for side in (0, 1))
-    spent = tally(match, (one, other))
-    return Pair(
-        (_points(one, 0), _points(other, 1)),
-        (_margin(one, 0), _margin(other, 1)),
-        (format_transcript(one), format_transcript(other)),
-        spent.seconds,
-        spent.moves,
-        (one.reason, other.reason),
-    )
-
-
-def _points(record: Record, side: int) -> float:
-    return 0.5 if record.winner is None else float(record.winner == side)
-
-
-def _margin(record: Record, side: int) -> int:
-    """A side's lead at the end; whoever gave the game up has lost everything."""
-    scores = record.final.score()
-    lead = scores[side] - scores[1 - side]
-    return lead if record.loser is None else record.start.game.points * (-1 if record.loser == side else 1)
+        """What decides a game; how many there are and what is tested may change from run to run."""
+        names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
+        return {**names, "openings": fingerprint(self.openings) or self.opening_plies}
 
 
 @dataclass
 class DuelResult:
-    """The pairs of a duel that have been played, in their order."""
+    """The games of a duel that have been played, in their order."""
 
     duel: Duel
-    pairs: list[Pair]
+    results: list[GameResult]
     interrupted: bool = False
+
+    @property
+    def pairs(self) -> int:
+        """The pairs of which both games have been played."""
+        return len(self.results) // 2
+
+    @property
+    def points(self) -> list[float]:
+        """What each game of a complete pair gave the first player: 0, 0.5 or 1."""
+        games = enumerate(self.results[: 2 * self.pairs])
+        return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
 
     @property
     def counts(self) -> list[int]:
         """How many pairs gave the first player 0, 0.5, 1, 1.5 and 2 points."""
-        sums = [sum(pair.points) for pair in self.pairs]
+        sums = [one + other for one, other in zip(self.points[::2], self.points[1::2], strict=True)]
         return [sums.count(half / 2) for half in range(5)]
 
     @property
     def outcomes(self) -> tuple[int, int, int]:
         """Games that the first player won, drew and lost."""
-        points = [point for pair in self.pairs for point in pair.points]
-        return points.count(1), points.count(0.5), points.count(0)
+        return self.points.count(1), self.points.count(0.5), self.points.count(0)
 
     @property
     def margin(self) -> float:
-        """The first player's mean lead at the end of a game, in discs or seeds."""
-        return sum(sum(pair.margins) for pair in self.pairs) / max(1, 2 * len(self.pairs))
+        """The first player's mean lead at the end of a game, in discs or seeds; a forfeited game loses everything."""
+        leads = [self._lead(number) for number in range(2 * self.pairs)]
+        return sum(leads) / max(1, len(leads))
+
+    def _lead(self, number: int) -> int:
+        game, side = self.results[number], first_side(number)
+        if game.loser is not None:
+            return self.duel.game.points * (-1 if game.loser == side else 1)
+        return game.score[side] - game.score[1 - side]
 
     @property
     def ratio(self) -> float:
@@ -155,31 +127,28 @@ class DuelResult:
     @property
     def over(self) -> bool:
         """Whether there is nothing left to play."""
-        return len(self.pairs) == self.duel.pairs or (not self.duel.fixed and self.verdict != "undecided")
+        return self.pairs == self.duel.pairs or (not self.duel.fixed and self.verdict != "undecided")
+
+    def drop_after_verdict(self) -> None:
+        """Leave out the games after the pair that decides: a folder may hold more, played for another question."""
+        for pair in range(1, self.pairs):
+            if DuelResult(self.duel, self.results[: 2 * pair]).over:
+                del self.results[2 * pair :]
+                return
 
     def mean_ms(self) -> tuple[float, float]:
         """The mean time of each player's moves."""
-        first, second = (
-            1000
-            * sum(pair.seconds[player] for pair in self.pairs)
-            / max(1, sum(pair.moves[player] for pair in self.pairs))
-            for player in (0, 1)
-        )
-        return first, second
+        return mean_ms(self.results)
 
     def as_json(self) -> dict[str, Any]:
         """The result under the names that machines read."""
-        duel, game, counts = self.duel, self.duel.game, self.counts
+        duel, counts, times = self.duel, self.counts, self.mean_ms()
         wins, draws, losses = self.outcomes
         advantage, reach = elo(counts)
         return {
-            "game": game.family,
-            **({"variant": game.variant} if game.variant else {"size": game.size}),
-            "first": duel.first,
-            "second": duel.second,
-            "seed": duel.seed,
+            **describe_plan(duel.game, duel.first, duel.second, duel.seed),
             **asdict(duel.hypotheses),
-            "games": 2 * len(self.pairs),
+            "games": 2 * self.pairs,
             "wins": wins,
             "draws": draws,
             "losses": losses,
@@ -191,81 +160,24 @@ class DuelResult:
             "llr_bounds": duel.hypotheses.bounds,
             "verdict": self.verdict,
             "mean_margin": self.margin,
-            "mean_ms": dict(zip(("first", "second"), self.mean_ms(), strict=True)),
+            "mean_ms": {"first": times[0], "second": times[1]},
         }
 
 
-Report = Callable[[DuelResult], None]
-
-
 def play_duel(
-    duel: Duel, jobs: Jobs = 1, folder: Path | None = None, report: Report = lambda result: None
+    duel: Duel,
+    jobs: Jobs = 1,
+    folder: Path | None = None,
+    report: Callable[[DuelResult], None] = lambda result: None,
 ) -> DuelResult:
-    """Play a duel until it is over; `report` is told at first and after each pair.
+    """Play a duel until it is over, calling `report` at first and after each game; Ctrl-C ends it early.
 
-    Ctrl-C ends it with what was played.  With a folder, every pair is written there, and the next call goes on.
+    With a folder, every game is kept there, and the next call continues.
     """
-    check_jobs(jobs)
-    players = [make_player(duel.first), make_player(duel.second)]
-    if any(player.spec.name == "human" for player in players):
-        raise ConfigError("a duel is for programs: people play with 'awello play'")
-    if folder is None:
-        return _play_on(DuelResult(duel, []), players, jobs, report, lambda pair: None)
-    with Journal(folder, "duel", duel.configuration(), "pairs.jsonl") as journal:
-        result = DuelResult(duel, [])
-        for pair in _read(journal):
-            if not result.over:
-                result.pairs.append(pair)
-        return _play_on(result, players, jobs, report, lambda pair: journal.write(asdict(pair)))
-
-
-def _read(journal: Journal) -> list[Pair]:
-    try:
-        return TypeAdapter(list[Pair]).validate_python(journal.done)
-    except ValidationError:
-        raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
-
-
-def _play_on(
-    result: DuelResult, players: Sequence[Player], jobs: Jobs, report: Report, keep: Callable[[Pair], None]
-) -> DuelResult:
-    report(result)
-    if result.over:
+    check_players((duel.first, duel.second), duel.kind)
+    with Runner(duel, jobs, folder) as runner:
+        result = DuelResult(duel, runner.done)
+        result.drop_after_verdict()
+        report(result)
+        result.interrupted = not runner.run(lambda: report(result), lambda: result.over)
         return result
-    duel = result.duel
-    for player in players:
-        player.begin(duel.game, duel.seed)  # what is wrong with a player shows here, not in a worker
-    numbers = range(len(result.pairs), duel.pairs)
-    try:
-        with closing(_pairs(duel, players, numbers, jobs)) as pairs:
-            for pair in pairs:
-                keep(pair)
-                result.pairs.append(pair)
-                report(result)
-                if result.over:
-                    break
-    except KeyboardInterrupt:
-        result.interrupted = True
-    finally:
-        for player in players:
-            player.end()
-    return result
-
-
-def _pairs(duel: Duel, players: Sequence[Player], numbers: range, jobs: Jobs) -> Generator[Pair, None, None]:
-    if jobs == 1:
-        return (play_pair(duel, players, number) for number in numbers)
-    return work(_play_number, numbers, jobs, _prepare, duel)
-
-
-_work: tuple[Duel, Sequence[Player]]
-
-
-def _prepare(duel: Duel) -> None:
-    """Make a worker process ready: its own players."""
-    global _work
-    _work = duel, [make_player(duel.first), make_player(duel.second)]
-
-
-def _play_number(number: int) -> Pair:
-    return play_pair(*_work, number)

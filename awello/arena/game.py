@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from awello.errors import IllegalMoveError, SpecError
@@ -41,6 +42,14 @@ def play_game(
     finally:
         for player in players:
             player.end()
+
+
+def learn_from_game(players: Sequence[Player], record: Record) -> tuple[dict[str, int], dict[str, int]]:
+    """Let both players learn from their finished game; what each says that it learnt."""
+    names = {side: str(player) for side, player in zip(record.start.game.sides, players, strict=True)}
+    finished = replace(record, tags={**names, **record.tags})
+    first, second = (dict(player.learn(finished, side)) for side, player in enumerate(players))
+    return first, second
 
 
 def _play_on(

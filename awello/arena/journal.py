@@ -1,21 +1,20 @@
-"""Long work that can be interrupted: a folder that remembers what was asked for and every part that is done.
+"""The journal of a long run: a folder with its configuration and one line of JSON per finished job.
 
-`configuration.json` holds exactly what was asked for, a `.jsonl` file one line for each finished part.  Asked for the
-same again, the work goes on with what is missing; asked for something else, it refuses to mix the two.
+A run with the same configuration continues where the journal ends; another one is refused.  A line is written when its
+job ends, so SIGKILL costs no more than the jobs in progress.  Only one process at a time may write to a journal.
 """
 
 import hashlib
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from awello import __version__
 from awello.errors import ConfigError
-from awello.folders import write_atomically
+from awello.folders import lock_folder, write_atomically
 
 
 def own_players() -> dict[str, str]:
@@ -25,18 +24,32 @@ def own_players() -> dict[str, str]:
 
 
 class Journal:
-    """The folder of one such work; `done` are the parts that it held when it was opened."""
+    """The folder of a run; `done` are the results that it held when it was opened."""
 
     def __init__(self, folder: Path, what: str, configuration: Mapping[str, Any], lines: str) -> None:
         self.folder, self.lines = folder, folder / lines
-        self.configuration = json.loads(json.dumps({"awello": __version__, **configuration}))
+        self.what, self.configuration = what, json.loads(json.dumps(configuration))
+        self.done: list[Any] = []
         self._file: TextIO | None = None
+        self._lock = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._is_new = not self.folder.exists()
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._compare(what)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock.enter_context(lock_folder(self.folder, wait=False))
+            self._compare(self.what)
             self.done = self._read()
+        except BlockingIOError:
+            advice = "wait for it, or choose another --out"
+            raise ConfigError(f"another process is writing to {self.folder}: {advice}") from None
         except OSError as error:
-            raise ConfigError(f"cannot write to {folder}: {error.strerror}") from None
+            self._lock.close()
+            raise ConfigError(f"cannot write to {self.folder}: {error.strerror}") from None
+        except ConfigError:
+            self._lock.close()
+            raise
+        return self
 
     def _compare(self, what: str) -> None:
         """Refuse a folder of something else."""
@@ -74,14 +87,12 @@ class Journal:
         self._file.write(json.dumps(part, ensure_ascii=False) + "\n")
         self._file.flush()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file:
             self._file.close()
-        elif not self.done:
+        elif self._is_new:
             with suppress(OSError):
                 self.folder.rmdir()  # nothing was done: leave nothing behind
+        self._lock.close()

@@ -1,26 +1,25 @@
 """A match: many games between two players, the colours alternating, repeatable by its seed.
 
-Game `n` depends on the seed and on `n` alone, so the results are the same for any number of worker
-processes, here or on a cluster.  With openings, each is played twice, once with either colour.
+With openings, each is played twice, once with either colour.
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, ClassVar
 
-from awello.arena.game import Watcher, ignore, play_game
-from awello.arena.workers import Jobs, check_jobs, work
+from awello.arena.runner import GameJob, GamePlan, GameResult, Runner, check_players
+from awello.arena.workers import Jobs
 from awello.errors import ConfigError
-from awello.formats.transcript import format_transcript
 from awello.limits import Clock
-from awello.players.player import Player, make_player
-from awello.position import Position
 from awello.record import Record
-from awello.rules.game import PASS, Game
+from awello.rules.game import Game
 
 
 @dataclass(frozen=True)
-class Match:
+class Match(GamePlan):
     """What is to be played."""
 
     game: Game
@@ -30,26 +29,52 @@ class Match:
     seed: int = 0
     openings: tuple[tuple[int, ...], ...] = ()
     clock: Clock = field(default_factory=Clock)
+    kind: ClassVar[str] = "match"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
+
+    @property
+    def total(self) -> int:
+        return self.games
 
     def opening(self, number: int) -> tuple[int, ...]:
         """The opening of a game: the same for a game and the one after it, with the colours exchanged."""
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()
 
-    def first_side(self, number: int) -> int:
-        """The side that the first player has in a game: Black or South in even ones."""
-        return number % 2
+    def job(self, number: int) -> GameJob:
+        return pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number), self.clock)
+
+    def configuration(self) -> dict[str, Any]:
+        """What decides a game; how many there are may change from run to run."""
+        names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
+        return {**names, "openings": fingerprint(self.openings), "clock": str(self.clock)}
 
 
-def play_one(match: Match, players: Sequence[Player], number: int, watch: Watcher = ignore) -> Record:
-    """Play game `number` of a match with its two players."""
-    side = match.first_side(number)
-    for place, player in enumerate(players):
-        player.begin(match.game, random.Random(f"{match.seed}/{number}/{place}").getrandbits(63))
-    seated = (players[1], players[0]) if side else (players[0], players[1])
-    return play_game(seated, Position.start(match.game), match.opening(number), match.clock, watch)
+def first_side(number: int) -> int:
+    """The side that the first of two players has in a game: Black or South in even ones."""
+    return number % 2
+
+
+def pair_job(
+    game: Game,
+    players: tuple[str, str],
+    number: int,
+    seed: int,
+    opening: tuple[int, ...] = (),
+    clock: Clock | None = None,
+    **options: Any,
+) -> GameJob:
+    """Game `number` between two players: the second moves first in odd ones, and the seed decides what is random."""
+    seeds = [random.Random(f"{seed}/{number}/{place}").getrandbits(63) for place in (0, 1)]
+    order = slice(None, None, -1 if first_side(number) else 1)
+    first, second = zip(players[order], seeds[order], strict=True)
+    return GameJob(game, (first[0], second[0]), (first[1], second[1]), opening, clock or Clock(), **options)
+
+
+def fingerprint(openings: Sequence[Sequence[int]]) -> str:
+    """What tells one list of openings from another."""
+    return sha256(repr(openings).encode()).hexdigest() if openings else ""
 
 
 @dataclass
@@ -57,22 +82,43 @@ class MatchResult:
     """The tally of a match, from the first player's view; entry 0 of a pair is the first player's."""
 
     match: Match
-    wins: int
-    draws: int
-    losses: int
-    held: tuple[int, int]
-    seconds: tuple[float, float]
-    worst: tuple[float, float]
-    moves: tuple[int, int]
-    forfeits: tuple[int, int]
-    """Games that each player lost otherwise than on the board: by resigning, by the clock, by failing."""
-    records: list[Record]
+    results: list[GameResult]
     interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        outcomes, held, moves, forfeits = [0, 0, 0], [0, 0], [0, 0], [0, 0]
+        worst = [0.0, 0.0]
+        for number, result in enumerate(self.results):
+            side = first_side(number)
+            outcomes[1 if result.winner is None else 0 if result.winner == side else 2] += 1
+            if result.loser is not None:
+                forfeits[result.loser ^ side] += 1
+            at_end = result.record.final.holdings()
+            for player in (0, 1):
+                held[player] += at_end[player ^ side]
+                times = result.time_of(player ^ side)
+                moves[player] += len(times)
+                worst[player] = max([worst[player], *times])
+        self.wins, self.draws, self.losses = outcomes
+        self.held, self.moves = (held[0], held[1]), (moves[0], moves[1])
+        self.worst = worst[0], worst[1]
+        self.forfeits = forfeits[0], forfeits[1]
+        """Games that each player lost otherwise than on the board: by resigning, by the clock, by failing."""
 
     @property
     def games(self) -> int:
         """The games played so far."""
-        return len(self.records)
+        return len(self.results)
+
+    @property
+    def records(self) -> list[Record]:
+        """The games."""
+        return [result.record for result in self.results]
+
+    @property
+    def learnt(self) -> dict[str, dict[str, int]]:
+        """For each player that learnt: how many games, and what it counted."""
+        return sum_learnt(self.results)
 
     def shares(self) -> tuple[float, float, float]:
         """The mean share of the board (or of the seeds) held at the end by each player, and left over."""
@@ -82,19 +128,13 @@ class MatchResult:
 
     def mean_ms(self) -> tuple[float, float]:
         """The mean time of each player's moves."""
-        first, second = (1000 * spent / max(1, n) for spent, n in zip(self.seconds, self.moves, strict=True))
-        return first, second
+        return mean_ms(self.results)
 
     def as_json(self, records: bool = False) -> dict[str, object]:
         """The tally under the names that machines read."""
         first, second, left = self.shares()
-        game = self.match.game
-        tally: dict[str, object] = {
-            "game": game.family,
-            **({"variant": game.variant} if game.variant else {"size": game.size}),
-            "first": self.match.first,
-            "second": self.match.second,
-            "seed": self.match.seed,
+        return {
+            **describe_plan(self.match.game, self.match.first, self.match.second, self.match.seed),
             "games": self.games,
             "wins": self.wins,
             "draws": self.draws,
@@ -104,69 +144,50 @@ class MatchResult:
             "worst_ms": {"first": 1000 * self.worst[0], "second": 1000 * self.worst[1]},
             "moves": {"first": self.moves[0], "second": self.moves[1]},
             "forfeits": {"first": self.forfeits[0], "second": self.forfeits[1]},
+            **({"learnt": self.learnt} if self.learnt else {}),
+            **({"records": [result.moves for result in self.results]} if records else {}),
         }
-        return tally | ({"records": [format_transcript(record) for record in self.records]} if records else {})
 
 
-def tally(match: Match, records: Sequence[Record]) -> MatchResult:
-    """Add up the games of a match, given in their order."""
-    outcomes, held, moves, forfeits = [0, 0, 0], [0, 0], [0, 0], [0, 0]
-    seconds, worst = [0.0, 0.0], [0.0, 0.0]
-    for number, record in enumerate(records):
-        side = match.first_side(number)
-        outcomes[1 if record.winner is None else 0 if record.winner == side else 2] += 1
-        if record.loser is not None:
-            forfeits[record.loser ^ side] += 1
-        at_end = record.final.holdings()
-        held = [held[0] + at_end[side], held[1] + at_end[1 - side]]
-        for ply, used in enumerate(each or 0.0 for each in record.seconds):
-            if ply >= len(match.opening(number)) and record.moves[ply] != PASS:
-                player = (record.start.side + ply) % 2 ^ side
-                moves[player] += 1
-                seconds[player] += used
-                worst[player] = max(worst[player], used)
-    return MatchResult(match, *outcomes, *map(tuple, (held, seconds, worst, moves, forfeits)), list(records))  # type: ignore
+def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
+    """The mean time of the moves of each of two players, who alternate colours."""
+    times: tuple[list[float], list[float]] = [], []
+    for number, result in enumerate(results):
+        for player in (0, 1):
+            times[player].extend(result.time_of(player ^ first_side(number)))
+    first, second = (1000 * sum(each) / max(1, len(each)) for each in times)
+    return first, second
 
 
-Report = Callable[[], None]
+def describe_plan(game: Game, first: str, second: str, seed: int) -> dict[str, Any]:
+    """The fields with which the JSON of a match and of a duel begins."""
+    rules = {"variant": game.variant} if game.variant else {"size": game.size}
+    return {"game": game.family, **rules, "first": first, "second": second, "seed": seed}
 
 
-def play_match(match: Match, jobs: Jobs = 1, report: Report = lambda: None) -> MatchResult:
-    """Play a match, calling `report` after each game; Ctrl-C ends it with the tally of what was played."""
-    check_jobs(jobs)
+def sum_learnt(results: Sequence[GameResult]) -> dict[str, dict[str, int]]:
+    """By the specs of players that learnt: how many games they learnt from, and the sums of what they counted."""
+    learnt: dict[str, dict[str, int]] = {}
+    for result in results:
+        for spec, counts in zip(result.players, result.learnt, strict=True):
+            if counts:
+                sums = learnt.setdefault(spec, {"games": 0})
+                for name, count in {"games": 1, **counts}.items():
+                    sums[name] = sums.get(name, 0) + count
+    return learnt
+
+
+def play_match(
+    match: Match, jobs: Jobs = 1, folder: Path | None = None, report: Callable[[int], None] = lambda games: None
+) -> MatchResult:
+    """Play a match, calling `report` with the games played: at first, and after each; Ctrl-C ends it early.
+
+    With a folder, every game is kept there, and the next call continues.
+    """
     if match.games < 1:
         raise ConfigError(f"a match needs at least one game, not {match.games}")
-    players = [make_player(match.first), make_player(match.second)]
-    if any(player.spec.name == "human" for player in players):
-        raise ConfigError("a match is for programs: people play with 'awello play'")
-    for player in players:
-        player.begin(match.game, match.seed)  # what is wrong with a player shows here, not in a worker
-    records, interrupted = [], False
-    try:
-        for record in _serial(match, players) if jobs == 1 else _parallel(match, jobs):
-            records.append(record)
-            report()
-    except KeyboardInterrupt:
-        interrupted = True
-    return replace(tally(match, records), interrupted=interrupted)
-
-
-def _serial(match: Match, players: Sequence[Player]) -> Iterator[Record]:
-    return (play_one(match, players, number) for number in range(match.games))
-
-
-def _parallel(match: Match, jobs: Jobs) -> Iterator[Record]:
-    return work(_play_number, range(match.games), jobs, _prepare, match)
-
-
-_work: tuple[Match, Sequence[Player]]
-
-
-def _prepare(match: Match) -> None:
-    """Make a worker process ready: its own players."""
-    global _work
-    _work = match, [make_player(match.first), make_player(match.second)]
-
-
-def _play_number(number: int) -> Record:
-    return play_one(*_work, number)
+    check_players((match.first, match.second), match.kind)
+    with Runner(match, jobs, folder) as runner:
+        report(len(runner.done))
+        finished = runner.run(lambda: report(len(runner.done)))
+        return MatchResult(match, runner.done, not finished)

@@ -1,7 +1,7 @@
 """Openings: where games begin that are to differ, without being decided before the players take over."""
 
 import random
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ def random_opening(game: Game, plies: int, seed: str, begun: tuple[int, ...] = (
     raise ConfigError(f"{plies} random moves play a game of {game} to its end: choose fewer")
 
 
+@lru_cache(16)
 def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
     """So many random moves after which a short look of the engine finds nobody ahead."""
     for number in range(TRIES):

@@ -1,32 +1,25 @@
-"""The tournament of report 1: every bot meets every other under the same terms, and each round counts.
+"""The tournament of report 1: every bot meets every other under the same limits, and each round counts.
 
 A round is two games with the first player exchanged; it goes to the larger sum of both scores and is worth 3 points,
-a drawn one 1 point to either.  Bots live in processes of their own (`guard.py`): whatever they do, they can lose no
-more than a game.  A game lost that way is worth all the points of the board to the opponent and none to the loser.
+a drawn one 1 point to either.  Bots run in sandboxes (`sandbox.py`): whatever they do, they can lose no more than a
+game.  A game lost that way is worth all the points of the board to the opponent and none to the loser.
 """
 
 import random
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from itertools import combinations, islice
+from itertools import combinations
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any, ClassVar
 
 from awello.arena.elo import ratings
-from awello.arena.guard import MIB, Guarded, Terms, Used
-from awello.arena.journal import Journal, own_players
-from awello.arena.match import Match, play_one
+from awello.arena.match import first_side, pair_job
 from awello.arena.openings import random_opening
-from awello.arena.workers import Jobs, check_jobs, uninterrupted, work
+from awello.arena.runner import GameJob, GamePlan, GameResult, Runner
+from awello.arena.sandbox import MIB, ResourceLimits, Usage
+from awello.arena.workers import Jobs
 from awello.errors import ConfigError
-from awello.formats.transcript import format_transcript
-from awello.players.player import Forfeit, find_player
+from awello.players.player import find_player
 from awello.players.spec import parse_spec
 from awello.rules.game import Game
 
@@ -34,16 +27,18 @@ WIN, DRAW = 3, 1  # points of a round
 
 
 @dataclass(frozen=True)
-class Tournament:
+class Tournament(GamePlan):
     """What is to be played."""
 
     game: Game
     specs: tuple[str, ...]
     rounds: int = 100
     seed: int = 0
-    terms: Terms = field(default_factory=Terms)
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
     opening_plies: int = 0
     """Random moves before both games of a round, the same for all pairs."""
+    kind: ClassVar[str] = "tournament"
+    batch: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
@@ -69,27 +64,46 @@ class Tournament:
         """The random moves before a round."""
         return random_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
 
-    def match(self, pair: int, number: int) -> Match:
-        """The match of a pair, of which a round is the games 2 * number and 2 * number + 1."""
+    @property
+    def total(self) -> int:
+        return 2 * self.rounds * len(self.pairs)
+
+    def locate(self, number: int) -> tuple[int, int, int]:
+        """The pair of a game, its round, and whether it is game 0 or 1 of that round."""
+        unit, game = divmod(number, 2)
+        played, pair = divmod(unit, len(self.pairs))
+        return pair, played, game
+
+    def job(self, number: int) -> GameJob:
+        pair, played, game = self.locate(number)
         first, second = (self.specs[bot] for bot in self.pairs[pair])
         seed = random.Random(f"{self.seed}/{first}/{second}").getrandbits(63)
-        return Match(self.game, first, second, 2 * self.rounds, seed, (self.opening(number),))
+        opening = self.opening(played)
+        return pair_job(self.game, (first, second), 2 * played + game, seed, opening, limits=self.limits)
 
     def configuration(self) -> dict[str, Any]:
-        """What decides the results, players of one's own included."""
-        return {**asdict(self), "game": self.game.name.lower(), **own_players()}
+        return {**asdict(self), "game": str(self.game)}
 
 
 @dataclass(frozen=True)
-class Played:
+class BotGame:
     """A game of a round; of two entries the first is that of the pair's first bot."""
 
     score: tuple[int, int]
-    moves: str
-    """The transcript."""
     forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None]
-    """How each bot forfeited the game, if it did: the reason and a message."""
-    used: tuple[Used, Used]
+    usage: tuple[Usage, Usage]
+    result: GameResult
+
+
+def seen_by_bots(result: GameResult, game: int) -> BotGame:
+    """Game 0 or 1 of a round, in the order of the pair's bots; a forfeited game is worth everything to the opponent."""
+    one, other = first_side(game), 1 - first_side(game)
+    score, usage = result.score, result.usage or (Usage(), Usage())
+    if any(result.forfeits):
+        points = Game(result.game).points  # type: ignore[arg-type]
+        score = 0 if result.forfeits[0] else points, 0 if result.forfeits[1] else points
+    forfeits = result.forfeits[one], result.forfeits[other]
+    return BotGame((score[one], score[other]), forfeits, (usage[one], usage[other]), result)
 
 
 @dataclass(frozen=True)
@@ -98,36 +112,13 @@ class Round:
 
     pair: int
     number: int
-    games: tuple[Played, Played]
+    games: tuple[BotGame, BotGame]
 
     @property
     def score(self) -> tuple[int, int]:
         """The summed scores of the pair's bots."""
         first, second = zip(*(game.score for game in self.games), strict=True)
         return sum(first), sum(second)
-
-
-def play_round(tournament: Tournament, bots: Sequence[Guarded], pair: int, number: int) -> Round:
-    """Play a round with the bots of a tournament, given in its order."""
-    match = tournament.match(pair, number)
-    one, other = (bots[bot] for bot in tournament.pairs[pair])
-    first, second = (_play(match, (one, other), game) for game in (2 * number, 2 * number + 1))
-    return Round(pair, number, (first, second))
-
-
-def _play(match: Match, bots: tuple[Guarded, Guarded], number: int) -> Played:
-    record, side = play_one(match, bots, number), match.first_side(number)
-    one, other = bots
-    scores = record.final.score()
-    score = scores[side], scores[1 - side]
-    if one.forfeit or other.forfeit:
-        score = 0 if one.forfeit else match.game.points, 0 if other.forfeit else match.game.points
-    forfeits = _reason(one.forfeit), _reason(other.forfeit)
-    return Played(score, format_transcript(record), forfeits, (one.used, other.used))
-
-
-def _reason(forfeit: Forfeit | None) -> tuple[str, str] | None:
-    return (forfeit.reason, forfeit.message) if forfeit else None
 
 
 @dataclass
@@ -168,7 +159,7 @@ class Standing:
 
     @property
     def mebibytes(self) -> float:
-        """The MiB of its tables and processes."""
+        """The MiB that it and its processes took."""
         return self.memory / MIB
 
     @property
@@ -183,7 +174,7 @@ class Standing:
         self.lost += own < theirs
         self.points = WIN * self.won + DRAW * self.drawn
 
-    def add_game(self, score: int, forfeit: tuple[str, str] | None, used: Used) -> None:
+    def add_game(self, score: int, forfeit: tuple[str, str] | None, used: Usage) -> None:
         """Count a game."""
         self.games += 1
         self.score += score
@@ -219,16 +210,32 @@ class Standing:
 
 
 @dataclass
-class Results:
-    """The rounds of a tournament that have been played."""
+class TournamentResult:
+    """The games of a tournament that have been played."""
 
     tournament: Tournament
-    rounds: list[Round]
+    results: list[GameResult]
+    interrupted: bool = False
 
     @property
     def wanted(self) -> int:
         """The rounds of the whole tournament."""
         return self.tournament.rounds * len(self.tournament.pairs)
+
+    @property
+    def played(self) -> int:
+        """The rounds of which both games have been played."""
+        return len(self.results) // 2
+
+    @property
+    def rounds(self) -> list[Round]:
+        """The rounds played."""
+        found = []
+        for at in range(0, 2 * self.played, 2):
+            pair, number, _ = self.tournament.locate(at)
+            first, second = (seen_by_bots(self.results[at + game], game) for game in (0, 1))
+            found.append(Round(pair, number, (first, second)))
+        return found
 
     def standings(self) -> list[Standing]:
         """The bots, the best first: by points, then by mean score."""
@@ -240,7 +247,7 @@ class Results:
             second.add_round(other, one)
             for game in played.games:
                 for place, bot in enumerate((first, second)):
-                    bot.add_game(game.score[place], game.forfeits[place], game.used[place])
+                    bot.add_game(game.score[place], game.forfeits[place], game.usage[place])
         table = [[won + drawn / 2 for won, drawn, _ in row] for row in self.cross()]
         for bot, elo, margin in zip(bots, *ratings(table), strict=True):
             bot.elo, bot.elo_margin = elo, margin
@@ -266,10 +273,10 @@ class Results:
             **({"variant": game.variant} if game.variant else {"size": game.size}),
             "seed": tournament.seed,
             "opening_plies": tournament.opening_plies,
-            "terms": asdict(tournament.terms),
+            "limits": asdict(tournament.limits),
             "rounds": tournament.rounds,
-            "played": len(self.rounds),
-            "complete": len(self.rounds) == self.wanted,
+            "played": self.played,
+            "complete": self.played == self.wanted,
             "standings": [bot.as_json() for bot in self.standings()],
             "pairs": [
                 {
@@ -282,129 +289,18 @@ class Results:
         }
 
 
-def run(
+def play_tournament(
     tournament: Tournament,
-    folder: Path,
+    folder: Path | None = None,
     jobs: Jobs = 1,
-    report: Callable[[Results], None] = lambda results: None,
-    stop: "Future[Any] | None" = None,
-) -> Results:
-    """Play what is missing in a folder, so many games at a time; `report` is told at first and after each round.
+    report: Callable[[TournamentResult], None] = lambda result: None,
+) -> TournamentResult:
+    """Play a tournament, calling `report` at first and after each game; Ctrl-C ends it early.
 
-    An exception that another thread sets in `stop` ends the bots and comes out here: at once, on a cluster after the
-    next round.
+    With a folder, every game is kept there, and the next call continues.
     """
-    check_jobs(jobs)
-    with Journal(folder, "tournament", tournament.configuration(), "rounds.jsonl") as journal:
-        done = {(played.pair, played.number): played for played in _read(journal)}
-        results = Results(tournament, list(done.values()))
-        report(results)
-        wanted = [(pair, number) for number in range(tournament.rounds) for pair in range(len(tournament.pairs))]
-        if missing := [job for job in wanted if job not in done]:
-            with closing(_play_all(tournament, missing, jobs, stop or Future())) as rounds:
-                for played in rounds:
-                    results.rounds.append(played)
-                    journal.write(asdict(played))
-                    report(results)
-        results.rounds.sort(key=lambda played: (played.number, played.pair))
-        return results
-
-
-def _read(journal: Journal) -> list[Round]:
-    try:
-        return TypeAdapter(list[Round]).validate_python(journal.done)
-    except ValidationError:
-        raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
-
-
-def _play_all(
-    tournament: Tournament, missing: Sequence[tuple[int, int]], jobs: Jobs, stop: "Future[Any]"
-) -> Generator[Round, None, None]:
-    """Rounds as they are finished.  Each job has bots of its own and plays one game at a time with them."""
-    if isinstance(jobs, int):
-        return _play_here(tournament, missing, min(jobs, len(missing)), stop)
-    return _play_afar(tournament, missing, jobs, stop)
-
-
-def _play_here(
-    tournament: Tournament, missing: Sequence[tuple[int, int]], jobs: int, stop: "Future[Any]"
-) -> Generator[Round, None, None]:
-    teams = [_team(tournament) for _ in range(jobs)]
-    free: SimpleQueue[list[Guarded]] = SimpleQueue()
-    pool = ThreadPoolExecutor(jobs)
-
-    def play(job: tuple[int, int]) -> Round:
-        team = free.get()
-        try:
-            return play_round(tournament, team, *job)
-        finally:
-            free.put(team)
-
-    def end_all(_: object = None) -> None:
-        _close([bot for team in teams for bot in team])
-
-    try:
-        stop.add_done_callback(end_all)
-        pool.submit(_make_ready, teams[0]).result()  # in a thread, where no Ctrl-C can cut it in two
-        for team in teams:
-            free.put(team)
-        for future in islice(as_completed([stop, *(pool.submit(play, job) for job in missing)]), len(missing)):
-            if stop.done():
-                stop.result()  # raises; a bot that was ended has lost nothing
-            yield future.result()
-    finally:
-        with uninterrupted():
-            pool.shutdown(wait=False, cancel_futures=True)
-            end_all()
-            pool.shutdown()
-
-
-def _play_afar(
-    tournament: Tournament, missing: Sequence[tuple[int, int]], cluster: str, stop: "Future[Any]"
-) -> Generator[Round, None, None]:
-    with closing(work(_play_job, missing, cluster, _prepare, tournament)) as rounds:
-        for played in rounds:
-            if stop.done():
-                stop.result()
-            yield played
-
-
-_work: tuple[Tournament, Sequence[Guarded]]
-
-
-def _prepare(tournament: Tournament) -> Callable[[], None]:
-    """Make a worker of a cluster ready: its own bots, which it ends afterwards."""
-    global _work
-    team = _team(tournament)
-    _work = tournament, team
-    try:
-        _make_ready(team)
-    except ConfigError:
-        _close(team)
-        raise
-    return partial(_close, team)
-
-
-def _play_job(job: tuple[int, int]) -> Round:
-    return play_round(*_work, *job)
-
-
-def _team(tournament: Tournament) -> list[Guarded]:
-    return [Guarded(spec, tournament.game, tournament.terms) for spec in tournament.specs]
-
-
-def _close(bots: Sequence[Guarded]) -> None:
-    for bot in bots:
-        bot.stop()
-    for bot in bots:
-        bot.close()
-
-
-def _make_ready(bots: Sequence[Guarded]) -> None:
-    """Make the bots, one after the other; a wrong spec is the caller's error, everything else costs games."""
-    for bot in bots:
-        try:
-            bot.ready()
-        except Forfeit as forfeit:
-            if forfeit.reason == "refused":
-                raise ConfigError(forfeit.message) from None
+    with Runner(tournament, jobs, folder) as runner:
+        result = TournamentResult(tournament, runner.done)
+        report(result)
+        result.interrupted = not runner.run(lambda: report(result))
+        return result

@@ -50,8 +50,8 @@ def crew(jobs: Jobs, prepare: Prepare | None = None, *given: Any) -> AbstractCon
     return cluster(jobs, prepare, *given)
 
 
-def check_jobs(jobs: Jobs) -> None:
-    """Refuse work that nobody would do."""
+def check_jobs(jobs: object) -> None:
+    """Refuse a number of processes below 1."""
     if isinstance(jobs, int) and jobs < 1:
         raise ConfigError(f"{jobs} jobs: give at least one")
 

@@ -1,25 +1,27 @@
 """`awello autoplay`: Otage against itself, to build its book and to learn."""
 
 import os
-import sys
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json, progress
-
-if TYPE_CHECKING:
-    from awello.learn.autoplay import Played
+from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json
+from awello.cli.running import leave_early, show_progress
+from awello.errors import ConfigError
+from awello.evaluate.otage_memory import FILE, TERMS, Memory
+from awello.learn.autoplay import AutoplayPlan, LearntGame
+from awello.learn.autoplay import autoplay as play
+from awello.limits import Clock, parse_clock, parse_limit
+from awello.players.otage import GAMES, read_book
 
 
 @app.command()
 def autoplay(
-    folder: Annotated[Path, typer.Argument(help="What it learns, and its games; begun or gone on with")],
+    folder: Annotated[Path, typer.Argument(help="What it learns, and its games; new, or to resume from")],
     games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 2050,
     limit: Annotated[
-        str | None, typer.Option(help="For each move: 20ms unless said, nodes (20000n) or plies (4)", metavar="L")
+        str | None, typer.Option(help="Per move: a time, nodes (20000n) or plies (4); default: 20ms", metavar="L")
     ] = None,
     clock: Annotated[
         str | None, typer.Option(help="Instead: the time of each side's game, such as 3m", metavar="T")
@@ -29,54 +31,44 @@ def autoplay(
     ] = 6,
     passes: Annotated[int, typer.Option(min=1, help="How often each of these openings is played", metavar="N")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same games, unless the limit is a time")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; unless said, one a core")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,
     cluster: Cluster = None,
     place: Annotated[
         str | None,
-        typer.Option("--archive", help="Where its games are kept, a file or postgresql://...; unless said, in FOLDER"),
+        typer.Option("--archive", help="Where its games are kept, a file or postgresql://...; default: in FOLDER"),
     ] = None,
     json: Json = False,
 ) -> None:
     """Let Otage play against itself: first all openings, then to find better moves than those that lost.
 
-    The player otage,memory=FOLDER plays by what it learnt. Safe to interrupt: the same command goes on, and a larger
-    --games adds to it.
+    The player otage,memory=FOLDER plays by what it learnt. Can be interrupted; run the same command again to resume.
+    A larger --games adds to the folder.
     """
-    from awello.arena.workers import crew
-    from awello.errors import ConfigError
-    from awello.learn.autoplay import Plan, Played
-    from awello.learn.autoplay import autoplay as play
-    from awello.limits import Clock, parse_clock, parse_limit
-    from awello.players.otage import GAMES
-
     if limit and clock:
         raise ConfigError("either --limit or --clock says how long Otage may think: leave one of both out")
     parsed = None if clock else parse_limit(limit or "20ms")
     if parsed and (parsed.level is not None or 0 in (parsed.depth, parsed.nodes, parsed.seconds)):
         raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
-    workers, learnt, new = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[Played](), 0
     time = parse_clock(clock) if clock else Clock()
-    plan = Plan(parsed, time, seed, plies, passes)
+    plan = AutoplayPlan(parsed, time, seed, plies, passes, games)
+    workers, learnt, counts = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[LearntGame](), list[int]()
     try:
-        with crew(workers) if workers != 1 else nullcontext(map) as each, progress("autoplay", games) as step:
-            for event in play(folder, plan, games, each, place or ""):
-                if isinstance(event, Played):
-                    learnt.append(event)
-                    step(0, completed=event.number + 1)
-                else:
-                    new += 1
-                    step()
+        with show_progress("autoplay", games) as update:
+
+            def show(played: int) -> None:
+                counts.append(played)
+                update(played)
+
+            for game in play(folder, plan, workers, place or "", show):
+                learnt.append(game)
     except KeyboardInterrupt:
-        print(f"awello: what was played is in {folder}: the same command goes on from there", file=sys.stderr)
-        raise
+        leave_early(folder)
+    new = counts[-1] - counts[0] if counts else 0
     report(folder, place or str(folder / GAMES), learnt, new, json)
 
 
-def report(folder: Path, place: str, learnt: "list[Played]", new: int, json: bool) -> None:
+def report(folder: Path, place: str, learnt: list[LearntGame], new: int, json: bool) -> None:
     """What was played and learnt, for people or machines."""
-    from awello.evaluate.otage_memory import FILE, TERMS, Memory
-    from awello.players.otage import GAMES, read_book
-
     memory, positions = Memory.read(folder / FILE), len(read_book(place))
     lost = [event for event in learnt if event.record.winner is not None]
     changed = sum(event.lesson.ply is not None for event in lost)

@@ -1,17 +1,19 @@
 """`awello duel`: which of two players is the stronger one, in no more games than that takes."""
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json, progress
-from awello.cli.match import FirstSpec, SecondSpec
-
-if TYPE_CHECKING:
-    from awello.arena.duel import Duel, DuelResult
-    from awello.arena.workers import Jobs
+from awello.arena.duel import Duel, DuelResult, play_duel
+from awello.arena.openings import load_openings
+from awello.arena.sprt import Hypotheses, elo, superiority
+from awello.arena.workers import Jobs
+from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
+from awello.cli.running import FirstSpec, Out, SecondSpec, Seed, leave_early, show_progress
+from awello.rules.game import find_game
 
 
 @app.command()
@@ -25,16 +27,16 @@ def duel(
     alpha: Annotated[float, typer.Option(help="How often A may pass with elo0 only", metavar="P")] = 0.05,
     beta: Annotated[float, typer.Option(help="How often A may fail with elo1", metavar="P")] = 0.05,
     fixed: Annotated[bool, typer.Option("--fixed", help="Play all games, whatever is clear before")] = False,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
+    seed: Seed = 0,
     openings: Annotated[
-        Path | None, typer.Option(help="Openings, one transcript a line, taken in an order that the seed decides")
+        Path | None, typer.Option(help="Openings, one transcript per line, taken in an order that the seed decides")
     ] = None,
     opening_plies: Annotated[
         int, typer.Option(min=0, help="Without a file: random moves that leave both sides equal", metavar="N")
     ] = 8,
     jobs: Processes = None,
     cluster: Cluster = None,
-    out: Annotated[Path | None, typer.Option(help="Folder to keep the pairs in: the same command goes on")] = None,
+    out: Out = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
@@ -43,11 +45,6 @@ def duel(
 
     Ctrl-C ends with the recap of what was played.
     """
-    from awello.arena.duel import Duel
-    from awello.arena.openings import load_openings
-    from awello.arena.sprt import Hypotheses
-    from awello.rules.game import find_game
-
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
     asked = Hypotheses(elo0, elo1, alpha, beta)
@@ -55,18 +52,15 @@ def duel(
     play_and_report(wanted, chosen_jobs(jobs, cluster), out, json)
 
 
-def play_and_report(duel: "Duel", jobs: "Jobs", out: Path | None, json: bool) -> None:
+def play_and_report(duel: Duel, jobs: Jobs, out: Path | None, json: bool) -> None:
     """Play a duel with a progress bar and print its recap."""
-    from awello.arena.duel import play_duel
-    from awello.arena.sprt import elo
+    with show_progress("duel", duel.total) as update:
 
-    with progress("duel", duel.pairs) as step:
-
-        def show(result: "DuelResult") -> None:
+        def show(result: DuelResult) -> None:
             low, high = duel.hypotheses.bounds
             advantage, reach = elo(result.counts)
             figures = f"Elo {advantage:+.0f} ± {reach:.0f}, LLR {result.ratio:+.2f} ({low:+.2f} to {high:+.2f})"
-            step(0, completed=len(result.pairs), description=figures)
+            update(len(result.results), figures)
 
         result = play_duel(duel, jobs, out, show)
     if json:
@@ -74,24 +68,17 @@ def play_and_report(duel: "Duel", jobs: "Jobs", out: Path | None, json: bool) ->
     else:
         print_recap(result)
     if result.interrupted:
-        if out is not None:
-            print(f"awello: the pairs so far are in {out}: the same command goes on from there", file=sys.stderr)
-        raise typer.Exit(130)
+        leave_early(out)
 
 
-def print_recap(result: "DuelResult") -> None:
+def print_recap(result: DuelResult) -> None:
     """The recap for people: the figures of A against B, and the verdict."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from awello.arena.sprt import elo, superiority
-
     duel, counts = result.duel, result.counts
     advantage, reach = elo(counts)
     bounds = "{:+.2f} to {:+.2f}".format(*duel.hypotheses.bounds)
     first, second = result.mean_ms()
     unit = "discs" if duel.game.family == "othello" else "seeds"
-    table = Table(title=f"{2 * len(result.pairs)} of {2 * duel.pairs} games", show_header=False)
+    table = Table(title=f"{2 * result.pairs} of {duel.total} games", show_header=False)
     table.add_row("A", duel.first)
     table.add_row("B", duel.second)
     table.add_row("games won, drawn, lost by A", "{}, {}, {}".format(*result.outcomes))
@@ -103,12 +90,12 @@ def print_recap(result: "DuelResult") -> None:
     table.add_row("mean time per move", f"A {first:.3f} ms, B {second:.3f} ms")
     console = Console(highlight=False, markup=False)
     console.print(table)
-    if reasons := [reason for pair in result.pairs for reason in pair.reasons if reason]:
+    if reasons := [game.reason for game in result.results if game.reason]:
         console.print(f"{len(reasons)} games were not lost on the board, the first because a player {reasons[0]}")
     console.print(say(result))
 
 
-def say(result: "DuelResult") -> str:
+def say(result: DuelResult) -> str:
     """The verdict in a line."""
     asked = result.duel.hypotheses
     if result.verdict == "stronger":

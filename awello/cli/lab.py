@@ -1,13 +1,18 @@
 """`awello lab`: the experiments."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from awello.cli.app import Json, Variant, app, print_json, progress
+from awello.cli.app import Cluster, Json, Processes, Variant, app, chosen_jobs, print_json
+from awello.cli.running import Seed, leave_early, show_progress
+from awello.errors import ConfigError
+from awello.lab import benchmark, championship, complexity, heuristics, learning, ordering, otage
+from awello.lab.experiment import run_experiment
+from awello.lab.report import need_plots
+from awello.rules.game import find_game
 
 
 @app.command()
@@ -19,22 +24,23 @@ def lab(
         ),
     ],
     game: Annotated[
-        str | None, typer.Option(help="othello or awale; unless said, that of the experiment", metavar="GAME")
+        str | None, typer.Option(help="othello or awale; default: that of the experiment", metavar="GAME")
     ] = None,
     variant: Variant = None,
     games: Annotated[
         int | None, typer.Option(min=1, help="Games for each configuration; otage: positions", metavar="N")
     ] = None,
     depths: Annotated[str | None, typer.Option(help="Plies to look ahead, such as 2,4,6", metavar="N,...")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Worker processes", metavar="N")] = 1,
+    seed: Seed = 0,
+    jobs: Processes = None,
+    cluster: Cluster = None,
     training: Annotated[
         Path | None, typer.Option(help="learning: the folder of a network's training, to show it too", metavar="FOLDER")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder to write; unless said, lab-NAME-GAME here")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to write; default: lab-NAME-GAME")] = None,
     json: Json = False,
 ) -> None:
-    """Conduct an experiment and write a folder of tables and plots. Safe to interrupt: the same command goes on.
+    """Run an experiment and write a folder of tables and plots. Can be interrupted; run the same command to resume.
 
     complexity: time and nodes of searches, with alpha-beta and without, and what options save.
     championship: every configuration against every other of its depth.
@@ -44,12 +50,6 @@ def lab(
     otage: what the variations of one depth save at the next, in trees and in positions (Othello).
     learning: how the network learnt, and which heuristics, depths and levels it equals (Othello).
     """
-    from awello.errors import ConfigError
-    from awello.lab import benchmark, championship, complexity, heuristics, learning, ordering, otage
-    from awello.lab.experiment import run
-    from awello.lab.report import need_plots
-    from awello.rules.game import find_game
-
     modules = (complexity, championship, benchmark, ordering, heuristics, otage, learning)
     experiments = {module.__name__.rpartition(".")[2]: module for module in modules}
     if name not in experiments:
@@ -62,14 +62,14 @@ def lab(
     if training and experiment is not learning:
         raise ConfigError("--training is for the experiment learning: leave it out")
     own = {"training": training} if training else {}
-    plan = experiment.plan(game, variant, games or experiment.GAMES, plies, seed, **own)
+    plan: Any = experiment.plan(game, variant, games or experiment.GAMES, plies, seed, **own)
+    plan.check()
     folder = out or Path(f"lab-{name}-{game}")
     try:
-        with progress(f"lab {name}", plan.parts) as step:
-            done = getattr(experiment, "run", run)(plan, folder, jobs, step)  # only one that plays no games has its own
+        with show_progress(f"lab {name}", plan.total) as update:
+            done = run_experiment(plan, folder, chosen_jobs(jobs, cluster), update)
     except KeyboardInterrupt:
-        print(f"awello: the {plan.unit} so far are in {folder}: the same command goes on from there", file=sys.stderr)
-        raise
+        leave_early(folder)
     experiment.write(plan, done, plies, folder)
     if json:
         print_json({"experiment": name, plan.unit: len(done), "folder": str(folder)})
@@ -79,8 +79,6 @@ def lab(
 
 def parse_depths(text: str) -> Sequence[int]:
     """Depths such as `2,4,6`, in rising order."""
-    from awello.errors import ConfigError
-
     parts = text.split(",")
     if not all(part.isdecimal() and 1 <= int(part) <= 20 for part in parts):
         raise ConfigError(f"depths {text!r} are no numbers of plies from 1 to 20, such as 2,4,6")

@@ -1,29 +1,20 @@
 """`awello match`: games between two players, and the recap."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from awello.cli.app import (
-    Cluster,
-    GameName,
-    Json,
-    Processes,
-    Size,
-    Variant,
-    app,
-    chosen_jobs,
-    print_json,
-    progress,
-)
-
-if TYPE_CHECKING:
-    from awello.arena.match import Match, MatchResult
-    from awello.arena.workers import Jobs
-
-FirstSpec = Annotated[str, typer.Argument(metavar="A", help="The first player's spec; 'awello players' lists them")]
-SecondSpec = Annotated[str, typer.Argument(metavar="B", help="The second player's spec")]
+from awello.arena.match import Match, MatchResult, play_match
+from awello.arena.openings import load_openings
+from awello.arena.workers import Jobs
+from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
+from awello.cli.running import FirstSpec, Out, SecondSpec, Seed, describe_learnt, leave_early, show_progress
+from awello.errors import ConfigError
+from awello.limits import Clock, parse_clock
+from awello.rules.game import find_game
 
 
 @app.command()
@@ -32,63 +23,46 @@ def match(
     first: FirstSpec,
     second: SecondSpec,
     games: Annotated[int, typer.Option(min=1, help="How many games", metavar="N")] = 10,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
+    seed: Seed = 0,
     openings: Annotated[
-        Path | None, typer.Option(help="Openings, one transcript a line; each is played with both colours")
+        Path | None, typer.Option(help="Openings, one transcript per line; each is played with both colours")
     ] = None,
     clock: Annotated[
         str | None, typer.Option(help="Time for each player's game, such as 5m or 30s+500ms", metavar="T")
     ] = None,
     jobs: Processes = None,
     cluster: Cluster = None,
+    out: Out = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
     records: Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")] = False,
 ) -> None:
     """Play games between A and B, the colours alternating. Ctrl-C ends with the recap of what was played."""
-    from awello.arena.match import Match
-    from awello.arena.openings import load_openings
-    from awello.errors import ConfigError
-    from awello.limits import Clock, parse_clock
-    from awello.rules.game import find_game
-
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
     if records and not json:
         raise ConfigError("--records goes with --json: add it, or leave --records out")
-    play_and_report(
-        Match(chosen, first, second, games, seed, lines, Clock() if clock is None else parse_clock(clock)),
-        chosen_jobs(jobs, cluster),
-        json,
-        records,
-    )
+    time = Clock() if clock is None else parse_clock(clock)
+    planned = Match(chosen, first, second, games, seed, lines, time)
+    play_and_report(planned, chosen_jobs(jobs, cluster), out, json, records)
 
 
-def play_and_report(match: "Match", jobs: "Jobs", json: bool, records: bool) -> None:
+def play_and_report(match: Match, jobs: Jobs, out: Path | None, json: bool, records: bool) -> None:
     """Play a match with a progress bar and print its recap."""
-    from awello.arena.match import play_match
-    from awello.cli.learning import describe, learn_from
-    from awello.players.player import make_player
-
-    with progress(f"{match.first} - {match.second}", match.games) as step:
-        result = play_match(match, jobs, step)
-    sides = [match.first_side(number) for number in range(result.games)]
-    learnt = learn_from([make_player(match.first), make_player(match.second)], result.records, sides)
+    with show_progress(f"{match.first} - {match.second}", match.games) as update:
+        result = play_match(match, jobs, out, update)
     if json:
-        print_json(result.as_json(records) | ({"learnt": learnt} if learnt else {}))
+        print_json(result.as_json(records))
     else:
         print_recap(result)
-        print("".join(f"{line}\n" for line in describe(learnt)), end="")
+        print("".join(f"{line}\n" for line in describe_learnt(result.learnt)), end="")
     if result.interrupted:
-        raise typer.Exit(130)
+        leave_early(out)
 
 
-def print_recap(result: "MatchResult") -> None:
+def print_recap(result: MatchResult) -> None:
     """The recap for people: who won, who held how much, who took how long."""
-    from rich.console import Console
-    from rich.table import Table
-
     match, (first, second) = result.match, result.mean_ms()
     held = "board held at the end" if match.game.family == "othello" else "seeds held at the end"
     shares = [f"{100 * share:.1f} %" for share in result.shares()]

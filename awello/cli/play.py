@@ -44,8 +44,8 @@ def play_here(
     """Play a game with the board and every move shown."""
     from rich.console import Console
 
-    from awello.arena.game import play_game
-    from awello.cli.learning import describe, learn_from
+    from awello.arena.game import learn_from_game, play_game
+    from awello.cli.running import describe_learnt
     from awello.formats.transcript import format_transcript
     from awello.players.human import Human
 
@@ -73,8 +73,9 @@ def play_here(
     console.print(record.final)
     console.print(record.describe(), style="bold")
     console.print(f"moves: {format_transcript(record)}")
-    for line in describe(learn_from(players, [record], [0])):
-        console.print(line)
+    for player, counts in zip(players, learn_from_game(players, record), strict=True):
+        if counts:
+            console.print(*describe_learnt({str(player): {"games": 1, **counts}}))
 
 
 def _title(game: "Game") -> str:

@@ -18,7 +18,7 @@ def run_config(
 ) -> None:
     """Play what a YAML file describes: one game with the board shown, or a match with its recap."""
     from awello.arena.config import load_config
-    from awello.arena.match import Match
+    from awello.arena.match import Match, first_side
     from awello.arena.openings import load_openings
     from awello.errors import AwelloError, ConfigError
     from awello.players.player import make_player
@@ -32,9 +32,9 @@ def run_config(
         raise ConfigError(f"{config}: {error}") from None
     match = Match(game, str(first), str(second), wanted.games, wanted.seed, lines, clock)
     if not wanted.display or json:
-        play_and_report(match, wanted.jobs, json, records)
+        play_and_report(match, wanted.jobs, None, json, records)
         return
     for number in range(wanted.games):
-        order = (second, first) if match.first_side(number) else (first, second)
+        order = (second, first) if first_side(number) else (first, second)
         seated = [make_player(spec) for spec in order]
         play_here(seated, Position.start(game), wanted.seed + number, match.opening(number), clock)

@@ -2,78 +2,75 @@
 
 import os
 import re
-import sys
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, chosen_jobs, print_json, progress
+from awello.arena.openings import load_openings
+from awello.arena.runner import Runner
+from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, chosen_jobs, print_json
+from awello.cli.running import Seed, leave_early, show_progress
+from awello.errors import ConfigError
+from awello.learn.selfplay import SelfplayPlan
+from awello.rules.game import find_game
 
 
 @app.command()
 def selfplay(
     game: GameName,
     level: Annotated[int, typer.Option(help="The champion's level", metavar="L")],
-    out: Annotated[Path, typer.Option(help="The file to write, or to go on with", metavar="FILE")],
-    games: Annotated[int, typer.Option(min=1, help="How many games the file is to hold", metavar="N")] = 1000,
+    out: Annotated[Path, typer.Option(help="Folder for the games, or to resume from", metavar="FOLDER")],
+    games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 1000,
     openings: Annotated[
-        Path | None, typer.Option(help="Openings, one transcript a line; each game draws one", metavar="FILE")
+        Path | None, typer.Option(help="Openings, one transcript per line; each game draws one", metavar="FILE")
     ] = None,
     opening_plies: Annotated[
         str, typer.Option(help="Random moves at the beginning, such as 10 or 4-16", metavar="N")
     ] = "0",
-    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
+    seed: Seed = 0,
     weights: Annotated[
         Path | None, typer.Option(help="Learnt weights in place of the shipped ones", metavar="FILE")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; unless said, one a core")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,
     cluster: Cluster = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
 ) -> None:
-    """Play games of the champion against itself and write them down, a line each, to learn from.
+    """Play games of the champion against itself and keep them, one line of JSON per game, to learn from.
 
-    Safe to interrupt: the same command goes on, and a larger --games adds to the file.
+    Can be interrupted; run the same command again to resume. A larger --games adds to the folder.
     """
-    from awello.arena.openings import load_openings
-    from awello.errors import ConfigError
-    from awello.learn.selfplay import Settings, resume, write_games
-    from awello.rules.game import find_game
-
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
     plies = parse_plies(opening_plies)
     if not lines and plies == (0, 0):
         raise ConfigError("all games would be the same: give --opening-plies such as 4-16, or --openings")
-    settings = Settings(chosen, level, seed, lines, plies, weights)
-    harvest, begun = resume(out, settings), time.perf_counter()
-    before = harvest.games
-    try:
-        played = write_games(settings, harvest, games, out, chosen_jobs(jobs, cluster, os.cpu_count() or 1))
-        with closing(played), progress(f"selfplay {chosen} level {level}", games) as step:
-            step(before)
-            for _ in played:
-                step()
-    except KeyboardInterrupt:
-        print(f"awello: {harvest.games} games are in {out}: the same command goes on from there", file=sys.stderr)
-        raise
-    new, seconds = harvest.games - before, time.perf_counter() - begun
+    plan = SelfplayPlan(chosen, level, games, seed, lines, plies, str(weights or ""))
+    begun = time.perf_counter()
+    with (
+        Runner(plan, chosen_jobs(jobs, cluster, os.cpu_count() or 1), out) as runner,
+        show_progress(f"selfplay {chosen} level {level}", games) as update,
+    ):
+        before = len(runner.done)
+        update(before)
+        finished = runner.run(lambda: update(len(runner.done)))
+    played, seconds = len(runner.done), time.perf_counter() - begun
+    new = played - before
+    mean = sum(letter.isalpha() for result in runner.done for letter in result.moves) / max(1, played)
+    if not finished:
+        leave_early(out)
     if json:
-        counts = {"games": harvest.games, "new": new, "mean_plies": harvest.mean_plies}
-        print_json({**counts, "seconds": seconds, "games_per_second": new / seconds, "file": str(out)})
+        counts = {"games": played, "new": new, "mean_plies": mean}
+        print_json({**counts, "seconds": seconds, "games_per_second": new / seconds, "folder": str(out)})
     else:
-        speed = f"{new} of them new, {new / seconds:.1f} games/s"
-        print(f"{harvest.games} games of {harvest.mean_plies:.1f} plies, {speed}, written to {out}")
+        print(f"{played} games of {mean:.1f} plies, {new} of them new, {new / seconds:.1f} games/s, written to {out}")
 
 
 def parse_plies(text: str) -> tuple[int, int]:
     """The least and the largest number of random moves."""
-    from awello.errors import ConfigError
-
     if not (match := re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())):
         raise ConfigError(f"{text!r} is no number of plies: give one such as 10, or a range such as 4-16")
     low, high = int(match[1]), int(match[2] or match[1])

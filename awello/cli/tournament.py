@@ -1,23 +1,22 @@
 """`awello tournament`: every bot against every other, and the standings."""
 
 import os
-import sys
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, chosen_jobs, print_json, progress_bar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from rich.console import Console, RenderableType
-    from rich.table import Table
-
-    from awello.arena.tournament import Results, Standing, Tournament
-    from awello.arena.workers import Jobs
+from awello.arena.sandbox import ResourceLimits
+from awello.arena.tournament import Standing, Tournament, TournamentResult, play_tournament
+from awello.arena.workers import Jobs
+from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
+from awello.cli.running import Seed, leave_early, show_progress
+from awello.limits import parse_seconds
+from awello.rules.game import find_game
 
 WIDE = 240  # columns of tables that no terminal shows
 
@@ -30,20 +29,18 @@ def tournament(
     ],
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each pair, two games each", metavar="N")] = 100,
     move_time: Annotated[str | None, typer.Option(help="Time for each move, such as 100ms", metavar="T")] = None,
-    tolerance: Annotated[str, typer.Option(help="What a move may take longer", metavar="T")] = "10ms",
-    memory: Annotated[
-        float | None, typer.Option(help="MiB for the tables and the processes of a bot", metavar="M")
-    ] = None,
+    tolerance: Annotated[str, typer.Option(help="Tolerance per move", metavar="T")] = "10ms",
+    memory: Annotated[float | None, typer.Option(help="MiB of memory for a bot and its processes", metavar="M")] = None,
     learning: Annotated[str | None, typer.Option(help="Time to get ready, such as 1h", metavar="T")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads of a bot and its processes", metavar="N")] = None,
     opening_plies: Annotated[
         int,
         typer.Option(min=0, help="Random moves before each round: bots without chance repeat a game", metavar="N"),
     ] = 0,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Games at a time; unless said, 1", metavar="N")] = None,
+    seed: Seed = 0,
+    jobs: Processes = None,
     cluster: Cluster = None,
-    out: Annotated[Path | None, typer.Option(help="Folder to write; unless said, tournament-GAME here")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder that keeps every game; default: tournament-GAME")] = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
@@ -53,83 +50,45 @@ def tournament(
     A round goes to the larger summed score: 3 points, a drawn one 1 each. A crash, a late or an illegal answer and
     whatever breaks another limit lose the game.
     """
-    from awello.arena.guard import Terms
-    from awello.arena.tournament import Tournament
-    from awello.limits import parse_seconds
-    from awello.rules.game import find_game
-
-    terms = Terms(
+    limits = ResourceLimits(
         None if move_time is None else parse_seconds(move_time),
         parse_seconds(tolerance),
         memory,
         None if learning is None else parse_seconds(learning),
         threads,
     )
-    chosen = Tournament(find_game(game, size, variant), tuple(bots), rounds, seed, terms, opening_plies)
+    chosen = Tournament(find_game(game, size, variant), tuple(bots), rounds, seed, limits, opening_plies)
     play_and_report(chosen, out or Path(f"tournament-{game}"), chosen_jobs(jobs, cluster), json)
 
 
-def play_and_report(tournament: "Tournament", folder: Path, jobs: "Jobs", json: bool) -> None:
-    """Play a tournament and print its report; interrupted, that of what was played."""
-    from awello.arena.tournament import Results, run
+def play_and_report(tournament: Tournament, folder: Path, jobs: Jobs, json: bool) -> None:
+    """Play a tournament with its standings shown, and print its report; interrupted, that of what was played."""
+    latest = TournamentResult(tournament, [])
+    label = f"tournament {tournament.game.family}"
 
-    latest, interrupted = Results(tournament, []), False
+    def draw() -> list[RenderableType]:
+        return _standings(latest, Console(stderr=True)) if latest.played else []
 
-    def report(results: "Results") -> None:
-        nonlocal latest
-        latest = results
-        show(results)
+    with show_progress(f"{label}: the bots get ready", tournament.total, draw) as update:
 
-    with live(f"tournament {tournament.game.family}") as show:
-        try:
-            run(tournament, folder, jobs, report)
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted and not latest.rounds:
+        def report(result: TournamentResult) -> None:
+            nonlocal latest
+            latest = result
+            update(len(result.results), label if result.results else "")
+
+        result = play_tournament(tournament, folder, jobs, report)
+    if result.interrupted and not result.results:
         raise KeyboardInterrupt
     if json:
-        print_json(latest.as_json() | {"folder": str(folder)})
+        print_json(result.as_json() | {"folder": str(folder)})
     else:
-        print_report(latest)
-    if interrupted:
-        print(f"awello: interrupted: run the same command again to resume from {folder}", file=sys.stderr)
-        raise SystemExit(130)  # typer.Exit(130) would print another line
+        print_report(result)
+    if result.interrupted:
+        leave_early(folder)
 
 
-@contextmanager
-def live(label: str) -> "Iterator[Callable[[Results], None]]":
-    """Standings and time left, while it lasts, on standard error if that is a terminal; yields who is told of them."""
-    from rich.console import Group
-    from rich.live import Live
-
-    bar = progress_bar()
-    task = bar.add_task(f"{label}: the bots get ready", total=None)
-    latest: list[Results] = []
-
-    def tell(results: "Results") -> None:
-        latest[:] = [results]
-        done = len(results.rounds)
-        if bar.tasks[0].total is None:
-            bar.reset(task, total=results.wanted, completed=done)
-        elif done:
-            bar.update(task, completed=done, description=label)
-
-    def draw() -> Group:
-        return Group(
-            *(table for results in latest if results.rounds for table in _standings(results, bar.console)), bar
-        )
-
-    if bar.disable:
-        yield tell
-        return
-    with Live(get_renderable=draw, console=bar.console, refresh_per_second=2, transient=True):
-        yield tell
-
-
-def print_report(results: "Results") -> None:
+def print_report(results: TournamentResult) -> None:
     """Print standings, what the bots used, the rounds of each pair, and what went wrong."""
-    from rich.console import Console
-
     console = Console(highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console = Console(highlight=False, markup=False, width=WIDE)
@@ -143,10 +102,8 @@ def print_report(results: "Results") -> None:
             console.print(f"{bot.spec}: {reason} in {bot.forfeits[reason]} games, first: {message}")
 
 
-def _standings(results: "Results", console: "Console") -> "list[RenderableType]":
+def _standings(results: TournamentResult, console: Console) -> list[RenderableType]:
     """The table of standings; on a narrow terminal the names of the bots, then a table of their numbers."""
-    from rich.text import Text
-
     standings = results.standings()
     wide, unlimited = _standings_table(results, standings, narrow=False), console.options.update_width(10 * WIDE)
     tables = wide, _usage_table(standings, narrow=False)
@@ -156,9 +113,9 @@ def _standings(results: "Results", console: "Console") -> "list[RenderableType]"
     return [*names, _standings_table(results, standings, narrow=True)]
 
 
-def _standings_table(results: "Results", standings: "Sequence[Standing]", narrow: bool) -> "Table":
+def _standings_table(results: TournamentResult, standings: Sequence[Standing], narrow: bool) -> Table:
     columns = ("points", "won", "drawn", "lost", "games", "mean score", "Elo, 95 %")
-    table = _table(f"{len(results.rounds)} of {results.wanted} rounds", narrow, *columns)
+    table = _table(f"{results.played} of {results.wanted} rounds", narrow, *columns)
     for place, bot in enumerate(standings, 1):
         numbers = (bot.points, bot.won, bot.drawn, bot.lost, bot.games)
         elo = f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"
@@ -167,7 +124,7 @@ def _standings_table(results: "Results", standings: "Sequence[Standing]", narrow
     return table
 
 
-def _usage_table(standings: "Sequence[Standing]", narrow: bool) -> "Table":
+def _usage_table(standings: Sequence[Standing], narrow: bool) -> Table:
     """What the bots used, and the games that they forfeited."""
     columns = ("mean ms", "worst ms", "memory MiB", "learning s", "CPUs", "forfeits")
     table = _table("Used", narrow, *columns)
@@ -184,8 +141,8 @@ def _figure(value: float) -> str:
 
 
 def _cross_tables(
-    results: "Results", standings: "Sequence[Standing]", console: "Console", narrow: bool
-) -> "Iterator[Table]":
+    results: TournamentResult, standings: Sequence[Standing], console: Console, narrow: bool
+) -> Iterator[Table]:
     """Rounds won, drawn and lost by the bot of the row against that of the column; as many columns as fit in each."""
     specs = [results.tournament.specs.index(bot.spec) for bot in standings]
     cross = results.cross()
@@ -200,10 +157,8 @@ def _cross_tables(
         yield table
 
 
-def _table(title: str, narrow: bool, *columns: str) -> "Table":
+def _table(title: str, narrow: bool, *columns: str) -> Table:
     """A table of bots with columns of numbers."""
-    from rich.table import Table
-
     table = Table(title=title)
     if narrow:
         table = Table(title=title, min_width=len(title), box=None, pad_edge=False, padding=(0, 1, 0, 0))

@@ -11,6 +11,7 @@ from datetime import date
 
 from awello.errors import NotationError
 from awello.formats.ggf import read_ggf, write_ggf
+from awello.formats.jsonl import read_jsonl, write_jsonl
 from awello.formats.lists import read_transcripts, write_transcripts
 from awello.formats.logbook import read_logbook, write_logbook
 from awello.formats.ogn import read_ogn, write_ogn
@@ -82,6 +83,7 @@ FORMATS = {
         Format("wthor", (".wtb",), read_wthor, _write_wthor, is_wthor),
         _text("ggf", (".ggf",), read_ggf, write_ggf, GGF.pattern),
         _text("ogn", (".ogn",), read_ogn, write_ogn, OGN.pattern),
+        _text("jsonl", (".jsonl",), read_jsonl, write_jsonl, r'\A\{"game": ?"'),
         _text("logbook", (".gam",), read_logbook, write_logbook, r"^\+[a-h][1-8]-[a-h][1-8]"),
         _text(
             "transcripts",

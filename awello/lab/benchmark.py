@@ -6,21 +6,21 @@ from pathlib import Path
 
 from awello.lab import published
 from awello.lab.complexity import heuristics_of
-from awello.lab.experiment import Plan, Played
+from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 
 GAME, GAMES, DEPTHS = "othello", 20, (6, 8)
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Alpha-beta with each heuristic at each depth; the three algorithms that report 2 compares at depth 8 if asked."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in heuristics_of(game)]
     if game == "othello":
         specs += [f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in ("minimax", "negamax")]
-    return Plan("benchmark", game, variant, tuple((spec, "random") for spec in specs), games, seed)
+    return ExperimentPlan("benchmark", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
 
-def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, points = Report(folder, f"Against random: {plan.game}"), plan.chosen_game().points
     report.text(f"{plan.games} games for each player against `random`, seed {plan.seed}, colours alternating.")

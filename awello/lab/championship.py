@@ -11,7 +11,7 @@ from itertools import combinations
 from pathlib import Path
 
 from awello.lab import published
-from awello.lab.experiment import Plan, Played
+from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 
 GAME, GAMES, DEPTHS = "othello", 20, (2, 4, 6)
@@ -30,19 +30,19 @@ def entrants(game: str, depth: int) -> list[str]:
     return [f"alphabeta:{name}@{depth}{table}" for name, table in heuristics]
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Othello: all pairs of the same depth.  Awalé has one heuristic: all pairs of depths."""
     groups = [[spec for depth in depths for spec in entrants(game, depth)]]
     if game == "othello":
         groups = [entrants(game, depth) for depth in depths]
     pairings = tuple(pair for group in groups for pair in combinations([*group, "random"], 2))
-    return Plan("championship", game, variant, pairings, games, seed, opening_plies=4)
+    return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
 
 
 class Results:
     """Scores by spec, colour and opponent."""
 
-    def __init__(self, plan: Plan, games: Sequence[Played]) -> None:
+    def __init__(self, plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> None:
         self.scores: list[tuple[str, str, int, int, int]] = []
         for game in games:
             first, second = plan.pairings[game.pairing]
@@ -63,7 +63,7 @@ class Results:
         return statistics.fmean((one > other) + (one == other) / 2 for one, other in results)
 
 
-def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     results, report = Results(plan, games), Report(folder, f"Championship: {plan.game}")
     report.text(
@@ -81,7 +81,7 @@ def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Pa
     report.write()
 
 
-def _groups(plan: Plan) -> Iterator[list[str]]:
+def _groups(plan: ExperimentPlan) -> Iterator[list[str]]:
     """The players who met each other, group by group."""
     groups: dict[str, list[str]] = {}
     for pair in plan.pairings:

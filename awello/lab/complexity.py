@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from awello.lab import published
-from awello.lab.experiment import Plan, Played
+from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 
 GAME, GAMES, DEPTHS = "othello", 100, (2, 4, 6)
@@ -37,7 +37,7 @@ def spec_of(heuristic: str, depth: int, options: str | None) -> str:
     return ",".join(filter(None, [f"{name}:{heuristic}@{depth}", table, options]))
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Every heuristic and depth: plain, with alpha-beta, with report 0's; at the greatest depth with each option."""
     options = [text for name, text in OPTIONS.items() if game == "othello" or name != "mirror"]
     specs = []
@@ -45,14 +45,14 @@ def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed
         for depth in depths:
             specs += [spec_of(heuristic, depth, text) for text in (None, BOOK, EQUALS)]
         specs += [spec_of(heuristic, max(depths), text) for text in options]
-    return Plan("complexity", game, variant, tuple((spec, "random") for spec in specs), games, seed)
+    return ExperimentPlan("complexity", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
 
 class Results:
     """The games of each searching player, by its spec."""
 
-    def __init__(self, plan: Plan, games: Sequence[Played]) -> None:
-        self.games: dict[str, list[Played]] = {}
+    def __init__(self, plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> None:
+        self.games: dict[str, list[ExperimentGame]] = {}
         for game in games:
             self.games.setdefault(plan.pairings[game.pairing][0], []).append(game)
 
@@ -78,7 +78,7 @@ def spread(values: Sequence[float]) -> tuple[float, float, float]:
     return max(values), statistics.fmean(values), statistics.pstdev(values)
 
 
-def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     results, report = Results(plan, games), Report(folder, f"Complexity of search: {plan.game}")
     report.text(

@@ -1,27 +1,21 @@
-"""An experiment that can be interrupted: games are played in worker processes and written down one by one."""
+"""Experiments: games between pairings of players, from which tables and plots are made."""
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
-from awello.arena.journal import Journal
-from awello.arena.match import Match, play_one
+from awello.arena.match import first_side, pair_job
 from awello.arena.openings import random_opening
-from awello.arena.workers import work
-from awello.players.player import Choice, Player, make_player
-from awello.position import Position
-from awello.rules.game import PASS, Game, find_game
-
-Job = TypeVar("Job")
-Part = TypeVar("Part")
+from awello.arena.runner import GameJob, GamePlan, GameResult, Runner, RunPlan, check_players
+from awello.arena.workers import Jobs
+from awello.rules.game import Game, find_game
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What an experiment plays: so many games of each pairing of specs, the colours alternating."""
+class ExperimentPlan(GamePlan):
+    """What an experiment plays: so many games per pairing of specs, the colours alternating."""
 
     name: str
     game: str
@@ -31,107 +25,96 @@ class Plan:
     seed: int
     opening_plies: int = 0
     """Random moves before the players take over; two games in a row share them."""
+    kind: ClassVar[str] = "experiment"
     unit: ClassVar[str] = "games"
 
     @property
     def wanted(self) -> list[tuple[int, int]]:
-        """The pairing and the number of each game, in the order of play."""
+        """The pairing of each game and its number within the pairing, in the order of play."""
         return [(pairing, number) for number in range(self.games) for pairing in range(len(self.pairings))]
 
     @property
-    def parts(self) -> int:
-        """How many games there are."""
+    def total(self) -> int:
         return len(self.wanted)
+
+    def check(self) -> None:
+        """Refuse invalid players."""
+        check_players({spec for pair in self.pairings for spec in pair}, self.kind)
 
     def chosen_game(self) -> Game:
         """The game with its variant."""
         return find_game(self.game, variant=self.variant)
 
-    def match(self, pairing: int) -> Match:
-        """The match of a pairing; all pairings play the same openings."""
-        pairs = range((self.games + 1) // 2) if self.opening_plies else ()
-        openings = tuple(
-            random_opening(self.chosen_game(), self.opening_plies, f"{self.seed}/{pair}") for pair in pairs
-        )
-        return Match(self.chosen_game(), *self.pairings[pairing], self.games, self.seed, openings)
+    def opening(self, pair: int) -> tuple[int, ...]:
+        """The opening of two games in a row; all pairings play the same ones."""
+        return random_opening(self.chosen_game(), self.opening_plies, f"{self.seed}/{pair}")
+
+    def job(self, number: int) -> GameJob:
+        pairing, game = _wanted(self)[number]
+        return pair_job(self.chosen_game(), self.pairings[pairing], game, self.seed, self.opening(game // 2))
+
+    def configuration(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@cache
+def _wanted(plan: ExperimentPlan) -> list[tuple[int, int]]:
+    return plan.wanted
 
 
 @dataclass(frozen=True)
-class Played:
-    """What is kept of a game; of two entries the first is the first spec's."""
+class ExperimentGame:
+    """A game of an experiment; of two entries the first is that of the pairing's first player."""
 
     pairing: int
     number: int
     side: int
-    """The side that the first spec had."""
-    score: list[int]
-    held: list[int]
+    """The side that the first player had."""
+    score: tuple[int, int]
+    held: tuple[int, int]
     """Discs or seeds held at the end."""
-    throughout: list[float]
+    throughout: tuple[float, float]
     """The mean of what was held after each move."""
-    seconds: list[float]
-    moves: list[int]
-    nodes: list[list[int]]
+    seconds: tuple[float, float]
+    moves: tuple[int, int]
+    nodes: tuple[list[int], list[int]]
     """The nodes of each move, for players that search."""
 
 
-def play_job(plan: Plan, pairing: int, number: int) -> Played:
-    """Play one game of a plan."""
-    match, players = _ready(plan, pairing)
-    side, after_moves = match.first_side(number), []
-    nodes: list[list[int]] = [[], []]
-
-    def watch(before: Position, choice: Choice, after: Position) -> None:
-        after_moves.append(after.holdings())
-        if choice.analysis:
-            nodes[before.side ^ side].append(choice.analysis.nodes)
-
-    record = play_one(match, players, number, watch)
-    seconds, moves = [0.0, 0.0], [0, 0]
-    for ply, used in enumerate(each or 0.0 for each in record.seconds):
-        if ply >= plan.opening_plies and record.moves[ply] != PASS:
-            seconds[ply % 2 ^ side] += used
-            moves[ply % 2 ^ side] += 1
-    order = (side, 1 - side)
-    score, held = ([pair[at] for at in order] for pair in (record.final.score(), record.final.holdings()))
-    throughout = [sum(pair[at] for pair in after_moves) / max(1, len(after_moves)) for at in order]
-    return Played(pairing, number, side, score, held, throughout, seconds, moves, nodes)
+def run_experiment(
+    plan: RunPlan[Any], folder: Path, jobs: Jobs = 1, report: Callable[[int], None] = lambda done: None
+) -> list[Any]:
+    """Run what is missing in a folder, calling `report` with the jobs done; all results.  Ctrl-C is raised."""
+    with Runner(plan, jobs, folder) as runner:
+        report(len(runner.done))
+        if not runner.run(lambda: report(len(runner.done))):
+            raise KeyboardInterrupt
+    return describe_games(plan, runner.done) if isinstance(plan, ExperimentPlan) else runner.done
 
 
-@cache
-def _ready(plan: Plan, pairing: int) -> tuple[Match, list[Player]]:
-    """A pairing's match and players, made once in each process."""
-    match = plan.match(pairing)
-    return match, [make_player(match.first), make_player(match.second)]
+def describe_games(plan: ExperimentPlan, results: Sequence[GameResult]) -> list[ExperimentGame]:
+    """The games of an experiment, by pairing and number."""
+    games = [describe_game(*at, result) for at, result in zip(plan.wanted, results, strict=True)]
+    return sorted(games, key=lambda game: (game.pairing, game.number))
 
 
-def _play(job: tuple[Plan, int, int]) -> Played:
-    return play_job(*job)
-
-
-def _prepare() -> None:
-    """Nothing: what a process needs is made when its first job comes."""
-
-
-def run(plan: Plan, folder: Path, jobs: int, report: Callable[[int], None]) -> list[Played]:
-    """Play what is missing in a folder, calling `report` with the games done; all games, in order."""
-    for spec in {spec for pair in plan.pairings for spec in pair}:
-        make_player(spec).begin(plan.chosen_game(), plan.seed)  # what is wrong with a player shows here
-    with Journal(folder, "experiment", asdict(plan), "games.jsonl") as journal:
-        done = {(game.pairing, game.number): game for game in (Played(**line) for line in journal.done)}
-        report(len(done))
-        missing = [(plan, *job) for job in plan.wanted if job not in done]
-        with closing(do_all(_play, missing, jobs)) as games:
-            for game in games:
-                done[game.pairing, game.number] = game
-                journal.write(asdict(game))
-                report(1)
-    return [done[job] for job in sorted(done)]
-
-
-def do_all(function: Callable[[Job], Part], missing: Sequence[Job], jobs: int) -> Generator[Part, None, None]:
-    """The function of each job, in order, here or in so many processes."""
-    if jobs == 1:
-        yield from map(function, missing)
-    else:
-        yield from work(function, missing, jobs, _prepare)
+def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGame:
+    """What an experiment looks at in a game."""
+    side = first_side(number)
+    one, other = side, 1 - side
+    _, *positions = (position.holdings() for position in result.record.positions())
+    after_moves, held = positions[result.opening :], result.record.final.holdings()
+    means = [sum(each[at] for each in after_moves) / max(1, len(after_moves)) for at in (one, other)]
+    times = [result.time_of(at) for at in (one, other)]
+    searched = [[nodes for nodes in result.nodes[at::2] if nodes is not None] for at in (one, other)]
+    return ExperimentGame(
+        pairing,
+        number,
+        side,
+        (result.score[one], result.score[other]),
+        (held[one], held[other]),
+        (means[0], means[1]),
+        (sum(times[0]), sum(times[1])),
+        (len(times[0]), len(times[1])),
+        (searched[0], searched[1]),
+    )

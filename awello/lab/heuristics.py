@@ -14,7 +14,7 @@ from pathlib import Path
 from awello.arena.tournament import DRAW, WIN
 from awello.errors import ConfigError
 from awello.lab import published
-from awello.lab.experiment import Plan, Played
+from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 from awello.search.budgeting import NODES
 
@@ -40,17 +40,17 @@ def entrants(depth: int) -> dict[str, str]:
     return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **WEAKEST}
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """All pairs of the nine, by report 1's rules unless said; games come in rounds of two."""
     if game != "awale":
         raise ConfigError("these heuristics are for Awalé: leave --game out")
     pairings = tuple(combinations(entrants(depths[-1]).values(), 2))
-    return Plan("heuristics", game, variant or "tournament", pairings, games + games % 2, seed, OPENING_PLIES)
+    return ExperimentPlan("heuristics", game, variant or "tournament", pairings, games + games % 2, seed, OPENING_PLIES)
 
 
-def round_points(plan: Plan, games: Sequence[Played]) -> dict[tuple[str, str], float]:
+def round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], float]:
     """The mean points of a round that the first of two specs took from the second."""
-    scores: dict[tuple[int, int], list[list[int]]] = {}
+    scores: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for game in games:
         scores.setdefault((game.pairing, game.number // 2), []).append(game.score)
     totals: dict[tuple[str, str], list[int]] = {}
@@ -63,7 +63,7 @@ def round_points(plan: Plan, games: Sequence[Played]) -> dict[tuple[str, str], f
     return {names: sum(won) / len(won) for names, won in totals.items()}
 
 
-def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, names = Report(folder, "Awalé's heuristics: the tournament of report 1"), entrants(depths[-1])
     points = round_points(plan, games)

@@ -14,20 +14,19 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from awello.arena.elo import DEVIATIONS
-from awello.arena.match import Match
 from awello.arena.openings import balanced_opening
 from awello.arena.sprt import mean
 from awello.errors import ConfigError
 from awello.lab import published
 from awello.lab.curves import Training, find_networks, read_training, shipped_trainings
-from awello.lab.experiment import Plan, Played
+from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 from awello.rules.game import Game, find_game
 
@@ -58,7 +57,7 @@ REMARKS = (
 
 
 @dataclass(frozen=True)
-class LearningPlan(Plan):
+class LearningPlan(ExperimentPlan):
     """A plan whose pairings have different numbers of games, from balanced openings."""
 
     counts: tuple[int, ...] = ()
@@ -72,14 +71,8 @@ class LearningPlan(Plan):
     def wanted(self) -> list[tuple[int, int]]:
         return [(pairing, number) for pairing, number in super().wanted if number < self.counts[pairing]]
 
-    def match(self, pairing: int) -> Match:
-        openings = _openings(self.seed, self.opening_plies, self.games // 2)
-        return Match(self.chosen_game(), *self.pairings[pairing], self.games, self.seed, openings)
-
-
-@cache
-def _openings(seed: int, plies: int, count: int) -> tuple[tuple[int, ...], ...]:
-    return tuple(balanced_opening(Game.OTHELLO, plies, f"{seed}/{pair}") for pair in range(count))
+    def opening(self, pair: int) -> tuple[int, ...]:
+        return balanced_opening(Game.OTHELLO, self.opening_plies, f"{self.seed}/{pair}")
 
 
 def plan(
@@ -143,7 +136,7 @@ class Outcome:
         return self.won + self.drawn + self.lost
 
 
-def outcomes(plan: Plan, games: Sequence[Played]) -> dict[tuple[str, str], Outcome]:
+def outcomes(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], Outcome]:
     """The outcome of each pairing; both games of an opening are one trial."""
     found = {}
     for pairing, pair in enumerate(plan.pairings):
@@ -158,7 +151,7 @@ def outcomes(plan: Plan, games: Sequence[Played]) -> dict[tuple[str, str], Outco
     return found
 
 
-def _milliseconds(games: Sequence[Played], place: int) -> float:
+def _milliseconds(games: Sequence[ExperimentGame], place: int) -> float:
     """The mean time of a player's moves."""
     return 1000 * sum(game.seconds[place] for game in games) / max(1, sum(game.moves[place] for game in games))
 
@@ -192,7 +185,7 @@ def format_level(level: float, levels: Sequence[int]) -> str:
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------
-def write(plan: LearningPlan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+def write(plan: LearningPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, found = Report(folder, "Players that learn from a network"), outcomes(plan, games)
     trainings, own = shipped_trainings(), None
@@ -321,7 +314,7 @@ def _write_levels(report: Report, found: Mapping[tuple[str, str], Outcome]) -> N
     report.plot("levels", "Points against the champion by level", partial(_draw_points, against, "level", "linear"))
 
 
-def _write_games(report: Report, plan: Plan, found: Mapping[tuple[str, str], Outcome]) -> None:
+def _write_games(report: Report, plan: ExperimentPlan, found: Mapping[tuple[str, str], Outcome]) -> None:
     rows: list[list[object]] = []
     for first, second in plan.pairings:
         each = found[first, second]

@@ -13,7 +13,7 @@ from typing import Any
 
 from awello.lab import published
 from awello.lab.complexity import BOOK
-from awello.lab.experiment import Plan, Played
+from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 
 GAME, GAMES, DEPTHS = "awale", 1, (12,)
@@ -43,7 +43,7 @@ def heuristic_of(game: str) -> str:
     return "diffscore" if game == "awale" else "positional"
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Every search to every depth against itself, by report 1's rules unless said."""
     specs = [
         spec.replace("HEURISTIC", heuristic_of(game)).replace("DEPTH", str(depth))
@@ -51,16 +51,16 @@ def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed
         for spec in searches_of(game).values()
     ]
     rules = variant or ("tournament" if game == "awale" else None)
-    return Plan("ordering", game, rules, tuple((spec, spec) for spec in specs), games, seed)
+    return ExperimentPlan("ordering", game, rules, tuple((spec, spec) for spec in specs), games, seed)
 
 
-def nodes_by_ply(game: Played) -> list[int]:
+def nodes_by_ply(game: ExperimentGame) -> list[int]:
     """The nodes of each move of a game, both players taking turns."""
     first, second = game.nodes[game.side], game.nodes[1 - game.side]
     return [nodes for pair in zip_longest(first, second) for nodes in pair if nodes is not None]
 
 
-def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Path) -> None:
+def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report, names = Report(folder, f"The order of moves: {plan.game}"), list(searches_of(plan.game))
     rules = f", rules of {plan.variant}" if plan.variant else ""
@@ -78,7 +78,7 @@ def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Pa
     report.write()
 
 
-def _compare(report: Report, depth: int, played: dict[str, list[Played]]) -> None:
+def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]) -> None:
     """The table and the plot of the searches to one depth."""
     curves = {name: [nodes_by_ply(game) for game in games] for name, games in played.items()}
     totals = {name: sum(map(sum, lists)) for name, lists in curves.items()}

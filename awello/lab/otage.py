@@ -7,19 +7,17 @@ nothing.
 """
 
 import random
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from awello.arena.journal import Journal
+from awello.arena.runner import PlayerCache, RunPlan
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import Memory
 from awello.formats.transcript import parse_transcript
 from awello.lab import branches, published
-from awello.lab.experiment import do_all
 from awello.lab.report import Report
 from awello.position import Position
 from awello.record import Record
@@ -43,28 +41,6 @@ BEGUN = 8  # moves of the report's game after which it shows variations
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is searched: so many positions, and those of the report's game in which Otage was to move."""
-
-    name: str
-    game: str
-    positions: int
-    depth: int
-    seed: int
-    unit: ClassVar[str] = "positions"
-
-    @property
-    def wanted(self) -> list[tuple[str, int]]:
-        """The kind and the number of each position."""
-        return [*(("sample", number) for number in range(self.positions)), *(("game", at) for at in _turns())]
-
-    @property
-    def parts(self) -> int:
-        """How many positions there are."""
-        return len(self.wanted)
-
-
-@dataclass(frozen=True)
 class Searched:
     """What the searches of a position found, at each depth."""
 
@@ -75,35 +51,49 @@ class Searched:
     seconds: dict[str, list[float]]
 
 
-def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
+@dataclass(frozen=True)
+class SearchPlan(RunPlan[Searched]):
+    """What is searched: so many positions, and those of the report's game in which Otage was to move."""
+
+    name: str
+    game: str
+    positions: int
+    depth: int
+    seed: int
+    kind: ClassVar[str] = "experiment"
+    unit: ClassVar[str] = "positions"
+    result: ClassVar[type[Any]] = Searched
+
+    @property
+    def wanted(self) -> list[tuple[str, int]]:
+        """The kind and the number of each position."""
+        return [*(("sample", number) for number in range(self.positions)), *(("game", at) for at in _turns())]
+
+    @property
+    def total(self) -> int:
+        return len(self.wanted)
+
+    def check(self) -> None:
+        """Nothing: no players are named."""
+
+    def configuration(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def run_job(self, number: int, cache: PlayerCache) -> Searched:
+        kind, at = self.wanted[number]
+        if kind == "game":
+            return search_position(report_game(at), kind, at, IN_THE_GAME, self.depth)
+        return search_position(sample(self.seed, at), kind, at, tuple(SEARCHES), self.depth)
+
+
+def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> SearchPlan:
     """So many positions to the greatest depth."""
     if find_game(game, variant=variant) is not Game.OTHELLO:
         raise ConfigError("the experiment otage is for Othello on 8x8")
-    return Plan("otage", game, games, max(depths), seed)
+    return SearchPlan("otage", game, games, max(depths), seed)
 
 
 # ---- searching ------------------------------------------------------------------------------------------------------
-def run(plan: Plan, folder: Path, jobs: int, report: Callable[[int], None]) -> list[Searched]:
-    """Search what is missing in a folder, calling `report` with the positions done; all positions, in order."""
-    with Journal(folder, "experiment", asdict(plan), "positions.jsonl") as journal:
-        done = {(each.kind, each.number): each for each in (Searched(**line) for line in journal.done)}
-        report(len(done))
-        missing = [(plan, *job) for job in plan.wanted if job not in done]
-        with closing(do_all(_search, missing, jobs)) as found:
-            for each in found:
-                done[each.kind, each.number] = each
-                journal.write(asdict(each))
-                report(1)
-    return [done[job] for job in plan.wanted]
-
-
-def _search(job: tuple[Plan, str, int]) -> Searched:
-    plan, kind, number = job
-    if kind == "game":
-        return search_position(report_game(number), kind, number, IN_THE_GAME, plan.depth)
-    return search_position(sample(plan.seed, number), kind, number, tuple(SEARCHES), plan.depth)
-
-
 def search_position(position: Position, kind: str, number: int, names: Sequence[str], depth: int) -> Searched:
     """Search a position in several ways; that they find the same values is what makes them comparable."""
     found = {name: list(_searcher(name).deepen(position, depth)) for name in names}
@@ -153,7 +143,7 @@ def _turns() -> range:
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------
-def write(plan: Plan, found: Sequence[Searched], depths: Sequence[int], folder: Path) -> None:
+def write(plan: SearchPlan, found: Sequence[Searched], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report = Report(folder, "Otage: what the variations of the depth before save")
     report.text(

@@ -4,27 +4,29 @@ First come all openings of so many plies, one game each and as often as asked; w
 where it is thick already.  Then it perfects what it knows: where all moves that it remembers lost, they are forbidden
 and the search finds another; now and then it is curious although it knows a good one.
 
-Games are played in rounds.  Those of a round do not know of each other and are learnt from in order when all have been
-played, so that the results do not depend on how many processes or machines play them.  Each game goes into the archive
-at once, so nothing is lost if the learning is interrupted.
+Games are played in rounds.  The games of a round do not know of each other and are learnt from in order when all have
+been played, so the results do not depend on how many processes or machines play them.
 """
 
 import json
-import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, ClassVar
 
 from awello.archive.archive import Archive, Wanted
 from awello.archive.tree import Tree
-from awello.arena.game import play_game
+from awello.arena.match import pair_job
+from awello.arena.runner import GameJob, GamePlan, GameResult, PlayerCache, Runner, open_workers
+from awello.arena.workers import Each, Jobs
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import FILE, Memory
-from awello.learn.replay import DEPTHS, Lesson, format_depths, learn
-from awello.limits import Clock, Limit
+from awello.limits import Clock, Limit, format_limit
 from awello.players.otage import GAMES, Otage
+from awello.players.otage_learning import DEPTHS, Lesson, format_depths, learn
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -36,8 +38,8 @@ FIRST = "c4"  # of the first moves, which are one by symmetry, the one that the 
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How it plays; the same plan and the same number of games give the same games, unless the limit is a time."""
+class AutoplayPlan(GamePlan):
+    """How Otage plays against itself up to the end of a round, and what it knows in that round."""
 
     limit: Limit | None
     """For each move; None if the clock decides."""
@@ -47,30 +49,47 @@ class Plan:
     """Of the openings that are played first; 0 for none."""
     passes: int = 1
     """How often each of them is played."""
+    games: int = 0
+    known: bytes = b""
+    kind: ClassVar[str] = "autoplay"
+
+    @property
+    def total(self) -> int:
+        return self.games
+
+    def opening(self, number: int) -> tuple[int, ...]:
+        """The opening of a game; none when all of them have been played."""
+        openings = all_openings(self.plies)
+        return openings[number % len(openings)] if number < len(openings) * self.passes else ()
+
+    def job(self, number: int) -> GameJob:
+        limit, opening = f"@{format_limit(self.limit)}" if self.limit else "", self.opening(number)
+        spec = f"otage{limit},explore={0 if opening else EXPLORE}"
+        return pair_job(Game.OTHELLO, (spec, spec), number, self.seed, opening, self.clock, brief=True)
+
+    def run_job(self, number: int, cache: PlayerCache) -> GameResult:
+        players = cache.find(self.job(number))
+        for player in players:
+            assert isinstance(player, Otage)
+            player.know(*_unpack(self.known))
+        result = super().run_job(number, cache)
+        depths = {position: depth for player in players for position, depth in player.depths.items()}  # type: ignore
+        return replace(result, tags={DEPTHS: format_depths(result.record, depths)})
+
+    def configuration(self) -> dict[str, Any]:
+        """Nothing: a folder may continue with another limit, seed or number of openings."""
+        return {}
 
 
 @dataclass(frozen=True)
-class Task:
-    """A game to play: its number, and what was known when its round began."""
+class LearntGame:
+    """A game that Otage has learnt from."""
 
-    plan: Plan
-    number: int
-    opening: tuple[int, ...]
-    known: bytes
-
-
-@dataclass(frozen=True)
-class Played:
-    """A game that has been learnt from."""
-
-    number: int
     record: Record
     lesson: Lesson
 
 
-Each = Callable[[Callable[[Task], Record], Iterable[Task]], Iterable[Record]]
-
-
+@lru_cache(1)
 def all_openings(plies: int) -> list[tuple[int, ...]]:
     """All sequences of so many moves, the first move always the same: 2,050 of six plies."""
     start = Position.start()
@@ -86,20 +105,7 @@ def _longer(line: tuple[int, ...], position: Position, plies: int) -> Iterator[t
         yield from _longer((*line, move), position.after(move), plies - 1)
 
 
-# ---- one game -------------------------------------------------------------------------------------------------------
-def play_task(task: Task) -> Record:
-    """Play a game of Otage against itself."""
-    memory, tree = _unpack(task.known)
-    players = [Otage(task.plan.limit, explore=0 if task.opening else EXPLORE) for _ in range(2)]
-    for side, player in enumerate(players):
-        player.know(memory, tree)
-        player.begin(Game.OTHELLO, random.Random(f"{task.plan.seed}/{task.number}/{side}").getrandbits(63))
-    record = play_game(players, Position.start(), task.opening, task.plan.clock)
-    depths = format_depths(record, players[0].depths | players[1].depths)
-    tags = {"Black": "otage", "White": "otage", "Event": EVENT, "Round": str(task.number + 1), DEPTHS: depths}
-    return Record(record.start, record.moves, tags=tags, loser=record.loser, reason=record.reason)
-
-
+# ---- what it knows --------------------------------------------------------------------------------------------------
 def _pack(memory: Memory, games: Iterable[Record]) -> bytes:
     """What is known, for workers wherever they are."""
     return zlib.compress(json.dumps([memory.format(), [record.moves for record in games]]).encode(), 1)
@@ -111,44 +117,68 @@ def _unpack(known: bytes) -> tuple[Memory, Tree]:
     return Memory.parse(text), Tree(Record(Position.start(), tuple(moves)) for moves in games)
 
 
-# ---- many -----------------------------------------------------------------------------------------------------------
-def autoplay(folder: Path, plan: Plan, games: int, each: Each = map, place: str = "") -> Iterator[Record | Played]:
-    """Play until so many games have been played and learnt from: each game as it ends, then what it taught.
+# ---- rounds ---------------------------------------------------------------------------------------------------------
+def autoplay(
+    folder: Path,
+    plan: AutoplayPlan,
+    jobs: Jobs = 1,
+    place: str = "",
+    report: Callable[[int], None] = lambda games: None,
+) -> Iterator[LearntGame]:
+    """Play until the plan's number of games has been played, round by round, and yield what each game taught.
 
-    The archive is in the folder unless it is at another place.
+    `report` is called with the number of games played.  Games are also kept in the archive at `place`, by default in
+    the folder.  Raises `KeyboardInterrupt` on Ctrl-C; the next call continues.
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{str(folder)!r} is a file: name a folder for what Otage learns")
     folder.mkdir(parents=True, exist_ok=True)
-    memory, archive = Memory.read(folder / FILE), Archive(place or folder / GAMES)
-    openings = all_openings(plan.plies) * plan.passes
-    try:
-        kept = {int(record.tags["Round"]) - 1: record for record in _of_autoplay(archive)}
-        if lacking := sum(number not in kept for number in range(memory.autoplay)):
-            told = f"{lacking} of the {memory.autoplay} games that {folder} has learnt from are missing"
-            raise ConfigError(f"{told}: say --archive as before, or begin in a new folder")
-        others = [record for record in archive.records(archive.numbers(Wanted())) if record.tags.get("Event") != EVENT]
-        while memory.autoplay < games:
-            numbers = range(memory.autoplay, min(games, memory.autoplay + ROUND))
-            known = _pack(memory, [*others, *(kept[number] for number in range(memory.autoplay))])
-            missing = [number for number in numbers if number not in kept]
-            tasks = [Task(plan, n, openings[n] if n < len(openings) else (), known) for n in missing]
-            for number, record in zip(missing, each(play_task, tasks), strict=True):
+    memory = Memory.read(folder / FILE)
+    learnt = _read_learnt(folder, replace(plan, games=memory.autoplay))
+    with closing(Archive(place or folder / GAMES)) as archive, open_workers(jobs) as workers:
+        if len(archive.numbers(Wanted(event=EVENT))) < len(learnt):  # it is at another place than before
+            for record in learnt:
                 archive.add(record)
-                kept[number] = record
-                yield record
-            lessons = [learn(memory, kept[number], _loser(kept[number])) for number in numbers]
-            memory.autoplay = numbers.stop
+        kept = archive.records(archive.numbers(Wanted()))
+        known = [*(record for record in kept if record.tags.get("Event") != EVENT), *learnt]
+        while memory.autoplay < plan.games:
+            begun, end = memory.autoplay, min(plan.games, memory.autoplay + ROUND)
+            coming = replace(plan, games=end, known=_pack(memory, known))
+            records = _play_round(coming, begun, workers, folder, report)
+            lessons = [learn(memory, record, _loser(record)) for record in records]
+            for record in records:
+                archive.add(record)
+            known += records
+            memory.autoplay = end
             memory.write(folder / FILE)
-            yield from (Played(number, kept[number], lesson) for number, lesson in zip(numbers, lessons, strict=True))
-    finally:
-        archive.close()
+            yield from map(LearntGame, records, lessons)
 
 
-def _of_autoplay(archive: Archive) -> Iterator[Record]:
-    return archive.records(archive.numbers(Wanted(event=EVENT)))
+def _read_learnt(folder: Path, plan: AutoplayPlan) -> list[Record]:
+    """The games that a folder has learnt from."""
+    with Runner(plan, folder=folder) as runner:
+        if lacking := plan.games - len(runner.done):
+            told = f"{lacking} of the {plan.games} games that {folder} has learnt from are missing"
+            raise ConfigError(f"{told}: restore its games.jsonl, or begin in a new folder")
+        return [_tagged(number, result.record) for number, result in enumerate(runner.done)]
+
+
+def _play_round(
+    plan: AutoplayPlan, begun: int, workers: Jobs | Each, folder: Path, report: Callable[[int], None]
+) -> list[Record]:
+    """The games of a round, the first of which has the number `begun`; those that the folder lacks are played."""
+    with Runner(plan, workers, folder) as runner:
+        report(len(runner.done))
+        if not runner.run(lambda: report(len(runner.done))):
+            raise KeyboardInterrupt
+        return [_tagged(number, runner.done[number].record) for number in range(begun, plan.games)]
+
+
+def _tagged(number: int, record: Record) -> Record:
+    tags = {**record.tags, "Black": "otage", "White": "otage", "Event": EVENT, "Round": str(number + 1)}
+    return replace(record, tags=tags)
 
 
 def _loser(record: Record) -> int:
-    """The side that lost, or either if nobody did."""
+    """The side that lost, or either after a draw."""
     return 0 if record.winner is None else 1 - record.winner

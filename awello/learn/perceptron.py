@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from awello.arena.match import Match, play_one
+from awello.arena.match import Match, play_match
 from awello.errors import ConfigError
 from awello.evaluate.cnn import TURNED
 from awello.evaluate.network import DAMAGED, Network, load_network, network_name, new_network
@@ -24,7 +24,6 @@ from awello.evaluate.perceptron import USUAL
 from awello.kernel import U, Words
 from awello.learn.network_games import play_game
 from awello.limits import Limit
-from awello.players.player import make_player
 from awello.players.spec import Spec
 from awello.position import Position
 from awello.rules.game import Game
@@ -301,9 +300,7 @@ def strength(game: Game, file: Path, seed: int) -> float:
     options = {"memory": "65536"}
     puct = Spec("puct", None, Limit(nodes=ROUNDS), options | {"file": str(file)})
     uct = Spec("uct", None, Limit(nodes=MORE * ROUNDS), options)
-    match, players = Match(game, str(puct), str(uct), MATCH, seed), [make_player(puct), make_player(uct)]
-    points = 0.0
-    for number in range(MATCH):
-        score, side = play_one(match, players, number).final.score(), match.first_side(number)
-        points += 0.5 * (1 + np.sign(score[side] - score[1 - side]))
-    return float(points) / MATCH
+    result = play_match(Match(game, str(puct), str(uct), MATCH, seed))
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return (result.wins + result.draws / 2) / MATCH

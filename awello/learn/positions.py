@@ -29,9 +29,9 @@ Games = npt.NDArray[np.uint8]
 
 # ---- games: 60 squares each, 64 where there is none, passes left out ------------------------------------------------
 def read_games(place: Path) -> Games:
-    """The games of a file, or of a folder: its WTHOR files below `wthor`, transcripts below `games`."""
+    """The games of a file, or of a folder: that of a run (`games.jsonl`), or WTHOR files and transcripts in folders."""
     if place.is_dir():
-        found = [*sorted(place.glob("wthor/*.wtb")), *sorted(place.glob("games/*.gz"))]
+        found = [*place.glob("games.jsonl"), *sorted(place.glob("wthor/*.wtb")), *sorted(place.glob("games/*.gz"))]
         games = [read_games(file) for file in found if "csv" not in file.name]
     else:
         try:
@@ -51,11 +51,11 @@ def _read_wthor(file: Path) -> Games:
 
 
 def _read_texts(file: Path) -> Games:
-    """One game a line: the first word is its moves; `#` starts a line about the file."""
+    """One game per line, as JSON or with its moves as the first word; `#` starts a line about the file."""
     rows = []
     with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as lines:
         for line in lines:
-            if words := line.partition("#")[0].replace(":", " ").split():
+            if words := line.partition('"moves":')[2].split() or line.partition("#")[0].replace(":", " ").split():
                 moves = "".join(re.findall("[a-h][1-8]", words[0].lower()))[: 2 * MOVES]
                 letters = np.frombuffer(moves.encode(), np.uint8).astype(np.int64)
                 row = np.full(MOVES, NO_MOVE, np.uint8)

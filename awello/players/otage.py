@@ -1,15 +1,16 @@
 """Otage, the program of report 4: it deepens step by step, opens by the games it remembers, and solves endgames.
 
 What it knows is in a folder: its patterns and factors in a file that people can read, and an archive of games, its
-book.  `awello autoplay` and matches let it learn; see `learn.replay`.
+book.  It learns from every game that it plays (`otage_learning`), and from games against itself (`awello autoplay`).
 """
 
 import math
 import random
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,18 +21,22 @@ from awello.engine.clock import SPARE, allowance, moves_left
 from awello.engine.othello_worker import empties_of
 from awello.errors import SpecError
 from awello.evaluate.otage_memory import FILE, Memory, shipped_memory
+from awello.folders import lock_folder
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
+from awello.record import Record
 from awello.rules.game import Game
 from awello.search.iterating import Iterating, Iteration, Techniques
 from awello.search.iterative import DEEPEST
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # these load kernels or the database library, which most processes do without
     from awello.archive.tree import Tree
     from awello.engine.engine import Engine
 
 GAMES = "games.sqlite"  # the book's archive in the folder
+EVENT = "Learning"  # the tag of games that enter the book
+STRONG = 0.25  # of the points against it make an opponent strong
 USUAL = Limit(depth=6)  # without a limit and without a clock
 # From where endgames are solved: empty squares, the fewer the more moves there are, the more the more time there is.
 EMPTIES_IN_A_SECOND, EMPTIES_PER_DOUBLING, EMPTIES_WITHOUT_TIME = 18.0, 1.0, 12.0
@@ -77,6 +82,8 @@ class Otage(Player):
         self.expected: Position | None = None
         self.guesses: list[Iteration] = []  # what the depths found in the position that was expected
         self.depths: dict[Position, int] = {}  # of this game's positions that it searched with a free choice
+        self.results: dict[str, list[float]] = {}  # what it lost in each game, by opponent
+        self.learnt_at = 0  # the age of the memory's file when it was read, in nanoseconds
 
     def begin(self, game: Game, seed: int) -> None:
         from awello.engine.engine import Engine
@@ -85,10 +92,11 @@ class Otage(Player):
             raise SpecError(f"otage plays Othello on 8x8 only, not {game}: choose champion")
         if self.limit is not None and (self.limit.level is not None or 0 in (self.limit.depth, self.limit.nodes)):
             raise SpecError(f"player {self} needs a depth, a time or nodes, such as otage@100ms")
-        if self.search is None:
+        if self.search is None or self._memory_age() != self.learnt_at:
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():
                 raise SpecError(f"no folder {self.memory!r}: 'awello autoplay {self.memory}' makes it")
+            self.learnt_at = self._memory_age()
             memory = Memory.read(folder / FILE) if self.memory else shipped_memory()
             place = self.archive or (str(folder / GAMES) if (folder / GAMES).exists() else "")
             self.know(memory, read_book(place) if place else None)
@@ -98,6 +106,11 @@ class Otage(Player):
         self.engine.clear()
         self.depths = {}
         self.chance = random.Random(seed)
+
+    def _memory_age(self) -> int:
+        """When the folder's memory was last written: another player may have learnt since."""
+        file = Path(self.memory) / FILE
+        return file.stat().st_mtime_ns if self.memory and file.exists() else 0
 
     def know(self, memory: Memory, tree: "Tree | None") -> None:
         """Play by what was learnt and by a book."""
@@ -112,6 +125,34 @@ class Otage(Player):
         if self.ponder:
             self._ponder(self.search, self.engine, position.after(analysis.move), analysis.line[1:2])
         return Choice(analysis.move, analysis)
+
+    def learn(self, record: Record, side: int) -> Mapping[str, int]:
+        """Update the folder's memory and, if the game is worth remembering, its book."""
+        if not (self.memory and self.learning) or not record.moves or record.start != Position.start():
+            return {}
+        from awello.archive.archive import Archive
+        from awello.players import otage_learning
+
+        folder, tags = Path(self.memory), {**record.tags, "Event": EVENT}
+        if self.depths:
+            tags[otage_learning.DEPTHS] = otage_learning.format_depths(record, self.depths)
+        game, strong = replace(record, seconds=(), tags=tags), self._is_strong(record, side)
+        with lock_folder(folder):
+            memory = Memory.read(folder / FILE)
+            lesson = otage_learning.learn(memory, game, side)
+            memory.write(folder / FILE)
+            if kept := otage_learning.is_worth_keeping(game, side, strong):
+                with closing(Archive(self.archive or folder / GAMES)) as archive:
+                    archive.add(game)
+        self.search = None  # the next game begins with what was learnt
+        return {"kept": int(kept), "changed": int(lesson.ply is not None)}
+
+    def _is_strong(self, record: Record, side: int) -> bool:
+        """Whether the opponent has taken enough points from it so far."""
+        opponent = record.tags.get(record.start.game.sides[1 - side], "")
+        results = self.results.setdefault(opponent, [])
+        results.append(0.5 if record.winner is None else float(record.winner != side))
+        return sum(results) >= STRONG * len(results)
 
     def end(self) -> None:
         while self.search and self.pondering and self.pondering.is_alive():

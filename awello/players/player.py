@@ -12,7 +12,7 @@ options by name), with their types and defaults.
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -58,6 +58,10 @@ class Forfeit(Exception):
         return f"{self.reason}: {self.message}"
 
 
+class UnknownPlayerError(SpecError):
+    """There is no player of this name."""
+
+
 class TakeBack(Exception):
     """Raised by a player who wants their last move back."""
 
@@ -80,8 +84,12 @@ class Player:
     def end(self) -> None:
         """The game is over: leave nothing running."""
 
-    def learn(self, record: Record, side: int) -> None:
-        """Learn from a finished game in which this player had a side; called after `end`."""
+    def learn(self, record: Record, side: int) -> Mapping[str, int]:
+        """Learn from a finished game in which this player had a side; called after `end`.
+
+        Returns counts for the report, such as `{"kept": 1}`; nothing if the player does not learn.
+        """
+        return {}
 
     def __str__(self) -> str:
         return str(self.spec)
@@ -155,7 +163,7 @@ def find_player(name: str) -> Entry:
     if name not in registry():
         near = get_close_matches(name, REGISTRY, 1)
         advice = f"did you mean {near[0]!r}?" if near else "'awello players' lists those there are"
-        raise SpecError(f"unknown player {name!r}: {advice}")
+        raise UnknownPlayerError(f"unknown player {name!r}: {advice}")
     return REGISTRY[name]
 
 

@@ -46,12 +46,21 @@ def memory_use(pids: Iterable[int]) -> int:
 
 
 def _memory_use(pid: int) -> int:
-    for file, name in (("smaps_rollup", "Pss:"), ("status", "VmRSS:")):  # the first needs Linux 4.14
-        with suppress(OSError):
-            for line in Path(f"/proc/{pid}/{file}").read_text("ascii", "replace").splitlines():
-                if line.startswith(name):
-                    return int(line.split()[1]) << 10
-    return 0
+    shared = _read_memory(f"/proc/{pid}/smaps_rollup", "Pss:")  # needs Linux 4.14
+    return shared or _read_memory(f"/proc/{pid}/status", "VmRSS:") or 0
+
+
+def _read_memory(file: str, name: str) -> int | None:
+    with suppress(OSError):
+        for line in Path(file).read_text("ascii", "replace").splitlines():
+            if line.startswith(name):
+                return int(line.split()[1]) << 10
+    return None
+
+
+def anonymous_memory(pid: int) -> int:
+    """The bytes of resident memory of a process that no file backs."""
+    return _read_memory(f"/proc/{pid}/status", "RssAnon:") or 0
 
 
 def processor_time(pids: Iterable[int]) -> float:

@@ -1,8 +1,8 @@
 """Contests that are begun from the page: matches and small tournaments, each in a folder of its own.
 
-A contest is a tournament of the arena, played in a process of low priority; its bots live in guarded processes below
-that.  The folder holds what was asked for and every finished round, so a contest outlives the server: cut short, it can
-be resumed.
+A contest is a tournament of the arena, played in a process of low priority; its bots run in sandboxes below that.  The
+folder keeps what was asked for and every finished game, so a contest that was interrupted can be resumed, even after
+the server was killed.
 """
 
 import json
@@ -13,7 +13,6 @@ import secrets
 import shutil
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -24,9 +23,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from awello.arena.guard import Terms
-from awello.arena.journal import Journal
-from awello.arena.tournament import Results, Round, Tournament, run
+from awello.arena.runner import LINES, GameResult, Runner
+from awello.arena.sandbox import ResourceLimits
+from awello.arena.tournament import Tournament, TournamentResult, play_tournament
 from awello.arena.workers import deaf
 from awello.errors import AwelloError, ConfigError
 from awello.folders import user_data, write_atomically
@@ -40,7 +39,7 @@ MOST_KEPT, MOST_OF_GUESTS, MOST_OF_NETWORK = 200, 40, 5  # contests that are kep
 MOST_RUNNING, MOST_SECONDS = 2, 600.0  # contests of guests at once, and for how long each
 MOST_BOTS, MOST_ROUNDS, MOST_PLIES, MOST_TIME = 8, 50, 12, 5.0
 TOLERANCE = 0.1  # seconds by which a move may be late: the server has other work too
-PLAN, ROUNDS = "contest.json", "rounds.jsonl"
+PLAN = "contest.json"
 ID = re.compile("[0-9a-f]{8}")
 
 State = Literal["running", "finished", "stopped", "failed"]
@@ -52,10 +51,6 @@ class Missing(AwelloError):
 
 class Busy(AwelloError):
     """A contest is running, which forbids this."""
-
-
-class _Stopped(Exception):
-    """The time of a contest is over."""
 
 
 class Plan(Message):
@@ -77,9 +72,9 @@ class Plan(Message):
 
     def tournament(self) -> Tournament:
         """The tournament to play; an error says what is wrong with the plan."""
-        terms = Terms(self.move_time, TOLERANCE)
+        limits = ResourceLimits(self.move_time, TOLERANCE)
         specs = tuple(self._check(spec) for spec in self.players)
-        return Tournament(Game[self.game.upper()], specs, self.rounds, self.seed, terms, self.opening_plies)
+        return Tournament(Game[self.game.upper()], specs, self.rounds, self.seed, limits, self.opening_plies)
 
     def _check(self, text: str) -> str:
         spec = guest_player(text).spec
@@ -139,7 +134,8 @@ class Contest:
         self.kept.message = ""
         self.save()
         try:
-            Journal(self.folder, "tournament", tournament.configuration(), ROUNDS)
+            with Runner(tournament, folder=self.folder):
+                pass
         except ConfigError:
             advice = "it was begun with another version of Awello or its players, or is damaged"
             raise AwelloError(f"this contest cannot go on: {advice}; start a new one") from None
@@ -158,8 +154,8 @@ class Contest:
     @property
     def played(self) -> int:
         """The rounds that are finished."""
-        file = self.folder / ROUNDS
-        return file.read_bytes().count(b"\n") if file.exists() else 0
+        file = self.folder / LINES
+        return file.read_bytes().count(b"\n") // 2 if file.exists() else 0
 
     @property
     def state(self) -> State:
@@ -180,9 +176,9 @@ class Contest:
             return None
         return (monotonic() - self._started) / done * (self.kept.plan.wanted - self.played)
 
-    def results(self) -> Results:
-        """The rounds played so far."""
-        return Results(self.kept.plan.tournament(), _read_rounds(self.folder / ROUNDS))
+    def results(self) -> TournamentResult:
+        """The games played so far."""
+        return TournamentResult(self.kept.plan.tournament(), _read_games(self.folder / LINES))
 
     def summary(self) -> dict[str, Any]:
         """What a list says of it."""
@@ -205,32 +201,31 @@ class Contest:
         return {"standings": report["standings"], "pairs": report["pairs"], "games": list_games(results)[since:]}
 
 
-def _read_rounds(file: Path) -> list[Round]:
+def _read_games(file: Path) -> list[GameResult]:
     lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
     try:
         whole = [json.loads(line) for line in lines if line.endswith(b"\n")]
-        return TypeAdapter(list[Round]).validate_python(whole)
+        return TypeAdapter(list[GameResult]).validate_python(whole)
     except ValueError:
         raise AwelloError(f"contest {file.parent.name} is damaged: delete it") from None
 
 
-def list_games(results: Results) -> list[dict[str, Any]]:
-    """The games in the order of play, numbered from 1, whoever moved first standing first."""
-    tournament, games = results.tournament, list[dict[str, Any]]()
+def list_games(results: TournamentResult) -> list[dict[str, Any]]:
+    """The games in the order of play, numbered from 1; of two entries the first is that of the side to move first."""
+    games = list[dict[str, Any]]()
     for played in results.rounds:
-        bots = [tournament.specs[bot] for bot in tournament.pairs[played.pair]]
         for turn, game in enumerate(played.games):
-            first, second = (1, 0) if turn else (0, 1)
+            first, second = game.result.players
             games.append(
                 {
                     "number": len(games) + 1,
                     "pair": played.pair,
                     "round": played.number + 1,
-                    "first": bots[first],
-                    "second": bots[second],
-                    "score": (game.score[first], game.score[second]),
-                    "moves": game.moves,
-                    "forfeits": (game.forfeits[first], game.forfeits[second]),
+                    "first": first,
+                    "second": second,
+                    "score": game.score[::-1] if turn else game.score,
+                    "moves": game.result.moves,
+                    "forfeits": game.result.forfeits,
                 }
             )
     return games
@@ -363,15 +358,13 @@ def _digest(key: str) -> str:
 def play_contest(folder: Path, seconds: float | None) -> None:
     """Play what is missing of a contest, for so many seconds at most."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    contest, stop = Contest.load(folder), Future[Any]()
     if seconds is not None:
-        timer = threading.Timer(seconds, stop.set_exception, [_Stopped()])
+        timer = threading.Timer(seconds, os._exit, [0])  # nothing is lost: the journal has every finished game
         timer.daemon = True
         timer.start()
+    contest = Contest.load(folder)
     try:
-        run(contest.kept.plan.tournament(), folder, 1, stop=stop)
-    except _Stopped:
-        pass
+        play_tournament(contest.kept.plan.tournament(), folder)
     except Exception as error:
         contest.kept.message = str(error) if isinstance(error, AwelloError) else type(error).__name__
         contest.save()

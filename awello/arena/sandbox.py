@@ -1,8 +1,11 @@
-"""A player under guard: it lives in a process of its own, where it is measured and can be ended with all it starts.
+"""A sandboxed player: it runs in a process of its own, where it is measured and can be killed with all it starts.
 
 To a game it is a player like any other.  Whatever goes wrong in its process (an exception, a crash of the whole
-process, an answer that never comes, one that the rules forbid, more than its terms allow) loses it the game, and
-nothing else.  A player whose process has died is made again for its next game.
+process, a missing or illegal answer, a limit exceeded) loses it the game, and nothing else.  A player whose process has
+died is made again for its next game.
+
+Its memory is the anonymous resident memory (RSS) that its process has gained since just before the player was made,
+plus that of the processes it started; files mapped into memory do not count.  It is measured on Linux only.
 """
 
 import math
@@ -10,6 +13,7 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -18,14 +22,13 @@ from time import perf_counter, process_time, thread_time
 from traceback import extract_tb
 from typing import Any
 
-from awello.arena.footprint import footprint
 from awello.arena.supervisor import supervise
 from awello.arena.workers import deaf
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.kernel import kernel_modules
 from awello.limits import Clock, format_seconds
 from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
-from awello.players.process_tree import descendants, kill_tree, memory_use, processor_time
+from awello.players.process_tree import anonymous_memory, descendants, kill_tree, memory_use, processor_time
 from awello.players.spec import parse_spec
 from awello.position import Position
 from awello.record import Record
@@ -41,15 +44,15 @@ REASONS = ("crash", "illegal", "time", "memory", "threads", "learning", "resigne
 
 
 @dataclass(frozen=True)
-class Terms:
-    """What a player may use; what is None is measured all the same."""
+class ResourceLimits:
+    """What a player may use; None means no limit, the use is measured all the same."""
 
     move_time: float | None = None
     """Seconds for each move."""
     tolerance: float = 0.01
     """Seconds by which a move may be late, for what the machine itself costs."""
     memory: float | None = None
-    """MiB of its tables, as `footprint` finds them, and of the processes that it starts."""
+    """MiB that its process gains and the processes that it starts take."""
     learning: float | None = None
     """Seconds from making the player to its being ready for a game."""
     threads: int | None = None
@@ -64,7 +67,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Used:
+class Usage:
     """What a player used in a game."""
 
     moves: int = 0
@@ -73,22 +76,22 @@ class Used:
     processor: float = 0.0
     """Seconds of all its threads and processes: in its moves and, but for the first thread, between them."""
     memory: int = 0
-    """Bytes of its tables at the end of the game, and the most that its processes took when they were measured."""
+    """The most bytes that it took when it was measured: after each move, and while it thinks."""
     learning: float = 0.0
     """Seconds it took to be ready, when it was last made."""
 
 
-class Guarded(Player):
-    """A player in a process of its own, held to its terms; after a game, `forfeit` says how it lost, if so."""
+class SandboxedPlayer(Player):
+    """A player in a process of its own, held to its limits; after a game, `forfeit` says how it lost, if so."""
 
-    def __init__(self, spec: str, game: Game, terms: Terms) -> None:
-        self.spec, self.game, self.terms = parse_spec(spec), game, terms
+    def __init__(self, spec: str, game: Game, limits: ResourceLimits) -> None:
+        self.spec, self.game, self.limits = parse_spec(spec), game, limits
         self.forfeit: Forfeit | None = None
-        self.used = Used()
+        self.usage = Usage()
         self._out: Forfeit | None = None  # it learns too slowly, or the tournament is over
         self._process: Any = None  # the supervisor of the player's process
         self._pid = 0  # the player's process
-        self._memory = 0  # the most bytes that its processes have taken in this game
+        self._before = 0  # bytes that the player's process took before the player was made
         self._connection: Connection
         self._record: Record | None = None
         self._lock = threading.Lock()
@@ -101,17 +104,18 @@ class Guarded(Player):
             return
         self._start()
         self._pid = self._ask("crash", None, "pid")
-        terms = self.terms
-        learning = self._ask("learning", terms.learning, "make", str(self.spec), self.game)
-        self.used = replace(self.used, learning=learning)
-        if terms.learning is not None and learning > terms.learning + terms.tolerance:
+        self._before = anonymous_memory(self._pid)
+        limits = self.limits
+        learning = self._ask("learning", limits.learning, "make", str(self.spec), self.game)
+        self.usage = replace(self.usage, learning=learning)
+        if limits.learning is not None and learning > limits.learning + limits.tolerance:
             raise self._too_slow(learning)
 
     def begin(self, game: Game, seed: int) -> None:
-        self.used, self.forfeit, self._memory = Used(learning=self.used.learning), None, 0
+        self.usage, self.forfeit = Usage(learning=self.usage.learning), None
         try:
             self.ready()
-            self._ask("time", self.terms.move_time, "begin", game, seed)
+            self._ask("time", self.limits.move_time, "begin", game, seed)
         except Forfeit as forfeit:
             self._lose(forfeit if forfeit.reason in REASONS else Forfeit("crash", forfeit.message))
 
@@ -123,29 +127,36 @@ class Guarded(Player):
             raise self.forfeit
         begun = perf_counter()
         try:
-            move, seconds = self._ask("time", self.terms.move_time, "choose", position, clock, self._record)
+            move, seconds = self._ask("time", self.limits.move_time, "choose", position, clock, self._record)
         except Forfeit as forfeit:
             if forfeit.reason == "time":
                 self._count(perf_counter() - begun)
             raise self._lose(forfeit) from None
         self._count(seconds)
-        if self.terms.move_time is not None and seconds > self.terms.move_time + self.terms.tolerance:
-            message = f"a move took {1000 * seconds:.1f} ms, {format_seconds(self.terms.move_time)} are allowed"
+        if self.limits.move_time is not None and seconds > self.limits.move_time + self.limits.tolerance:
+            message = f"a move took {1000 * seconds:.1f} ms, {format_seconds(self.limits.move_time)} are allowed"
             raise self._lose(Forfeit("time", message))
         return Choice(move)
 
     def end(self) -> None:
         try:
             if self._process is not None:
-                tables, processor = self._ask("crash", None, "measure")
-                self.used = replace(self.used, memory=tables + self._memory, processor=processor)
-                self._ask("time", self.terms.move_time, "end")
-                self._check()
+                self.usage = replace(self.usage, processor=self._ask("crash", None, "measure"))
+                self._ask("time", self.limits.move_time, "end")
+                self._check_threads()
         except Forfeit as forfeit:
             self._lose(forfeit)
 
+    def learn(self, record: Record, side: int) -> Mapping[str, int]:
+        try:
+            if self._process is not None:
+                return dict(self._ask("learning", self.limits.learning, "learn", record, side))
+        except Forfeit as forfeit:
+            self._lose(forfeit)
+        return {}
+
     def stop(self) -> None:
-        """Begin to end the player, for good and from any thread."""
+        """Begin to terminate the player, for good and from any thread."""
         with self._lock:
             self._out = Forfeit("crash", "it was ended")
             if self._process:
@@ -158,32 +169,27 @@ class Guarded(Player):
             if self._process:
                 _end(self._process)
 
-    # --- the terms ----------------------------------------------------------------------------------------------------
+    # --- the limits ---------------------------------------------------------------------------------------------------
     def _count(self, seconds: float) -> None:
-        used = self.used
-        self.used = replace(used, moves=used.moves + 1, seconds=used.seconds + seconds, worst=max(used.worst, seconds))
+        used = self.usage
+        self.usage = replace(used, moves=used.moves + 1, seconds=used.seconds + seconds, worst=max(used.worst, seconds))
 
-    def _check(self) -> None:
-        """Whether a game that is over kept to the terms of memory and threads."""
-        terms, used = self.terms, self.used
-        if terms.memory is not None and used.memory > terms.memory * MIB:
-            raise self._too_large("tables and processes" if self._memory else "tables", used.memory)
-        if terms.threads is not None and used.processor > SLACK * terms.threads * used.seconds + SLACK_SECONDS:
+    def _check_threads(self) -> None:
+        """Whether a game that is over kept to the limit of threads."""
+        threads, used = self.limits.threads, self.usage
+        if threads is not None and used.processor > SLACK * threads * used.seconds + SLACK_SECONDS:
             busy = f"{used.processor:.2f} s of processor time in moves of {used.seconds:.2f} s"
-            raise Forfeit("threads", f"more than {terms.threads}: {busy}")
+            raise Forfeit("threads", f"more than {threads}: {busy}")
 
-    def _too_large(self, what: str, found: int) -> Forfeit:
-        return Forfeit("memory", f"its {what} take {found / MIB:.1f} MiB, {self.terms.memory:g} are allowed")
-
-    def _measure_processes(self) -> None:
-        """Note the memory of the processes that the player has started, and end them all if it is too much."""
-        found = memory_use(descendants(self._pid))
-        self._memory = max(self._memory, found)
-        if self.terms.memory is not None and found > self.terms.memory * MIB:
-            self.used = replace(self.used, memory=self._memory)
+    def _measure_memory(self) -> None:
+        """Note the memory of the player and of the processes that it has started; kill them all if it is too much."""
+        own = max(0, anonymous_memory(self._pid) - self._before) if self._before else 0
+        found = own + memory_use(descendants(self._pid))
+        self.usage = replace(self.usage, memory=max(self.usage.memory, found))
+        if self.limits.memory is not None and found > self.limits.memory * MIB:
             kill_tree(self._pid)  # at once, without the time that a program has to end by itself
-            self._bury()
-            raise self._too_large("processes", found)
+            self._terminate()
+            raise Forfeit("memory", f"it takes {found / MIB:.1f} MiB, {self.limits.memory:g} are allowed")
 
     def _lose(self, forfeit: Forfeit) -> Forfeit:
         """Note the first thing that lost the game."""
@@ -192,10 +198,10 @@ class Guarded(Player):
 
     def _too_slow(self, seconds: float) -> Forfeit:
         """Out for good: learning anew for each game would not be faster."""
-        self.used = replace(self.used, learning=seconds)
-        allowed = format_seconds(self.terms.learning or 0)
+        self.usage = replace(self.usage, learning=seconds)
+        allowed = format_seconds(self.limits.learning or 0)
         self._out = Forfeit("learning", f"not ready after {seconds:.1f} s, {allowed} are allowed")
-        self._bury()
+        self._terminate()
         return self._out
 
     # --- the process --------------------------------------------------------------------------------------------------
@@ -213,10 +219,10 @@ class Guarded(Player):
             process = context.Process(target=_live, args=(theirs, players), daemon=True)
             with deaf():
                 process.start()
-            self._process, self._pid = process, 0
+            self._process, self._pid, self._before = process, 0, 0
         theirs.close()
 
-    def _bury(self) -> int:
+    def _terminate(self) -> int:
         """End the player's processes if they live; the exit status of the first."""
         with self._lock:
             process, self._process = self._process, None
@@ -226,22 +232,22 @@ class Guarded(Player):
 
     def _ask(self, reason: str, seconds: float | None, question: str, *given: Any) -> Any:
         """The answer of the process, waited for so long and a moment more."""
-        limit = None if seconds is None else seconds + self.terms.tolerance + GRACE
+        limit = None if seconds is None else seconds + self.limits.tolerance + GRACE
         try:
             self._connection.send((question, given))
             if not self._wait(limit):
                 if reason == "learning":
                     raise self._too_slow(limit or 0)
-                self._bury()
+                self._terminate()
                 raise Forfeit(reason, f"no answer within {limit:.1f} s")
             answer = self._connection.recv()
-            if question in ("choose", "measure"):
-                self._measure_processes()
+            if question in ("make", "begin", "choose", "learn"):
+                self._measure_memory()
         except (EOFError, OSError):
-            raise Forfeit("crash", f"its process ended {_exit(self._bury())}") from None
+            raise Forfeit("crash", f"its process ended {_exit(self._terminate())}") from None
         if isinstance(answer, Forfeit):
             if question == "make":
-                self._bury()
+                self._terminate()
             raise answer
         return answer
 
@@ -251,7 +257,7 @@ class Guarded(Player):
         while (left := end - perf_counter()) > 0:
             if self._connection.poll(min(left, SAMPLING)):
                 return True
-            self._measure_processes()
+            self._measure_memory()
         return False
 
 
@@ -305,7 +311,7 @@ class _Host:
         self.processor += busy_now - busy
         self.others = busy_now - own
         if not isinstance(choice, Choice) or isinstance(choice.move, str):
-            raise IllegalMoveError(f"a player must choose a Choice of a number, not {choice!r}")
+            raise IllegalMoveError(f"choose() must return a Choice with a legal move, not {choice!r}")
         position.play(choice.move)
         return int(choice.move), seconds
 
@@ -314,12 +320,15 @@ class _Host:
         others = process_time() - thread_time() + _processes_time()
         self.processor, self.others = self.processor + others - self.others, others
 
-    def measure(self) -> tuple[int, float]:
+    def measure(self) -> float:
         self._count_others()
-        return footprint(self.player), self.processor
+        return self.processor
 
     def end(self) -> None:
         self.player.end()
+
+    def learn(self, record: Record, side: int) -> dict[str, int]:
+        return dict(self.player.learn(record, side))
 
 
 def _processes_time() -> float:

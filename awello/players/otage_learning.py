@@ -5,28 +5,23 @@ is replayed with what is known now, and all this is repeated until some move wou
 times.  Only the moves that a search chose freely can become others; the depth to which it looked is what it is replayed
 with.
 
-After a match the games worth remembering enter the book (section II.5.2): those it lost, those it should have lost, and
-all against a strong opponent.
+After a game, it enters the book if it is worth remembering (section II.5.2): Otage lost it, should have lost it, or
+played it against a strong opponent.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from awello.archive.archive import Archive
 from awello.engine.engine import Engine
 from awello.engine.othello_worker import empties_of
-from awello.evaluate.otage_memory import FILE, Memory
+from awello.evaluate.otage_memory import Memory
 from awello.limits import Limit
-from awello.players.otage import GAMES
 from awello.position import Position
 from awello.record import Record
 from awello.search.iterating import Iterating
 
 MOST = 10  # times that a lost game is learnt
 USUAL = 4  # plies
-STRONG = 0.25  # of the points against it make an opponent strong
 LAST = range(2, 13)  # empty squares with which it is looked up whether a game was lost for a while
 DEPTHS = "Depths"  # the tag of a game that Otage played: for each ply how deep it searched with a free choice, or 0
 
@@ -84,31 +79,13 @@ def read_depths(record: Record) -> dict[int, int]:
     return {ply: int(depth) for ply, depth in enumerate(record.tags.get(DEPTHS, "").split()) if depth.isdecimal()}
 
 
-# ---- after a match --------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Learnt:
-    """What a match taught: the games, those that entered the book, and those lost that would be played differently."""
-
-    games: int
-    kept: int
-    changed: int
-
-
-def learn_from_match(folder: Path, records: Sequence[Record], sides: Sequence[int], opponent: str) -> Learnt:
-    """Let the memory of a folder learn from the games of a match, in each of which Otage had a side."""
-    memory, kept, games = Memory.read(folder / FILE), 0, list(zip(records, sides, strict=True))
-    against = sum(0.5 if record.winner is None else record.winner != side for record, side in games)
-    strong = against >= STRONG * len(games)
-    lessons = []
-    with closing(Archive(folder / GAMES)) as archive, Engine(hash=1) as engine:
-        for record, side in games:
-            lessons.append(learn(memory, record, side))
-            if strong or record.winner == 1 - side or was_lost(engine, record, side):
-                names = {record.start.game.sides[side]: "otage", record.start.game.sides[1 - side]: opponent}
-                archive.add(replace(record, seconds=(), tags={**names, "Event": "Match"}))
-                kept += 1
-    memory.write(folder / FILE)
-    return Learnt(len(records), kept, sum(lesson.ply is not None for lesson in lessons))
+# ---- after a game ---------------------------------------------------------------------------------------------------
+def is_worth_keeping(record: Record, side: int, strong: bool) -> bool:
+    """Whether a game enters the book."""
+    if strong or record.winner == 1 - side:
+        return True
+    with Engine(hash=1) as engine:
+        return was_lost(engine, record, side)
 
 
 def was_lost(engine: Engine, record: Record, side: int) -> bool:

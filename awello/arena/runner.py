@@ -1,0 +1,320 @@
+"""The one runner for everything that plays games: here, in worker processes or on a cluster, with one journal.
+
+A plan numbers its jobs from 0.  The result of job `n` follows from the plan and `n` alone, so results are the same for
+any number of workers, and a run that was interrupted, even by SIGKILL, continues with the first job that its journal
+lacks.  Only players that learn from game to game may make later games depend on earlier ones.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from awello import __version__
+from awello.arena.game import learn_from_game, play_game
+from awello.arena.journal import Journal, own_players
+from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
+from awello.arena.workers import Each, Jobs, check_jobs, crew, uninterrupted, work
+from awello.errors import ConfigError
+from awello.formats.jsonl import build_record
+from awello.formats.transcript import format_transcript
+from awello.limits import Clock
+from awello.players.player import Choice, Forfeit, Player, UnknownPlayerError, make_player
+from awello.position import Position
+from awello.record import Record
+from awello.rules.game import PASS, Game
+
+Result = TypeVar("Result")
+LINES = "games.jsonl"  # the journal of a folder
+MICROSECONDS = 6  # decimals of a time that a journal keeps
+
+
+# ---- games ----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class GameJob:
+    """A game to play; of two entries the first is that of the side that moves first."""
+
+    game: Game
+    players: tuple[str, str]
+    seeds: tuple[int, int]
+    opening: tuple[int, ...] = ()
+    clock: Clock = field(default_factory=Clock)
+    limits: ResourceLimits | None = None
+    """The players run in sandboxes with these limits; without any, in the process that plays the game."""
+    brief: bool = False
+    """Whether the result leaves out times and nodes."""
+
+
+@dataclass(frozen=True)
+class GameResult:
+    """A played game as a journal keeps it; of two entries the first is that of the side that moved first."""
+
+    game: str
+    players: tuple[str, str]
+    moves: str
+    """The transcript."""
+    score: tuple[int, int]
+    opening: int = 0
+    """The plies of the opening."""
+    seconds: tuple[float, ...] = ()
+    """The time of each ply."""
+    nodes: tuple[int | None, ...] = ()
+    """The nodes searched for each ply, None for players that do not search."""
+    loser: int | None = None
+    reason: str = ""
+    forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = (None, None)
+    """How a sandboxed player forfeited the game, if it did: the reason and a message."""
+    usage: tuple[Usage, Usage] | None = None
+    """What sandboxed players used."""
+    learnt: tuple[dict[str, int], dict[str, int]] = field(default_factory=lambda: ({}, {}))
+    """What the players say that they learnt."""
+    tags: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def record(self) -> Record:
+        """The game with its times and tags."""
+        return build_record(self.game, self.moves, self.players, self.seconds, self.loser, self.reason, self.tags)
+
+    @property
+    def winner(self) -> int | None:
+        """The side that won, None for a draw."""
+        if self.loser is not None:
+            return 1 - self.loser
+        first, second = self.score
+        return None if first == second else int(second > first)
+
+    def time_of(self, side: int) -> list[float]:
+        """The times of a side's own moves: without the opening and without passes."""
+        moves = enumerate(zip(self.record.moves, self.seconds, strict=True))
+        return [spent for ply, (move, spent) in moves if ply >= self.opening and ply % 2 == side and move != PASS]
+
+
+class PlayerCache:
+    """The players of a process, kept from game to game."""
+
+    def __init__(self) -> None:
+        self._players: dict[tuple[str, int], Player] = {}
+
+    def find(self, job: GameJob) -> tuple[Player, Player]:
+        """The players of a game; two with the same spec are two players."""
+        first, second = job.players
+        return self._find(job, first, 0), self._find(job, second, int(first == second))
+
+    def _find(self, job: GameJob, spec: str, copy: int) -> Player:
+        if (spec, copy) not in self._players:
+            limits = job.limits
+            player: Player = make_player(spec) if limits is None else SandboxedPlayer(spec, job.game, limits)
+            self._players[spec, copy] = player
+            if isinstance(player, SandboxedPlayer):
+                _start(player)
+        return self._players[spec, copy]
+
+    def close(self) -> None:
+        """End all players with everything they have started."""
+        sandboxed = [player for player in self._players.values() if isinstance(player, SandboxedPlayer)]
+        for player in sandboxed:
+            player.stop()
+        for player in sandboxed:
+            player.close()
+        for other in self._players.values():
+            if not isinstance(other, SandboxedPlayer):
+                other.end()
+        self._players.clear()
+
+
+def _start(player: SandboxedPlayer) -> None:
+    """Start a sandbox: an invalid spec is the caller's error, every other failure costs the player its games."""
+    try:
+        player.ready()
+    except Forfeit as forfeit:
+        if forfeit.reason == "refused":
+            raise ConfigError(forfeit.message) from None
+
+
+def play_job(job: GameJob, cache: PlayerCache) -> GameResult:
+    """Play a game, and let its players learn from it."""
+    players = cache.find(job)
+    for player, seed in zip(players, job.seeds, strict=True):
+        player.begin(job.game, seed)
+    nodes: list[int | None] = [None] * len(job.opening)
+
+    def watch(before: Position, choice: Choice, after: Position) -> None:
+        nodes.append(int(choice.analysis.nodes) if choice.analysis else None)
+
+    record = play_game(players, Position.start(job.game), job.opening, job.clock, watch)
+    learnt = learn_from_game(players, record)
+    result = GameResult(
+        str(job.game),
+        job.players,
+        format_transcript(record),
+        record.final.score(),
+        len(job.opening),
+        loser=record.loser,
+        reason=record.reason,
+        learnt=learnt,
+    )
+    if not job.brief:
+        measured = tuple(round(spent or 0.0, MICROSECONDS) for spent in record.seconds)
+        result = replace(result, seconds=measured, nodes=tuple(nodes) if any(nodes) else ())
+    first, second = players
+    if isinstance(first, SandboxedPlayer) and isinstance(second, SandboxedPlayer):
+        forfeits = _reason(first.forfeit), _reason(second.forfeit)
+        result = replace(result, forfeits=forfeits, usage=(first.usage, second.usage))
+    return result
+
+
+def _reason(forfeit: Forfeit | None) -> tuple[str, str] | None:
+    return (forfeit.reason, forfeit.message) if forfeit else None
+
+
+# ---- plans ----------------------------------------------------------------------------------------------------------
+class RunPlan(ABC, Generic[Result]):
+    """Numbered jobs, and what decides their results; subclasses are frozen dataclasses that can be pickled."""
+
+    kind: ClassVar[str]
+    """What error messages call it."""
+    result: ClassVar[type[Any]]
+    batch: ClassVar[int] = 1
+    """Jobs that a worker does before it hands their results over."""
+
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """How many jobs there are."""
+
+    @abstractmethod
+    def configuration(self) -> Mapping[str, Any]:
+        """What decides the results: a folder of another configuration is refused; nothing accepts any folder."""
+
+    @abstractmethod
+    def run_job(self, number: int, cache: PlayerCache) -> Result:
+        """The result of a job."""
+
+
+class GamePlan(RunPlan[GameResult]):
+    """A plan whose jobs are games."""
+
+    result = GameResult
+
+    @abstractmethod
+    def job(self, number: int) -> GameJob:
+        """A game of the plan."""
+
+    def run_job(self, number: int, cache: PlayerCache) -> GameResult:
+        return play_job(self.job(number), cache)
+
+
+def check_players(specs: Iterable[str], kind: str) -> None:
+    """Refuse specs that are invalid, and people, who play with 'awello play'."""
+    for spec in specs:
+        if make_player(spec).spec.name == "human":
+            raise ConfigError(f"a {kind} is for programs: people play with 'awello play'")
+
+
+# ---- runs -----------------------------------------------------------------------------------------------------------
+class Runner(Generic[Result]):
+    """Carries out a plan; `done` are its results so far, in order, first those that the folder's journal holds."""
+
+    def __init__(self, plan: RunPlan[Result], jobs: Jobs | Each = 1, folder: Path | None = None) -> None:
+        """`jobs` is a number of processes, the address of a cluster, or workers that serve several runs."""
+        check_jobs(jobs)
+        self.plan, self.jobs, self.folder = plan, jobs, folder
+        self.done: list[Result] = []
+        self._journal: Journal | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        if self.folder is not None:
+            self._journal = self._open.enter_context(open_journal(self.plan, self.folder))
+            self.done = read_results(self.plan, self._journal)[: self.plan.total]
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.close()
+
+    def run(self, report: Callable[[], None] = lambda: None, enough: Callable[[], bool] = lambda: False) -> bool:
+        """Do what is missing until it is enough, calling `report` after each result; False if Ctrl-C interrupted it."""
+        try:
+            with closing(self._results()) as results:
+                while not enough() and (result := next(results, None)) is not None:
+                    self.done.append(result)
+                    if self._journal:
+                        self._journal.write(TypeAdapter(self.plan.result).dump_python(result, exclude_defaults=True))
+                    report()
+        except KeyboardInterrupt:
+            return False
+        return True
+
+    def _results(self) -> Generator[Result, None, None]:
+        numbers = range(len(self.done), self.plan.total)
+        if self.jobs == 1 or not numbers:
+            yield from _run_here(self.plan, numbers)
+            return
+        batches = [numbers[at : at + self.plan.batch] for at in range(0, len(numbers), self.plan.batch)]
+        if callable(self.jobs):
+            yield from chain.from_iterable(self.jobs(_run_batch_of, [(self.plan, batch) for batch in batches]))
+            return
+        with closing(work(_run_batch, batches, self.jobs, _prepare, self.plan)) as found:
+            yield from chain.from_iterable(found)
+
+
+def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | Each]:
+    """Workers that serve several runs."""
+    return nullcontext(jobs) if jobs == 1 else crew(jobs, _prepare, None)
+
+
+def open_journal(plan: RunPlan[Any], folder: Path) -> Journal:
+    """The journal of a plan in a folder; `ConfigError` if the folder holds another plan's results."""
+    configuration = plan.configuration()
+    rules = {"awello": __version__, **configuration, **own_players()} if configuration else {}
+    return Journal(folder, plan.kind, rules, LINES)
+
+
+def read_results(plan: RunPlan[Result], journal: Journal) -> list[Result]:
+    """The results that a journal holds."""
+    try:
+        return TypeAdapter(list[plan.result]).validate_python(journal.done)  # type: ignore[name-defined]
+    except ValidationError:
+        raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
+
+
+def _run_here(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
+    cache = PlayerCache()
+    try:
+        for number in numbers:
+            yield plan.run_job(number, cache)
+    finally:
+        with uninterrupted():
+            cache.close()
+
+
+_worker: tuple[RunPlan[Any] | None, PlayerCache]
+
+
+def _prepare(plan: RunPlan[Any] | None) -> Callable[[], None]:
+    """Prepare a worker process; returns what closes its players."""
+    global _worker
+    _worker = plan, PlayerCache()
+    return _worker[1].close
+
+
+def _run_batch(numbers: range) -> list[Any]:
+    plan, cache = _worker
+    assert plan is not None
+    try:
+        return [plan.run_job(number, cache) for number in numbers]
+    except UnknownPlayerError as error:  # the parent knows it
+        advice = "worker processes know players of a file that 'awello --import FILE' or AWELLO_PLAYERS names"
+        raise ConfigError(f"{error}; {advice}") from None
+
+
+def _run_batch_of(item: tuple[RunPlan[Any], range]) -> list[Any]:
+    global _worker
+    _worker = item[0], _worker[1]
+    return _run_batch(item[1])
