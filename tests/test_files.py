@@ -71,7 +71,9 @@ def test_wthor_is_three_files_and_takes_names() -> None:
 
 
 def test_a_name_that_is_no_format_and_a_file_of_no_format() -> None:
-    with pytest.raises(NotationError, match="unknown format 'pgn': choose wthor, ggf, ogn, jsonl, logbook, transcripts"):
+    with pytest.raises(
+        NotationError, match="unknown format 'pgn': choose wthor, ggf, ogn, jsonl, logbook, transcripts"
+    ):
         find_format("pgn")
     (error,) = read_games(b"Hello", "letter.doc")
     assert str(error) == "expected games in a format such as .wtb, .ggf, .ogn, .jsonl, .gam, .txt, .xot, found none"
