@@ -2,7 +2,9 @@
 
 import json
 import multiprocessing
+import os
 import re
+import signal
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +18,7 @@ from starlette.testclient import TestClient
 from waiting import wait_until
 
 from awello import Game, Position, parse_transcript
-from awello.arena.tournament import DRAW, WIN
+from awello.arena.tournament import DRAW, WIN, play_tournament
 from awello.errors import AwelloError
 from awello.evaluate.settings import heuristics_for
 from awello.web.archivist import Archivist
@@ -118,6 +120,21 @@ def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClie
     again.delete(name)
     assert again.list() == []
     assert client.get(f"/api/contests/{name}").status_code == 404
+
+
+def test_a_killed_contest_resumes_with_the_same_games(contests: Contests) -> None:
+    plan = Plan(game="othello4", players=["greedy", "random", "alphabeta@2"], rounds=4, opening_plies=1, seed=3)
+    name, _ = contests.start(plan)
+    wait_until(lambda: contests.get(name).played > 1)
+    process = contests.get(name)._process
+    assert process is not None and process.pid is not None
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert contests.get(name).state == "stopped"
+    contests.resume(name)
+    wait_until(lambda: contests.get(name).state == "finished")
+    whole = play_tournament(plan.tournament())
+    assert [game.moves for game in contests.get(name).results().results] == [game.moves for game in whole.results]
 
 
 def as_json(contest: Contest) -> Any:
