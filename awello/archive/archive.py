@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from awello.archive.database import connect, writing
 from awello.archive.index import find_entries
 from awello.archive.schema import ARCHIVE, events, games, players
 from awello.archive.store import ASKED, DRAW, record_of, start_of, store
@@ -24,6 +23,7 @@ from awello.formats.openings import openings
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
+from awello.storage.database import connect, writing
 
 RESULTS = {"first": 0, "second": 1, "draw": DRAW, "open": None}
 seconds = players.alias()

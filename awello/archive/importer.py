@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, func, select
 
 from awello.archive.archive import Archive
-from awello.archive.database import writing
 from awello.archive.schema import appearances, games, sources
 from awello.archive.store import store
 from awello.errors import NotationError
 from awello.record import Record
+from awello.storage.database import writing
 
 BATCH = 20_000  # games
 

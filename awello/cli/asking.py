@@ -29,8 +29,8 @@ def open_archive(place: str | None, make: bool = False) -> "Archive":
     from pathlib import Path
 
     from awello.archive.archive import Archive
-    from awello.archive.database import is_address
     from awello.errors import ConfigError
+    from awello.storage.addresses import is_address
 
     if place is not None and not place.strip():
         raise ConfigError("--archive needs a file or an address: leave it out for your own")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from awello.club.accounts import Account
     from awello.club.contest import Contest
-    from awello.club.desk import Desk
+    from awello.club.store import ClubStore
 
 club = typer.Typer(
     no_args_is_help=True, help="Look after the books of a club: accounts, tokens, tournaments, audit log, backup."
@@ -28,27 +28,27 @@ Name = Annotated[str, typer.Argument(help="The name of an account", metavar="NAM
 
 
 @contextmanager
-def books(place: str, new: bool = False) -> Iterator["Desk"]:
+def books(place: str, new: bool = False) -> Iterator["ClubStore"]:
     """The books of a club; a file that is not there is not made by mistake."""
-    from awello.archive.database import is_address
-    from awello.club.desk import Desk
+    from awello.club.store import ClubStore
+    from awello.storage.addresses import is_address
 
     if not new and not is_address(place) and not Path(place).exists():
         raise ConfigError(f"there is no club {place!r}: 'awello serve --club {place}' makes one")
-    desk = Desk(place)
+    store = ClubStore(place)
     try:
-        yield desk
+        yield store
     finally:
-        desk.close()
+        store.close()
 
 
-def find(desk: "Desk", name: str) -> "Account":
+def find(store: "ClubStore", name: str) -> "Account":
     """The account of a name."""
     from functools import partial
 
     from awello.club.accounts import find_account
 
-    found = desk.read(partial(find_account, name=name))
+    found = store.read(partial(find_account, name=name))
     if found is None:
         raise ConfigError(f"there is no account {name!r}: 'awello club accounts' lists them")
     return found
@@ -57,29 +57,27 @@ def find(desk: "Desk", name: str) -> "Account":
 @club.command("open")
 def open_(place: Place, name: Name) -> None:
     """Open an account; the password is asked for, or read from the first line if there is no terminal."""
-    from awello.club.accounts import open_account
-    from awello.club.desk import note
+    from awello.club.accounts import note, open_account
 
     hashed = ask_password()
-    with books(place, new=True) as desk:
+    with books(place, new=True) as store:
 
         def act(connection: "Connection") -> "Account":
             made = open_account(connection, name, hashed)
             note(connection, "account opened", "console", made.number)
             return made
 
-        made = desk.write(act).result()
+        made = store.submit(act).result()
     print(f"{made.name} can log in now")
 
 
 @club.command()
 def password(place: Place, name: Name) -> None:
     """Give somebody another password, asked for as by `open`; their browsers must log in again."""
-    from awello.club.accounts import change_password
-    from awello.club.desk import note
+    from awello.club.accounts import change_password, note
 
-    with books(place) as desk:
-        account = find(desk, name)
+    with books(place) as store:
+        account = find(store, name)
         if account.program:
             raise ConfigError(f"{account.name} is a program, which has tokens: 'awello club program' makes one")
         hashed = ask_password()
@@ -88,7 +86,7 @@ def password(place: Place, name: Name) -> None:
             change_password(connection, account, hashed)
             note(connection, "password changed", "console", account.number)
 
-        desk.write(act).result()
+        store.submit(act).result()
     print(f"{account.name} has another password now")
 
 
@@ -104,34 +102,32 @@ def ask_password() -> str:
 @club.command()
 def program(place: Place, owner: Name, name: Name) -> None:
     """Register a program of somebody, and print a token for it."""
-    from awello.club.accounts import make_token, open_account
-    from awello.club.desk import note
+    from awello.club.accounts import make_token, note, open_account
 
-    with books(place) as desk:
-        person = find(desk, owner)
+    with books(place) as store:
+        person = find(store, owner)
 
         def act(connection: "Connection") -> str:
             made = open_account(connection, name, None, person.number)
             note(connection, f"program {name} registered", "console", person.number)
             return make_token(connection, made, "console")
 
-        print(desk.write(act).result())
+        print(store.submit(act).result())
 
 
 @club.command()
 def close(place: Place, name: Name) -> None:
     """Close an account and its programs: nobody can log in any more, its games stay."""
-    from awello.club.accounts import close_account
-    from awello.club.desk import note
+    from awello.club.accounts import close_account, note
 
-    with books(place) as desk:
-        account = find(desk, name)
+    with books(place) as store:
+        account = find(store, name)
 
         def act(connection: "Connection") -> None:
             close_account(connection, account)
             note(connection, "account closed", "console", account.number)
 
-        desk.write(act).result()
+        store.submit(act).result()
     print(f"{account.name} is closed; their connections end within seconds, a game that goes on runs out of time")
 
 
@@ -142,9 +138,9 @@ def accounts(place: Place, json: Json = False) -> None:
 
     from awello.club.schema import accounts as table
 
-    with books(place) as desk:
+    with books(place) as store:
         asked = select(table.c.id, table.c.name, table.c.program, table.c.closed).order_by(table.c.id)
-        rows = [dict(row._mapping) for row in desk.read(lambda connection: connection.execute(asked).all())]
+        rows = [dict(row._mapping) for row in store.read(lambda connection: connection.execute(asked).all())]
     if json:
         print_json({"accounts": rows})
         return
@@ -166,9 +162,9 @@ def audit(
 
     from awello.club.schema import audit as table
 
-    with books(place) as desk:
+    with books(place) as store:
         asked = select(table).order_by(table.c.id.desc()).limit(last)
-        rows = [dict(row._mapping) for row in desk.read(lambda connection: connection.execute(asked).all())][::-1]
+        rows = [dict(row._mapping) for row in store.read(lambda connection: connection.execute(asked).all())][::-1]
     if json:
         print_json({"audit": rows})
         return
@@ -198,8 +194,8 @@ def tournament(
     json: Json = False,
 ) -> None:
     """Plan a tournament, while the club is open or not; people and programs can enter it until it begins."""
+    from awello.club.accounts import note
     from awello.club.contest import SWISS
-    from awello.club.desk import note
     from awello.club.entries import plan_contest
     from awello.club.offers import Terms
     from awello.limits import parse_clock, parse_seconds
@@ -217,8 +213,8 @@ def tournament(
         note(connection, f"tournament {made.number} planned", "console")
         return made
 
-    with books(place) as desk:
-        made = desk.write(act).result()
+    with books(place) as store:
+        made = store.submit(act).result()
     if json:
         print_json(made.view())
         return
@@ -264,8 +260,8 @@ def tournaments(
 
     from awello.club.entries import load_contests
 
-    with books(place) as desk:
-        contests = desk.read(partial(load_contests, last=last))
+    with books(place) as store:
+        contests = store.read(partial(load_contests, last=last))
     if json:
         print_json({"tournaments": [contest.whole() for contest in contests]})
         return
@@ -282,8 +278,8 @@ def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tourna
     """Cancel a tournament that is not over; games that are played go on."""
     from functools import partial
 
+    from awello.club.accounts import note
     from awello.club.contest import CANCELLED, OPEN, PLAYING
-    from awello.club.desk import note
     from awello.club.entries import end_contest, find_contest
 
     def act(connection: "Connection") -> bool:
@@ -291,9 +287,9 @@ def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tourna
         note(connection, f"tournament {number} cancelled", "console")
         return contest.state in (OPEN, PLAYING) and end_contest(connection, contest, CANCELLED)
 
-    with books(place) as desk:
-        name = desk.read(partial(find_contest, which=number)).name
-        if not desk.write(act).result():
+    with books(place) as store:
+        name = store.read(partial(find_contest, which=number)).name
+        if not store.submit(act).result():
             raise ConfigError(f"tournament {number} is over already: 'awello club tournaments' lists them")
     print(f"{name} is cancelled")
 
@@ -305,7 +301,8 @@ def backup(
     """Copy the books into one file, while the club is open or not."""
     import sqlite3
 
-    from awello.archive.database import PRIVATE, is_address
+    from awello.storage.addresses import is_address
+    from awello.storage.database import PRIVATE
 
     if is_address(place):
         raise ConfigError("a club on PostgreSQL is backed up by pg_dump: see docs/operations.md")

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, insert, select, update
 
 from awello.club import NEEDS_EXTRA
-from awello.club.schema import accounts, known_devices, sessions, tokens
+from awello.club.schema import accounts, audit, known_devices, sessions, tokens
 from awello.club.table import Refused
 from awello.errors import ConfigError
 
@@ -224,3 +224,9 @@ def valid_secrets(connection: Connection, digests: Sequence[bytes]) -> set[bytes
     kept = select(sessions.c.digest).where(sessions.c.expires > time.time(), sessions.c.digest.in_(digests))
     given = select(tokens.c.digest).where(tokens.c.digest.in_(digests))
     return {bytes(row.digest) for row in connection.execute(kept.union_all(given))}
+
+
+# ---- the audit log ---------------------------------------------------------------------------------------------------
+def note(connection: Connection, what: str, address: str = "", account: int | None = None) -> None:
+    """Write into the audit log."""
+    connection.execute(insert(audit).values(moment=time.time(), account=account, address=address, what=what))

@@ -9,12 +9,12 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from awello.club.accounts import Account
 from awello.club.contest import CANCELLED, DOUBLE, ENDED, OPEN, PLAYING, SWISS, SYSTEMS, Contest, Fixture
-from awello.club.desk import rating_of, table_of
 from awello.club.fair_play import same_person
 from awello.club.offers import Terms
 from awello.club.pairing import Pair, rounds_without_repeats
 from awello.club.rating import pool_of
 from awello.club.schema import accounts, entries, games, pairings, tournaments
+from awello.club.stored_games import rating_of, table_of
 from awello.club.table import Refused, Table
 from awello.limits import Clock
 from awello.rules.game import Game

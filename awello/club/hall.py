@@ -20,15 +20,15 @@ from awello.club.absence import Absence
 from awello.club.accounts import Account
 from awello.club.archiving import PATIENCE, Archiver, Archiving
 from awello.club.blocks import Blocks
-from awello.club.books import Books
 from awello.club.chat import Chat
 from awello.club.conduct import Conduct
-from awello.club.desk import Desk, SaveGame, beat, last_beat, load_tables, save_tables
 from awello.club.live_games import LiveGames
 from awello.club.lobby import Lobby
 from awello.club.offers import Message, Terms
 from awello.club.rated_positions import RatedPositions
 from awello.club.seat import Also, Guest, Seat, Telling, lay_table, load_seat, sit_down
+from awello.club.store import ClubStore
+from awello.club.stored_games import SaveGame, beat, last_beat, load_tables, save_tables
 from awello.club.table import Refused, Table
 from awello.club.tournaments import Tournaments
 from awello.errors import AwelloError
@@ -45,8 +45,9 @@ Done = TypeVar("Done")
 class Hall:
     """The club while it is open."""
 
-    def __init__(self, desk: Desk, archive: Archiver | None = None, seed: int | None = None) -> None:
-        self.books, self.archive, self.chance = Books(desk, lambda: self.now()), archive, Random(seed)
+    def __init__(self, store: ClubStore, archive: Archiver | None = None, seed: int | None = None) -> None:
+        self.store, self.archive, self.chance = store, archive, Random(seed)
+        store.now = lambda: self.now()
         self.seats = LiveGames()
         self.ended: OrderedDict[int, Seat] = OrderedDict()
         self.guests: set[Guest] = set()
@@ -58,7 +59,7 @@ class Hall:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.lobby, self.tournaments, self.chat = Lobby(self), Tournaments(self), Chat(self)
         self.blocks, self.absence, self.conduct = Blocks(self), Absence(self), Conduct(self)
-        self.archiving = Archiving(self.books)
+        self.archiving = Archiving(self.store)
 
     def now(self) -> float:
         """The moment, in seconds since 1970; it never goes back."""
@@ -79,8 +80,8 @@ class Hall:
 
         def act(connection: Connection) -> list[Table]:
             stopped, now = last_beat(connection), self.now()
-            if self.books.failed_at is not None:  # this process knows it better than the last note does
-                stopped = max(stopped or 0.0, self.books.failed_at)
+            if self.store.failed_at is not None:  # this process knows it better than the last note does
+                stopped = max(stopped or 0.0, self.store.failed_at)
             tables = [
                 table.resume(table.since if stopped is None else stopped, now) for table in load_tables(connection)
             ]
@@ -88,11 +89,11 @@ class Hall:
             beat(connection, now)
             return tables
 
-        await asyncio.to_thread(self.books.desk.claim)
+        await asyncio.to_thread(self.store.claim)
         async with AsyncExitStack() as stack:
             for seat in list(self.seats.values()):
                 await stack.enter_async_context(seat.lock)
-            tables = {table.number: table for table in await self.books.retry(act)}
+            tables = {table.number: table for table in await self.store.retry(act)}
             for number, table in tables.items():
                 seat = self.seats.get(number) or self.seats.add(await self._seat(table))
                 seat.follow(table)
@@ -105,7 +106,7 @@ class Hall:
                 seat.after = written.after
                 await self._end(seat)
                 self._tell_table(seat)
-        self.books.failed_at = None
+        self.store.failed_at = None
 
     async def close(self) -> None:
         """Write down when the club closes, so that no time is taken from anybody."""
@@ -113,7 +114,7 @@ class Hall:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         with suppress(AwelloError):
-            await self.books.write(self._beat)
+            await self.store.write(self._beat)
 
     def _begin(self, work: Coroutine[Any, Any, Done]) -> "asyncio.Task[Done]":
         task = asyncio.create_task(work)
@@ -141,7 +142,7 @@ class Hall:
             await asyncio.sleep(PULSE)
             self.lobby.tell()
             with suppress(AwelloError):
-                await (self._take_up() if self.books.failing else self.books.write(self._beat))
+                await (self._take_up() if self.store.failing else self.store.write(self._beat))
 
     def _beat(self, connection: Connection) -> None:
         beat(connection, self.now())  # the moment at which it is written, however long it waited
@@ -190,7 +191,7 @@ class Hall:
         async def begin() -> Message:
             try:
                 act = partial(lay_table, people=people, terms=terms, now=self.now, also=also, unrated=unrated)
-                seat = await self.books.write(act)
+                seat = await self.store.write(act)
             finally:
                 self._sitting.subtract(numbers)
             seat = self.seats.add(seat)
@@ -283,7 +284,7 @@ class Hall:
 
     async def _act(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
         """Change a game, to the end even if whoever asked for it is gone by then."""
-        self.books.check()
+        self.store.check()
         return await asyncio.shield(self._begin(self._change(seat, change)))
 
     async def _change(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
@@ -291,7 +292,7 @@ class Hall:
         async with seat.lock:
             after = change(seat.table)
             if after is not seat.table:
-                rated = await self.books.write(SaveGame(after))
+                rated = await self.store.write(SaveGame(after))
                 self.counts["moves"] += len(after.moves) - len(seat.table.moves)
                 seat.follow(after)
                 self.rated_positions.update(after)
@@ -334,10 +335,10 @@ class Hall:
 
     # ---- books -------------------------------------------------------------------------------------------------------
     async def _seat(self, table: Table) -> Seat:
-        return await self.books.read(partial(sit_down, table=table))
+        return await self.store.fetch(partial(sit_down, table=table))
 
     async def _from_books(self, number: int) -> Seat:
-        seat = await self.books.read(partial(load_seat, number=number))
+        seat = await self.store.fetch(partial(load_seat, number=number))
         if seat is None:
             raise Refused("absent", f"there is no game {number}")
         return seat

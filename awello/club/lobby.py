@@ -5,10 +5,10 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from awello.club.accounts import Account, find_account
-from awello.club.desk import rating_of
 from awello.club.offers import Message, Offer, Offers, Terms
 from awello.club.rating import Rating, pool_of
 from awello.club.seat import Guest, Telling
+from awello.club.stored_games import rating_of
 from awello.club.table import Refused
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Lobby:
         """Offer a game to somebody who is here."""
         account = guest.member
         terms.check()
-        other = await self.hall.books.read(partial(find_account, name=name))
+        other = await self.hall.store.fetch(partial(find_account, name=name))
         rating = await self._rating(account, terms)
         self._must_be_here(account)
         self.hall.may_play(account, terms)
@@ -138,7 +138,7 @@ class Lobby:
 
     async def _rating(self, account: Account, terms: Terms) -> Rating:
         pool = pool_of(terms.game, terms.control)
-        return await self.hall.books.read(partial(rating_of, account=account.number, pool=pool))
+        return await self.hall.store.fetch(partial(rating_of, account=account.number, pool=pool))
 
     def view(self) -> Message:
         """What everybody may see: offers to all, the games that are played, and who is here."""

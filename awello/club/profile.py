@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, or_, select
 
 from awello.club.accounts import Account
-from awello.club.desk import record_of, table_of
 from awello.club.rating import SURE
 from awello.club.schema import accounts, changes, games, ratings
+from awello.club.stored_games import record_of, table_of
 from awello.club.table import ABORTED
 from awello.record import Record
 

@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from awello.club.accounts import Account
-from awello.club.desk import add_table, changed_by, rating_of, table_of
 from awello.club.fair_play import MOST_RATED_PER_PAIR, REPEATS, rated_today
 from awello.club.offers import Message, Terms
 from awello.club.rating import Rating, pool_of
 from awello.club.schema import accounts, games
+from awello.club.stored_games import add_table, changed_by, rating_of, table_of
 from awello.club.table import Refused, Table, new_table
 from awello.position import Position, format_position
 from awello.rules.game import Game

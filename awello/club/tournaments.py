@@ -52,24 +52,24 @@ class Tournaments:
     async def join(self, guest: Guest, which: int | str) -> Message:
         """Enter a tournament that has not begun."""
         entry = partial(enter_contest, which=which, account=guest.member, network=guest.network)
-        contest = await self.hall.books.write(entry)
+        contest = await self.hall.store.write(entry)
         self.wake()
         return contest.view()
 
     async def withdraw(self, guest: Guest, which: int | str) -> Message:
         """Leave a tournament that has not begun."""
-        contest = await self.hall.books.write(partial(leave_contest, which=which, account=guest.member))
+        contest = await self.hall.store.write(partial(leave_contest, which=which, account=guest.member))
         self.wake()
         return contest.view()
 
     async def show(self, which: int | str) -> Message:
         """All of a tournament."""
-        contest: Contest = await self.hall.books.read(partial(find_contest, which=which))
+        contest: Contest = await self.hall.store.fetch(partial(find_contest, which=which))
         return contest.whole()
 
     async def list(self, guest: Guest) -> Message:
         """The last tournaments in short, those that somebody entered, and what time it is here."""
-        contests: list[Contest] = await self.hall.books.read(partial(load_contests, last=SHOWN))
+        contests: list[Contest] = await self.hall.store.fetch(partial(load_contests, last=SHOWN))
         entered = [contest.number for contest in contests if guest.account in contest.people]
         return {"tournaments": [contest.view() for contest in contests], "entered": entered, "now": self.hall.now()}
 
@@ -97,7 +97,7 @@ class Tournaments:
             self._news.clear()
 
     async def _look(self) -> None:
-        for contest in await self.hall.books.read(partial(unfinished, known=list(self.contests))):
+        for contest in await self.hall.store.fetch(partial(unfinished, known=list(self.contests))):
             try:
                 await self._carry_on(contest)
             except AwelloError:
@@ -112,18 +112,18 @@ class Tournaments:
             self._tell(contest)
             before = contest
             if await self._step(contest):
-                contest = await self.hall.books.read(partial(find_contest, which=contest.number))
+                contest = await self.hall.store.fetch(partial(find_contest, which=contest.number))
 
     async def _step(self, contest: Contest) -> bool:
         """Do what is due as a tournament stands; whether there was something."""
         if contest.state == OPEN and contest.starts <= self.hall.now():
-            await self.hall.books.write(partial(begin_contest, number=contest.number))
+            await self.hall.store.write(partial(begin_contest, number=contest.number))
         elif contest.state != PLAYING:
             return False
         elif contest.round_over:
             pairs = await asyncio.to_thread(contest.next_pairs, set(self.hall.present))
             following = partial(begin_round, pairs=pairs) if pairs else end_contest
-            await self.hall.books.write(partial(following, contest=contest))
+            await self.hall.store.write(partial(following, contest=contest))
         else:
             return await self._play(contest)
         return True
@@ -139,11 +139,11 @@ class Tournaments:
             await self._begin(contest, fixture)
         missed = [fixture for fixture in waiting if late and fixture not in ready]
         for fixture in missed:
-            await hall.books.write(partial(forfeit, contest=contest, fixture=fixture, here=here))
+            await hall.store.write(partial(forfeit, contest=contest, fixture=fixture, here=here))
         played = [fixture.game for fixture in contest.current if fixture.game is not None and not fixture.decided]
         ended = [game for game in played if game not in hall.seats]
         if ended:
-            await hall.books.write(partial(settle, contest=contest))
+            await hall.store.write(partial(settle, contest=contest))
         return bool(ready or missed or ended)
 
     async def _begin(self, contest: Contest, fixture: Fixture) -> None:
