@@ -389,7 +389,6 @@ async def test_the_games_and_offers_of_an_account_are_found_by_it(club: Club) ->
         account = each.member.number
         mine = [seat.table.number for seat in club.hall.seats.values() if account in seat.table.players]
         assert [seat.table.number for seat in club.hall.seats.of(account)] == mine
-        assert club.hall.seats.count(account) == len(mine)
 
 
 @club

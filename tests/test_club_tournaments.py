@@ -395,7 +395,7 @@ async def test_books_that_fail_only_delay_it(club: Club) -> None:
         raise StorageError("the disk is full")
 
     start_now(club.store, number)
-    patch.setattr(club.store, "write", lambda act: write(fail if chance.random() < 0.3 else act))
+    patch.setattr(club.store, "submit", lambda act: write(fail if chance.random() < 0.3 else act))
 
     contest = await until(club, number)
     patch.undo()
@@ -593,6 +593,6 @@ def test_people_enter_on_the_channel(tmp_path: Path) -> None:
         assert "there is no tournament 9" in awello("club", "cancel", str(file), "9").stderr
     for at in ("tomorrow", "2001-01-01T18:00", ""):
         wrong = awello("club", "tournament", str(file), "Late", "--at", at).stderr
-        assert wrong.startswith("awello: ") and ("is no moment" in wrong or "has passed" in wrong)
+        assert wrong.startswith("awello: ") and ("is not a time" in wrong or "has passed" in wrong)
     assert "no game 'chess'" in awello("club", "tournament", str(file), "C", "--at", "1h", "--game", "chess").stderr
     assert "tournament 1 planned" in awello("club", "audit", str(file)).stdout

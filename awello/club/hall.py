@@ -22,7 +22,7 @@ from awello.club.archiving import PATIENCE, Archiver, Archiving
 from awello.club.blocks import Blocks
 from awello.club.chat import Chat
 from awello.club.conduct import Conduct
-from awello.club.live_games import LiveGames
+from awello.club.indexed import Indexed
 from awello.club.lobby import Lobby
 from awello.club.offers import Message, Terms
 from awello.club.rated_positions import RatedPositions
@@ -48,7 +48,7 @@ class Hall:
     def __init__(self, store: ClubStore, archive: Archiver | None = None, seed: int | None = None) -> None:
         self.store, self.archive, self.chance = store, archive, Random(seed)
         store.now = lambda: self.now()
-        self.seats = LiveGames()
+        self.seats: Indexed[Seat] = Indexed(lambda seat: seat.table.players)  # games in progress
         self.ended: OrderedDict[int, Seat] = OrderedDict()
         self.guests: set[Guest] = set()
         self.present: dict[int, set[Guest]] = defaultdict(set)  # by the number of the account
@@ -95,7 +95,7 @@ class Hall:
                 await stack.enter_async_context(seat.lock)
             tables = {table.number: table for table in await self.store.retry(act)}
             for number, table in tables.items():
-                seat = self.seats.get(number) or self.seats.add(await self._seat(table))
+                seat = self.seats.get(number) or self.seats.add(number, await self._seat(table))
                 seat.follow(table)
                 self.rated_positions.update(table)
                 self._tell_table(seat)
@@ -163,7 +163,7 @@ class Hall:
             guest.send({"event": "game", **seat.view(self.now())})
             if account and (news := self.absence.news_for(seat, account.number)):
                 guest.send(news)
-        for offer in self.lobby.challenges.to(account.number) if account else []:
+        for offer in self.lobby.challenges.of(("to", account.number)) if account else []:
             guest.send({"event": "challenge", **offer.view()})
         self.tournaments.greet(guest)
 
@@ -194,7 +194,7 @@ class Hall:
                 seat = await self.store.write(act)
             finally:
                 self._sitting.subtract(numbers)
-            seat = self.seats.add(seat)
+            seat = self.seats.add(seat.table.number, seat)
             self._tell_table(seat)
             self.lobby.change()
             return {"game": seat.table.number}
@@ -305,7 +305,7 @@ class Hall:
     async def _end(self, seat: Seat) -> None:
         number = seat.table.number
         self.counts["games ended"] += 1
-        self.seats.remove(number)
+        self.seats.take(number)
         self.ended[number] = seat
         while len(self.ended) > REMEMBERED:
             self.ended.popitem(last=False)
@@ -371,7 +371,7 @@ class Hall:
 
     def may_play(self, account: Account, terms: Terms) -> None:
         """Refuse one game more than an account may play, and rated ones after it has left too many early."""
-        if self.seats.count(account.number) + self._sitting[account.number] >= _most_games(account):
+        if len(self.seats.of(account.number)) + self._sitting[account.number] >= _most_games(account):
             raise Refused("many", f"{account.name} plays {_most_games(account)} games already: end one first")
         self.conduct.check(account, terms)
 

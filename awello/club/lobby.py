@@ -5,7 +5,8 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from awello.club.accounts import Account, find_account
-from awello.club.offers import Message, Offer, Offers, Terms
+from awello.club.indexed import Indexed
+from awello.club.offers import Message, Offer, Terms
 from awello.club.rating import Rating, pool_of
 from awello.club.seat import Guest, Telling
 from awello.club.stored_games import rating_of
@@ -26,7 +27,8 @@ class Lobby:
 
     def __init__(self, hall: "Hall") -> None:
         self.hall = hall
-        self.seeks, self.challenges = Offers(), Offers()
+        self.seeks: Indexed[Offer] = Indexed(lambda offer: offer.keys)
+        self.challenges: Indexed[Offer] = Indexed(lambda offer: offer.keys)
         self._news = False  # whether something has changed since everybody was told
         self._seen: Message | None = None  # what everybody may see, until something changes
         self._numbers = count(1)
@@ -38,13 +40,13 @@ class Lobby:
         rating = await self._rating(account, terms)
         self._must_be_here(account)
         self.hall.may_play(account, terms)
-        for offer in self.seeks.like(terms):
+        for offer in self.seeks.of(terms.pool):
             if offer.account.number != account.number and offer.terms.fits(terms) and self._can_meet(account, offer):
                 return await self._take(account, offer, terms.side)
-        if len(self.seeks.by(account.number)) >= MOST_SEEKS:
+        if len(self.seeks.of(("by", account.number))) >= MOST_SEEKS:
             raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
         offer = Offer(next(self._numbers), account, terms, None, rating)
-        self.seeks.add(offer)
+        self.seeks.add(offer.number, offer)
         self.change()
         return {"seek": offer.number}
 
@@ -73,12 +75,12 @@ class Lobby:
         if other.number == account.number:
             raise Refused("self", "you cannot challenge yourself")
         self.hall.blocks.check(other, account)
-        if len(self.challenges.by(account.number)) >= MOST_CHALLENGES:
+        if len(self.challenges.of(("by", account.number))) >= MOST_CHALLENGES:
             raise Refused("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
-        if len(self.challenges.to(other.number)) >= MOST_CHALLENGED:
+        if len(self.challenges.of(("to", other.number))) >= MOST_CHALLENGED:
             raise Refused("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
         offer = Offer(next(self._numbers), account, terms, other, rating)
-        self.challenges.add(offer)
+        self.challenges.add(offer.number, offer)
         self.hall.tell_account(other.number, {"event": "challenge", **offer.view()})
         return {"challenge": offer.number}
 
@@ -113,7 +115,7 @@ class Lobby:
     def withdraw(self, account: Account) -> None:
         """Take back all that somebody offers."""
         for offers in (self.seeks, self.challenges):
-            for offer in offers.by(account.number):
+            for offer in offers.of(("by", account.number)):
                 offers.take(offer.number)
                 if offer.to:
                     gone = {"event": "declined", "number": offer.number, "by": account.name}
@@ -121,7 +123,7 @@ class Lobby:
 
     def decline_all(self, account: Account, other: Account) -> None:
         """Decline every challenge of an account to another one."""
-        for offer in self.challenges.by(account.number):
+        for offer in self.challenges.of(("by", account.number)):
             if offer.to == other:
                 self.challenges.take(offer.number)
                 gone = {"event": "declined", "number": offer.number, "by": other.name}

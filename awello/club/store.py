@@ -17,9 +17,9 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -212,6 +212,17 @@ class ClubStore:
         if row.batch != batch.number and row.epoch != self._epoch:
             raise Displaced
         return bool(row.batch == batch.number)
+
+
+@contextmanager
+def transaction(place: str | Path, write: bool) -> Iterator[Connection]:
+    """One transaction of a command, which can write to the database of a club beside a server."""
+    engine = connect(place, CLUB)
+    try:
+        with writing(engine) if write else engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
 
 
 def _do_together(connection: Connection, acts: Sequence[Act]) -> list[Any]:
