@@ -14,7 +14,7 @@ from awello.archive.schema import appearances, games, sources
 from awello.archive.store import store
 from awello.errors import NotationError
 from awello.record import Record
-from awello.storage.database import writing
+from awello.storage.database import next_id, writing
 
 BATCH = 20_000  # games
 
@@ -119,7 +119,7 @@ def _number_of(connection: Connection, source: Source) -> int:
     known = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
     if known is not None:
         return int(known)
-    number: int = connection.execute(select(func.coalesce(func.max(sources.c.id), 0))).scalar_one() + 1
+    number = next_id(connection, sources)
     row = {"id": number, "name": source.name, "format": source.format, "digest": source.digest, "head": source.head}
     connection.execute(sources.insert().values(row))
     return number

@@ -7,8 +7,8 @@ The clocks go on meanwhile.
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from awello.club.lag import expected_seconds
 from awello.club.offers import Message
-from awello.club.pace import expected_seconds
 from awello.club.seat import Seat
 from awello.club.table import Refused
 from awello.limits import Clock

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, delete, func, insert, select, update
 
 from awello.club import NEEDS_EXTRA
 from awello.club.schema import accounts, audit, known_devices, sessions, tokens
@@ -46,8 +46,19 @@ class Account:
     owner: int | None = None
 
 
-def _account(row: Any) -> Account:
+def account_of(row: Any) -> Account:
+    """The account of a row."""
     return Account(row.id, row.name, row.program, row.owner)
+
+
+def _find(connection: Connection, query: Select[Any]) -> Account | None:
+    """The account that a query finds, if it is not closed."""
+    row = connection.execute(query.where(~accounts.c.closed)).first()
+    return account_of(row) if row else None
+
+
+def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
+    return int(connection.execute(select(func.count()).where(*conditions)).scalar_one())
 
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
@@ -62,13 +73,10 @@ def open_account(connection: Connection, name: str, hashed: str | None, owner: i
     """A new account: a person's with a hashed password, or a program's with an owner."""
     if not NAME.fullmatch(name):
         raise Refused("name", "a name has 2 to 20 letters, digits, - and _, and begins with a letter: choose another")
-    taken = select(accounts.c.id).where(accounts.c.key == name.lower())
-    if connection.execute(taken).first():
+    if _count(connection, accounts.c.key == name.lower()):
         raise Refused("taken", f"the name {name} is taken: choose another")
-    if owner is not None:
-        owned = select(accounts.c.id).where(accounts.c.owner == owner)
-        if len(connection.execute(owned).all()) >= MOST_PROGRAMS:
-            raise Refused("many", f"you have {MOST_PROGRAMS} programs already")
+    if owner is not None and _count(connection, accounts.c.owner == owner) >= MOST_PROGRAMS:
+        raise Refused("many", f"you have {MOST_PROGRAMS} programs already")
     values = {"name": name, "key": name.lower(), "program": owner is not None, "owner": owner, "password": hashed}
     added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
     assert added.inserted_primary_key is not None
@@ -77,14 +85,13 @@ def open_account(connection: Connection, name: str, hashed: str | None, owner: i
 
 def find_account(connection: Connection, name: str) -> Account | None:
     """The account of a name that is not closed."""
-    row = connection.execute(select(accounts).where(accounts.c.key == name.lower(), ~accounts.c.closed)).first()
-    return _account(row) if row else None
+    return _find(connection, select(accounts).where(accounts.c.key == name.lower()))
 
 
 def list_programs(connection: Connection, owner: Account) -> list[Account]:
     """The programs of a person that are not closed."""
     asked = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
-    return [_account(row) for row in connection.execute(asked)]
+    return [account_of(row) for row in connection.execute(asked)]
 
 
 def owner_of(connection: Connection, account: Account) -> str | None:
@@ -103,7 +110,7 @@ def close_account(connection: Connection, account: Account) -> None:
 def stored_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
     """The account of a name, and its password as it is kept."""
     row = connection.execute(select(accounts).where(accounts.c.key == name.lower(), ~accounts.c.closed)).first()
-    return (_account(row), row.password) if row else (None, None)
+    return (account_of(row), row.password) if row else (None, None)
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
@@ -184,15 +191,12 @@ def close_session(connection: Connection, secret: str) -> None:
 def by_session(connection: Connection, secret: str) -> Account | None:
     """Whose session this is."""
     joined = select(accounts).join(sessions, sessions.c.account == accounts.c.id)
-    valid = sessions.c.digest == digest_of(secret), sessions.c.expires > time.time(), ~accounts.c.closed
-    row = connection.execute(joined.where(*valid)).first()
-    return _account(row) if row else None
+    return _find(connection, joined.where(sessions.c.digest == digest_of(secret), sessions.c.expires > time.time()))
 
 
 def make_token(connection: Connection, account: Account, label: str) -> str:
     """The secret of a new token, by which a program logs in; it is shown once."""
-    known = connection.execute(select(tokens.c.id).where(tokens.c.account == account.number)).all()
-    if len(known) >= MOST_TOKENS:
+    if _count(connection, tokens.c.account == account.number) >= MOST_TOKENS:
         raise Refused("many", f"{account.name} has {MOST_TOKENS} tokens already: revoke one")
     secret = f"awello_{secrets.token_urlsafe(32)}"
     values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
@@ -203,7 +207,7 @@ def make_token(connection: Connection, account: Account, label: str) -> str:
 def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]]:
     """The tokens of an account, without their secrets."""
     asked = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.number)
-    return [dict(row._mapping) for row in connection.execute(asked.order_by(tokens.c.id))]
+    return [dict(row) for row in connection.execute(asked.order_by(tokens.c.id)).mappings()]
 
 
 def revoke_token(connection: Connection, account: Account, number: int) -> bool:
@@ -215,8 +219,7 @@ def revoke_token(connection: Connection, account: Account, number: int) -> bool:
 def by_token(connection: Connection, secret: str) -> Account | None:
     """Whose token this is."""
     joined = select(accounts).join(tokens, tokens.c.account == accounts.c.id)
-    row = connection.execute(joined.where(tokens.c.digest == digest_of(secret), ~accounts.c.closed)).first()
-    return _account(row) if row else None
+    return _find(connection, joined.where(tokens.c.digest == digest_of(secret)))
 
 
 def valid_secrets(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:

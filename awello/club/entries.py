@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
-from awello.club.accounts import Account
+from awello.club.accounts import Account, account_of
 from awello.club.contest import CANCELLED, DOUBLE, ENDED, OPEN, PLAYING, SWISS, SYSTEMS, Contest, Fixture
 from awello.club.fair_play import same_person
 from awello.club.offers import Terms
@@ -32,10 +32,10 @@ def load_contests(connection: Connection, *wanted: Any, last: int | None = None)
     rows = connection.execute(select(tournaments).where(*wanted).order_by(tournaments.c.id.desc()).limit(last)).all()
     numbers = [row.id for row in rows]
     people: defaultdict[int, list[Account]] = defaultdict(list)
-    joined = select(entries, accounts).join(accounts, accounts.c.id == entries.c.account)
+    joined = select(entries.c.tournament, accounts).join(accounts, accounts.c.id == entries.c.account)
     entered = joined.where(entries.c.tournament.in_(numbers)).order_by(entries.c.seed, entries.c.entered, accounts.c.id)
     for row in connection.execute(entered):
-        people[row.tournament].append(Account(row.account, row.name, row.program, row.owner))
+        people[row.tournament].append(account_of(row))
     fixtures: defaultdict[int, list[Fixture]] = defaultdict(list)
     paired = select(pairings).where(pairings.c.tournament.in_(numbers))
     for row in connection.execute(paired.order_by(pairings.c.round, pairings.c.board)):

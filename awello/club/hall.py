@@ -21,7 +21,7 @@ from awello.club.accounts import Account
 from awello.club.archiving import PATIENCE, Archiver, Archiving
 from awello.club.blocks import Blocks
 from awello.club.chat import Chat
-from awello.club.conduct import Conduct
+from awello.club.fair_play import Conduct
 from awello.club.indexed import Indexed
 from awello.club.lobby import Lobby
 from awello.club.offers import Message, Terms

@@ -96,7 +96,7 @@ class Lobby:
         elif self.challenges.take(number):
             for person in (offer.account, offer.to):
                 if person and person.number != account.number:
-                    self.hall.tell_account(person.number, {"event": "declined", "number": number, "by": account.name})
+                    self._tell_declined(person, offer, account)
         return {}
 
     async def _take(self, account: Account, offer: Offer, side: int | None) -> Message:
@@ -118,16 +118,17 @@ class Lobby:
             for offer in offers.of(("by", account.number)):
                 offers.take(offer.number)
                 if offer.to:
-                    gone = {"event": "declined", "number": offer.number, "by": account.name}
-                    self.hall.tell_account(offer.to.number, gone)
+                    self._tell_declined(offer.to, offer, account)
 
     def decline_all(self, account: Account, other: Account) -> None:
         """Decline every challenge of an account to another one."""
         for offer in self.challenges.of(("by", account.number)):
             if offer.to == other:
                 self.challenges.take(offer.number)
-                gone = {"event": "declined", "number": offer.number, "by": other.name}
-                self.hall.tell_account(account.number, gone)
+                self._tell_declined(account, offer, other)
+
+    def _tell_declined(self, account: Account, offer: Offer, by: Account) -> None:
+        self.hall.tell_account(account.number, {"event": "declined", "number": offer.number, "by": by.name})
 
     def _can_meet(self, account: Account, offer: Offer) -> bool:
         """Whether a seek can be paired now; one that cannot does not keep others waiting."""

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from awello.club import NEEDS_EXTRA
-from awello.club.pace import expected_seconds
+from awello.club.lag import expected_seconds
 from awello.errors import ConfigError
 from awello.limits import Clock
 from awello.rules.game import Game

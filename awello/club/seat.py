@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from awello.club.accounts import Account
+from awello.club.accounts import Account, account_of
 from awello.club.fair_play import MOST_RATED_PER_PAIR, REPEATS, rated_today
 from awello.club.offers import Message, Terms
 from awello.club.rating import Rating, pool_of
@@ -176,7 +176,7 @@ def sit_down(connection: Connection, table: Table, people: tuple[Account, Accoun
     """A game as the hall has it: who plays, and what they are worth."""
     if people is None:
         asked = select(accounts).where(accounts.c.id.in_(table.players))
-        rows = {row.id: Account(row.id, row.name, row.program, row.owner) for row in connection.execute(asked)}
+        rows = {row.id: account_of(row) for row in connection.execute(asked)}
         people = rows[table.players[0]], rows[table.players[1]]
     pool = pool_of(table.game, table.control)
     first, second = (rating_of(connection, number, pool) for number in table.players)

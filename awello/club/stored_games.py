@@ -17,6 +17,7 @@ from awello.limits import Clock
 from awello.position import Position
 from awello.record import Record, replay
 from awello.rules.game import Game
+from awello.storage.database import next_id
 
 SAVE = update(games).where(games.c.id == bindparam("number"))  # the columns to set come with each execution
 
@@ -39,8 +40,7 @@ class SaveGame:
 # ---- tables ----------------------------------------------------------------------------------------------------------
 def add_table(connection: Connection, make: Callable[[int], Table]) -> Table:
     """Write a game that begins down; it gets the next number."""
-    last: int = connection.execute(select(func.coalesce(func.max(games.c.id), 0))).scalar_one()
-    table = make(last + 1)
+    table = make(next_id(connection, games))
     values: dict[str, Any] = {
         "id": table.number,
         "game": int(table.game),
@@ -84,9 +84,12 @@ def record_of(connection: Connection, table: Table, names: tuple[str, str]) -> R
     """A game as archives and files keep it."""
     held = connection.execute(select(tournaments.c.name).where(tournaments.c.id == table.tournament)).scalar()
     moment = time.strftime("%Y-%m-%d", time.gmtime(table.since))
-    drawn = table.reason in (AGREED, DRAWN, LIMIT)
-    tags = {"Result": "1/2-1/2"} if drawn else {}  # as OGN says it: the board does not
-    return table.record(names, Event=held or "Awello club", Date=moment, Round=str(table.number), **tags)
+    tags = dict(zip(table.game.sides, names, strict=True))
+    tags |= {"Event": held or "Awello club", "Date": moment, "Round": str(table.number)}
+    if table.reason in (AGREED, DRAWN, LIMIT):
+        tags["Result"] = "1/2-1/2"  # as OGN says it: the board does not
+    start = Position.start(table.game)
+    return Record(start, table.moves, table.seconds, (), tags, table.loser, table.reason)
 
 
 def _state(table: Table) -> dict[str, Any]:
@@ -144,7 +147,7 @@ def ladder(connection: Connection, pool: str, count: int) -> list[dict[str, Any]
     joined = select(ratings, accounts.c.name, accounts.c.program).join(accounts, accounts.c.id == ratings.c.account)
     asked = joined.where(ratings.c.pool == pool, ratings.c.doubt <= SURE, ~accounts.c.closed)
     rows = connection.execute(asked.order_by(ratings.c.mean.desc(), ratings.c.doubt).limit(count))
-    return [dict(row._mapping) for row in rows]
+    return [dict(row) for row in rows.mappings()]
 
 
 # ---- what else is written --------------------------------------------------------------------------------------------

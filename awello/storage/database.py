@@ -2,13 +2,24 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    ExceptionContext,
+    Select,
+    Table,
+    create_engine,
+    event,
+    func,
+    select,
+)
 
 from awello.errors import AwelloError, ConfigError, StorageError
 from awello.storage.addresses import invalid_address, is_address, parse_address
@@ -17,6 +28,7 @@ from awello.storage.migrations import Schema, is_current, migrate
 PATIENCE = 30  # seconds to wait for another program that writes, or for a server
 IDLE = 300  # seconds after which a server ends an idle transaction: its client may be gone
 KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+ASKED = 500  # values named in one statement
 PRIVATE = 0o600  # the mode of a file that only its owner can read
 WRITE_LOCK, SERVER_LOCK = 4158, 4159  # PostgreSQL's advisory locks: of a transaction that writes, of the only server
 
@@ -91,7 +103,15 @@ def _lower(text: str | None) -> str | None:
     return text.lower() if text else text
 
 
-# ---- writing ---------------------------------------------------------------------------------------------------------
+# ---- reading and writing ---------------------------------------------------------------------------------------------
+def rows_among(
+    connection: Connection, query: Select[Any], column: ColumnElement[Any], values: Sequence[Any]
+) -> Iterator[Any]:
+    """The rows of a query with one of many values in a column; databases limit how many one statement can name."""
+    for at in range(0, len(values), ASKED):
+        yield from connection.execute(query.where(column.in_(values[at : at + ASKED])))
+
+
 @contextmanager
 def writing(engine: Engine, idle: float = IDLE) -> Iterator[Connection]:
     """A transaction that writes, one at a time: it is committed as a whole or not at all.
@@ -103,6 +123,11 @@ def writing(engine: Engine, idle: float = IDLE) -> Iterator[Connection]:
             limit = f"set_config('idle_in_transaction_session_timeout', '{1000 * idle:.0f}', true)"
             connection.exec_driver_sql(f"SELECT {limit}, pg_advisory_xact_lock({WRITE_LOCK})")
         yield connection
+
+
+def next_id(connection: Connection, table: Table) -> int:
+    """The number of the next row, in a transaction that writes."""
+    return int(connection.execute(select(func.coalesce(func.max(table.c.id), 0) + 1)).scalar_one())
 
 
 def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
