@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
 
-from awello.storage.columns import KEY, identifier, references, required
+from awello.storage.columns import identifier, keys, references, required
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
@@ -40,16 +40,15 @@ games = Table(
 appearances = Table(
     "appearances",
     metadata,
-    *references("sources", "source", **KEY),
-    Column("number", Integer, primary_key=True),
+    *references("sources", "source", primary_key=True),
+    *keys(Integer, "number"),
     *references("games", "game", nullable=False, index=True),
 )
 pages = Table(
     "pages",
     metadata,
-    Column("game", SmallInteger, primary_key=True),
-    Column("bucket", SmallInteger, primary_key=True),
-    Column("part", Integer, primary_key=True),
+    *keys(SmallInteger, "game", "bucket"),
+    *keys(Integer, "part"),
     *required(LargeBinary, "entries"),
 )
 ARCHIVE = Schema("archive", metadata)

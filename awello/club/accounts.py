@@ -138,13 +138,7 @@ def is_password(hashed: str | None, password: str) -> bool:
 # ---- known devices ---------------------------------------------------------------------------------------------------
 def remember_device(connection: Connection, account: Account, device: str, network: str) -> None:
     """Store the device and network of a log-in; the ones used longest ago are deleted."""
-    digests, mine, now = _device_digests(device, network), known_devices.c.account == account.number, time.time()
-    connection.execute(
-        delete(known_devices).where(mine, known_devices.c.digest.in_(digests) | (known_devices.c.expires < now))
-    )
-    for digest in digests:
-        connection.execute(insert(known_devices).values(account=account.number, digest=digest, expires=now + KNOWN))
-    _keep_newest(connection, known_devices, account.number, MOST_DEVICES)
+    _remember(connection, known_devices, account, _device_digests(device, network), KNOWN, MOST_DEVICES)
 
 
 def is_known(connection: Connection, account: int, device: str, network: str) -> str | None:
@@ -156,9 +150,14 @@ def is_known(connection: Connection, account: int, device: str, network: str) ->
     return "device" if digests[0] in found else "network" if found else None
 
 
-def _keep_newest(connection: Connection, table: Table, account: int, most: int) -> None:
-    """Delete those of an account's rows that expire first, if there are too many."""
-    mine = table.c.account == account
+def _remember(
+    connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, most: int
+) -> None:
+    """Store digests that expire; delete those that have expired, and the ones of too many that expire first."""
+    now, mine = time.time(), table.c.account == account.number
+    connection.execute(delete(table).where(table.c.digest.in_(digests) & mine | (table.c.expires < now)))
+    rows = [{"account": account.number, "digest": digest, "expires": now + seconds} for digest in digests]
+    connection.execute(insert(table), rows)
     newest = select(table.c.digest).where(mine).order_by(table.c.expires.desc()).limit(most)
     connection.execute(delete(table).where(mine, table.c.digest.not_in(newest)))
 
@@ -175,11 +174,8 @@ def digest_of(secret: str) -> bytes:
 
 def open_session(connection: Connection, account: Account) -> str:
     """The secret of a new session; sessions that have expired are deleted, and the oldest ones of too many."""
-    secret, now = secrets.token_urlsafe(32), time.time()
-    connection.execute(delete(sessions).where(sessions.c.expires < now))
-    values = {"digest": digest_of(secret), "account": account.number, "expires": now + SESSION}
-    connection.execute(insert(sessions).values(**values))
-    _keep_newest(connection, sessions, account.number, MOST_SESSIONS)
+    secret = secrets.token_urlsafe(32)
+    _remember(connection, sessions, account, [digest_of(secret)], SESSION, MOST_SESSIONS)
     return secret
 
 

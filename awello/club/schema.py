@@ -15,7 +15,7 @@ from sqlalchemy import (
     Text,
 )
 
-from awello.storage.columns import KEY, identifier, references, required
+from awello.storage.columns import identifier, keys, references, required
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
@@ -33,7 +33,7 @@ accounts = Table(
 sessions = Table(
     "sessions",
     metadata,
-    Column("digest", LargeBinary, primary_key=True),
+    *keys(LargeBinary, "digest"),
     *references("accounts", "account", nullable=False, index=True),
     *required(Float, "expires"),
 )
@@ -61,8 +61,8 @@ tournaments = Table(
 entries = Table(
     "entries",
     metadata,
-    *references("tournaments", "tournament", **KEY),
-    *references("accounts", "account", **KEY, index=True),
+    *references("tournaments", "tournament", primary_key=True),
+    *references("accounts", "account", primary_key=True, index=True),
     *required(Float, "entered"),
     Column("seed", Integer),  # from 1, the highest rating first; known when it begins
     Column("network", Text),  # from which it was entered, until it begins; none for this machine's own
@@ -86,9 +86,8 @@ games = Table(
 pairings = Table(
     "pairings",
     metadata,
-    *references("tournaments", "tournament", **KEY),
-    Column("round", Integer, primary_key=True),
-    Column("board", Integer, primary_key=True),
+    *references("tournaments", "tournament", primary_key=True),
+    *keys(Integer, "round", "board"),
     *references("accounts", "first", nullable=False),
     *references("accounts", "second"),  # none for a bye
     *references("games", "game", unique=True),  # none until both are here
@@ -99,8 +98,8 @@ pairings = Table(
 ratings = Table(
     "ratings",
     metadata,
-    *references("accounts", "account", **KEY),
-    Column("pool", Text, primary_key=True),
+    *references("accounts", "account", primary_key=True),
+    *keys(Text, "pool"),
     *required(Float, "mean", "doubt"),
     *required(Integer, "wins", "draws", "losses"),
     Index("ladder", "pool", "mean"),
@@ -108,11 +107,13 @@ ratings = Table(
 changes = Table(
     "changes",
     metadata,
-    *references("games", "game", **KEY),
-    Column("side", SmallInteger, primary_key=True),
+    *references("games", "game", primary_key=True),
+    *keys(SmallInteger, "side"),
     *required(Float, "before", "after"),
 )
-blocks = Table("blocks", metadata, *references("accounts", "account", "blocked", **KEY), *required(Float, "created"))
+blocks = Table(
+    "blocks", metadata, *references("accounts", "account", "blocked", primary_key=True), *required(Float, "created")
+)
 audit = Table(
     "audit",
     metadata,
@@ -128,8 +129,8 @@ writer = Table(  # one row: the epoch, one more each time a server opens the clu
 known_devices = Table(  # devices and networks that have been used to log in
     "known_devices",
     metadata,
-    *references("accounts", "account", **KEY),
-    Column("digest", LargeBinary, primary_key=True),
+    *references("accounts", "account", primary_key=True),
+    *keys(LargeBinary, "digest"),
     *required(Float, "expires"),
 )
 

@@ -20,7 +20,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar, cast
@@ -38,6 +37,7 @@ IDLE = 20.0  # seconds after which a server ends a transaction that is not conti
 
 Done = TypeVar("Done")
 Act = Callable[[Connection], Any]
+Do = Callable[[Connection, Sequence[Act]], list[Any]]
 
 
 class Displaced(StorageError):
@@ -45,26 +45,6 @@ class Displaced(StorageError):
 
     def __init__(self) -> None:
         super().__init__("another server has opened this club, and this one stops writing: end one of the two")
-
-
-@dataclass
-class Batch:
-    """Acts that are written in one transaction."""
-
-    acts: Sequence[tuple[Act, "Future[Any]"]]
-    number: int = 0
-    outcomes: list[Any] = field(default_factory=list)
-    """The result of each act, or the exception that it raised."""
-    complete: bool = False
-    """Whether all acts have been done, so that COMMIT may have been sent."""
-
-    def answer(self) -> None:
-        """Set the futures to the outcomes."""
-        for (_, future), outcome in zip(self.acts, self.outcomes, strict=True):
-            if isinstance(outcome, Exception):
-                future.set_exception(outcome)
-            else:
-                future.set_result(outcome)
 
 
 class ClubStore:
@@ -160,58 +140,58 @@ class ClubStore:
 
     # ---- the thread that writes --------------------------------------------------------------------------------------
     def _write_batches(self) -> None:
-        acts: list[tuple[Act, Future[Any]] | None] = []
-        while None not in acts:
-            acts = [self._queue.get()]
-            while len(acts) < AT_ONCE and not self._queue.empty():
-                acts.append(self._queue.get())
-            wanted = [act for act in acts if act and act[1].set_running_or_notify_cancel()]
-            if wanted:
-                self._write_batch(Batch(wanted))
+        batch: list[tuple[Act, Future[Any]] | None] = []
+        while None not in batch:
+            batch = [self._queue.get()]
+            while len(batch) < AT_ONCE and not self._queue.empty():
+                batch.append(self._queue.get())
+            wanted = [each for each in batch if each and each[1].set_running_or_notify_cancel()]
+            for (_, future), outcome in zip(wanted, self._write_batch([act for act, _ in wanted]), strict=True):
+                if isinstance(outcome, Exception):
+                    future.set_exception(outcome)
+                else:
+                    future.set_result(outcome)
 
-    def _write_batch(self, batch: Batch) -> None:
-        """Write a batch in one transaction, twice at most; nothing is repeated that may have been kept."""
+    def _write_batch(self, acts: Sequence[Act]) -> list[Any]:
+        """The result of each act, or the exception that it raised."""
         try:
             with self._turn:
-                self._try_twice(batch)
+                return self._try_twice(acts) if acts else []
         except Exception as error:
-            batch.outcomes = [error] * len(batch.acts)
-        batch.answer()
+            return [error] * len(acts)
 
-    def _try_twice(self, batch: Batch) -> None:
+    def _try_twice(self, acts: Sequence[Act]) -> list[Any]:
+        """Write acts in one transaction, twice at most; nothing is repeated that may have been kept."""
+        outcomes: list[Any] = []
         try:
-            self._try(batch)
+            self._try(acts, outcomes, _do_together)
         except Exception as error:
-            if len(batch.acts) == 1 and not isinstance(error, StorageError):
+            if len(acts) == 1 and not isinstance(error, StorageError):
                 raise  # no other act is in the batch
-            if not (batch.complete and self._was_kept(batch, error)):
-                self._try(batch, apart=True)
+            if not (outcomes and self._was_kept(error)):
+                outcomes = []
+                self._try(acts, outcomes, _do_apart)
+        return outcomes
 
-    def _try(self, batch: Batch, apart: bool = False) -> None:
-        """Do all acts in one transaction; `apart` puts a savepoint before each, so that one can fail alone.
-
-        Savepoints nearly double the time of a hundred moves, so they are used only after something has failed.
-        """
-        batch.complete = False
+    def _try(self, acts: Sequence[Act], outcomes: list[Any], do: Do) -> None:
+        """Do all acts in one transaction; when there are outcomes, COMMIT may have been sent."""
         with writing(self.engine, IDLE) as connection:
             if self._epoch is not None:
-                self._batch = batch.number = self._batch + 1
-                mine = update(writer).where(writer.c.epoch == self._epoch).values(batch=batch.number)
+                self._batch += 1
+                mine = update(writer).where(writer.c.epoch == self._epoch).values(batch=self._batch)
                 if not connection.execute(mine).rowcount:
                     raise Displaced
-            do = _do_apart if apart else _do_together
-            batch.outcomes = do(connection, [act for act, _ in batch.acts])
-            batch.complete = True
+            outcomes += do(connection, acts)
 
-    def _was_kept(self, batch: Batch, error: Exception) -> bool:
+    def _was_kept(self, error: Exception) -> bool:
         """Whether a transaction was kept though its COMMIT was not answered; raises if that cannot be found out."""
         if self._epoch is None:
             raise error
         with writing(self.engine, IDLE) as connection:  # its lock waits until the database has decided
             row = connection.execute(select(writer)).one()
-        if row.batch != batch.number and row.epoch != self._epoch:
+        if row.batch != self._batch and row.epoch != self._epoch:
             raise Displaced
-        return bool(row.batch == batch.number)
+        return bool(row.batch == self._batch)
 
 
 @contextmanager
@@ -232,7 +212,10 @@ def _do_together(connection: Connection, acts: Sequence[Act]) -> list[Any]:
 
 
 def _do_apart(connection: Connection, acts: Sequence[Act]) -> list[Any]:
-    """Do acts, each after a savepoint; one that fails gives its exception, and what it wrote is rolled back."""
+    """Do acts, each after a savepoint; one that fails gives its exception, and what it wrote is rolled back.
+
+    Savepoints nearly double the time of a hundred moves, so they are used only after something has failed.
+    """
     return [_do_after_savepoint(connection, act) for act in acts]
 
 

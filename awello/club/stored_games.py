@@ -41,17 +41,10 @@ class SaveGame:
 def add_table(connection: Connection, make: Callable[[int], Table]) -> Table:
     """Write a game that begins down; it gets the next number."""
     table = make(next_id(connection, games))
-    values: dict[str, Any] = {
-        "id": table.number,
-        "game": int(table.game),
-        "first": table.players[0],
-        "second": table.players[1],
-        "begun": table.since,
-        "archived": False,
-        "tournament": table.tournament,
-    }
-    values |= {"base": table.control.seconds, "increment": table.control.increment, "rated": table.rated}
-    connection.execute(insert(games).values(**values, **_state(table)))
+    players = {"first": table.players[0], "second": table.players[1], "tournament": table.tournament}
+    control = {"base": table.control.seconds, "increment": table.control.increment, "rated": table.rated}
+    values = {"id": table.number, "game": int(table.game), "begun": table.since, "archived": False}
+    connection.execute(insert(games).values(**values, **players, **control, **_state(table)))
     return table
 
 
@@ -94,17 +87,10 @@ def record_of(connection: Connection, table: Table, names: tuple[str, str]) -> R
 
 def _state(table: Table) -> dict[str, Any]:
     """What changes of a game's row."""
-    return {
-        "since": table.since,
-        "first_left": table.clocks[0],
-        "second_left": table.clocks[1],
-        "moves": array("b", table.moves).tobytes(),
-        "seconds": array("f", table.seconds).tobytes(),
-        "offer": table.offer,
-        "over": table.over,
-        "loser": table.loser,
-        "reason": table.reason,
-    }
+    clocks = {"since": table.since, "first_left": table.clocks[0], "second_left": table.clocks[1]}
+    moves = {"moves": array("b", table.moves).tobytes(), "seconds": array("f", table.seconds).tobytes()}
+    ended = {"over": table.over, "loser": table.loser, "reason": table.reason}
+    return {**clocks, **moves, **ended, "offer": table.offer}
 
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------

@@ -4,7 +4,10 @@ from typing import Any
 
 from sqlalchemy import Column, ForeignKey, Integer
 
-KEY = {"primary_key": True}
+
+def keys(kind: Any, *names: str) -> list[Column[Any]]:
+    """Columns of one type in the primary key."""
+    return [Column(name, kind, primary_key=True) for name in names]
 
 
 def identifier(**options: Any) -> Column[Any]:
