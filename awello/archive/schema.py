@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
 
-from awello.storage.columns import identifier, keys, references, required
+from awello.storage.columns import identifier, keys, optional, references, required
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
@@ -24,14 +24,12 @@ games = Table(
     *required(SmallInteger, "game"),
     *references("players", "first", "second", index=True),
     *references("events", "event", index=True),
-    Column("date", Text),  # 1996, 1996-05 or 1996-05-07
-    Column("start", Text),  # where it is not the usual one
+    *optional(Text, "date", "start"),  # 1996, 1996-05 or 1996-05-07; where it is not the usual one
     *required(LargeBinary, "moves"),  # a byte each, 255 for a pass
-    Column("score", SmallInteger),  # the first player's margin, where the board tells it
-    Column("winner", SmallInteger),  # 0 or 1, 2 for a draw
-    Column("loser", SmallInteger),
+    *optional(SmallInteger, "score"),  # the first player's margin, where the board tells it
+    *optional(SmallInteger, "winner", "loser"),  # 0 or 1; winner is 2 for a draw
     *required(Text, "reason"),
-    Column("opening", Text),  # its English name
+    *optional(Text, "opening"),  # its English name
     *required(Text, "more"),  # other tags, times and values, as JSON
     Index("games_by_moves", "moves"),
     Index("games_by_date", "date"),

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select, update
+from sqlalchemy import Connection, select, update
 
 from awello.club.schema import games
 from awello.club.seat import Seat, load_seat
@@ -34,16 +34,14 @@ class Archiving:
 
     async def run(self, archive: Callable[[], Archiver | None]) -> None:
         """Archive games for as long as there is an archive."""
-        left = select(games).where(games.c.over, ~games.c.archived).order_by(games.c.id).limit(100)
         while write := archive():
             self._ended.clear()
             last = 0
             with suppress(AwelloError):
-                while rows := await self.store.fetch(partial(_rows, asked=left.where(games.c.id > last))):
-                    for row in rows:
-                        last = row.id
+                while numbers := await self.store.fetch(partial(_list_unarchived, after=last)):
+                    for last in numbers:
                         with suppress(AwelloError):  # one that cannot be does not keep the others
-                            if seat := await self.store.fetch(partial(load_seat, number=row.id)):
+                            if seat := await self.store.fetch(partial(load_seat, number=last)):
                                 await self._archive(seat, write)
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
@@ -57,5 +55,6 @@ class Archiving:
         await self.store.write(lambda connection: connection.execute(done).rowcount)
 
 
-def _rows(connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:
-    return connection.execute(asked).all()
+def _list_unarchived(connection: Connection, after: int) -> Sequence[int]:
+    left = select(games.c.id).where(games.c.over, ~games.c.archived, games.c.id > after)
+    return connection.execute(left.order_by(games.c.id).limit(100)).scalars().all()

@@ -35,7 +35,9 @@ class Blocks:
 
     async def block(self, guest: Guest, name: str) -> Message:
         """Block a player; to do so again changes nothing."""
-        account, other = guest.member, await self._find(name)
+        account, other = guest.member, await self.hall.store.fetch(partial(find_account, name=name))
+        if other is None:
+            raise Refused("absent", f"there is no player {name}")
         mine = self._blocked.get(account.number, {})
         if other.number == account.number:
             raise Refused("self", "you cannot block yourself")
@@ -72,12 +74,6 @@ class Blocks:
     def names(self, account: Account | None) -> list[str]:
         """Whom an account has blocked."""
         return sorted(self._blocked.get(account.number, {}).values()) if account else []
-
-    async def _find(self, name: str) -> Account:
-        found = await self.hall.store.fetch(partial(find_account, name=name))
-        if found is None:
-            raise Refused("absent", f"there is no player {name}")
-        return found
 
 
 def _load(connection: Connection) -> list[tuple[int, int, str]]:

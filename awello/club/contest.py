@@ -92,9 +92,7 @@ class Contest:
 
     def view(self) -> Message:
         """What it is, in short."""
-        terms = self.terms.view()
-        del terms["side"]
-        told = {"tournament": self.number, "name": self.name, "system": self.system, **terms}
+        told = {"tournament": self.number, "name": self.name, "system": self.system, **self.terms.view()}
         told |= {"rounds": self.rounds, "starts": self.starts, "grace": self.grace}
         return told | {"state": self.state, "round": self.round, "entrants": len(self.people)}
 

@@ -175,8 +175,7 @@ def end_contest(connection: Connection, contest: Contest, state: str = ENDED) ->
 
 def bind_game(connection: Connection, table: Table, contest: Contest, fixture: Fixture) -> None:
     """Write down that a pairing is played in a game; refused if it is already, so that the game is not begun."""
-    free = pairings.c.game.is_(None), pairings.c.first_points.is_(None)
-    bound = connection.execute(update(pairings).where(*_is(contest, fixture), *free).values(game=table.number))
+    bound = connection.execute(update(pairings).where(*_is_open(contest, fixture)).values(game=table.number))
     if not bound.rowcount or find_contest(connection, contest.number).state != PLAYING:
         raise Refused("gone", f"board {fixture.board} of round {fixture.round} is no longer to be played")
 
@@ -184,8 +183,7 @@ def bind_game(connection: Connection, table: Table, contest: Contest, fixture: F
 def forfeit(connection: Connection, contest: Contest, fixture: Fixture, here: Collection[int]) -> None:
     """Who is here wins against who is not."""
     points = {"first_points": float(fixture.first in here), "second_points": float(fixture.second in here)}
-    free = pairings.c.game.is_(None), pairings.c.first_points.is_(None)
-    connection.execute(update(pairings).where(*_is(contest, fixture), *free).values(**points, forfeit=True))
+    connection.execute(update(pairings).where(*_is_open(contest, fixture)).values(**points, forfeit=True))
 
 
 def settle(connection: Connection, contest: Contest) -> None:
@@ -199,9 +197,10 @@ def settle(connection: Connection, contest: Contest) -> None:
         connection.execute(update(pairings).where(pairings.c.game == row.id).values(**points))
 
 
-def _is(contest: Contest, fixture: Fixture) -> tuple[Any, ...]:
+def _is_open(contest: Contest, fixture: Fixture) -> tuple[Any, ...]:
+    """The conditions for a pairing that has no game and no result yet."""
     here = pairings.c.tournament == contest.number, pairings.c.round == fixture.round
-    return *here, pairings.c.board == fixture.board
+    return *here, pairings.c.board == fixture.board, pairings.c.game.is_(None), pairings.c.first_points.is_(None)
 
 
 def _set(connection: Connection, contest: Contest, **values: Any) -> bool:

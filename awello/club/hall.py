@@ -95,7 +95,9 @@ class Hall:
                 await stack.enter_async_context(seat.lock)
             tables = {table.number: table for table in await self.store.retry(act)}
             for number, table in tables.items():
-                seat = self.seats.get(number) or self.seats.add(number, await self._seat(table))
+                seat = self.seats.get(number) or self.seats.add(
+                    number, await self.store.fetch(partial(sit_down, table=table))
+                )
                 seat.follow(table)
                 self.rated_positions.update(table)
                 self._tell_table(seat)
@@ -334,9 +336,6 @@ class Hall:
         return seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS
 
     # ---- books -------------------------------------------------------------------------------------------------------
-    async def _seat(self, table: Table) -> Seat:
-        return await self.store.fetch(partial(sit_down, table=table))
-
     async def _from_books(self, number: int) -> Seat:
         seat = await self.store.fetch(partial(load_seat, number=number))
         if seat is None:

@@ -46,7 +46,7 @@ class Terms:
     def view(self) -> Message:
         """For those who are told."""
         control = {"seconds": self.control.seconds, "increment": self.control.increment}
-        return {"kind": str(self.game), "control": control, "rated": self.rated, "side": self.side}
+        return {"kind": str(self.game), "control": control, "rated": self.rated}
 
 
 @dataclass(frozen=True)
@@ -68,5 +68,4 @@ class Offer:
     def view(self) -> Message:
         """For those who are told."""
         who = {"from": self.account.name, "program": self.account.program}
-        worth = {"rating": round(self.rating.mean), "sure": not self.rating.provisional}
-        return {"number": self.number, **who, **worth, **self.terms.view()}
+        return {"number": self.number, **who, **self.rating.view(), **self.terms.view(), "side": self.terms.side}

@@ -63,12 +63,8 @@ def round_robin(players: Sequence[int], twice: bool = False) -> list[list[Pair]]
             ahead, behind = circle[(turn + step) % size], circle[(turn - step) % size]
             pairs.append((ahead, behind) if step % 2 else (behind, ahead))
         rounds.append(pairs[1:] + pairs[:1] if last is None else pairs)  # a bye comes last
-    return rounds + [[_turned(pair) for pair in pairs] for pairs in rounds] if twice else rounds
-
-
-def _turned(pair: Pair) -> Pair:
-    """The same pair with the sides changed."""
-    return pair if pair[1] is None else (pair[1], pair[0])
+    turned: list[list[Pair]] = [[(a, b) if b is None else (b, a) for a, b in pairs] for pairs in rounds]
+    return rounds + turned if twice else rounds
 
 
 def rounds_without_repeats(players: int) -> int:

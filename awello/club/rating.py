@@ -38,6 +38,10 @@ class Rating:
         """Whether too few games have been played to be sure."""
         return self.doubt > SURE
 
+    def view(self) -> dict[str, int | bool]:
+        """For those who are told."""
+        return {"rating": round(self.mean), "sure": not self.provisional}
+
     def __str__(self) -> str:
         return f"{round(self.mean)}{'?' if self.provisional else ''}"
 

@@ -3,7 +3,6 @@
 from sqlalchemy import (
     BigInteger,
     Boolean,
-    Column,
     Connection,
     Float,
     Index,
@@ -15,7 +14,7 @@ from sqlalchemy import (
     Text,
 )
 
-from awello.storage.columns import identifier, keys, references, required
+from awello.storage.columns import identifier, keys, optional, references, required
 from awello.storage.migrations import Schema
 
 metadata = MetaData()
@@ -27,7 +26,7 @@ accounts = Table(
     *required(Text, "key", unique=True),  # the name in lower case
     *required(Boolean, "program", "closed"),
     *references("accounts", "owner"),  # of a program
-    Column("password", Text),  # hashed; a program has none
+    *optional(Text, "password"),  # hashed; a program has none
     *required(Float, "created"),
 )
 sessions = Table(
@@ -64,8 +63,8 @@ entries = Table(
     *references("tournaments", "tournament", primary_key=True),
     *references("accounts", "account", primary_key=True, index=True),
     *required(Float, "entered"),
-    Column("seed", Integer),  # from 1, the highest rating first; known when it begins
-    Column("network", Text),  # from which it was entered, until it begins; none for this machine's own
+    *optional(Integer, "seed"),  # from 1, the highest rating first; known when it begins
+    *optional(Text, "network"),  # from which it was entered, until it begins; none for this machine's own
 )
 games = Table(
     "games",
@@ -76,8 +75,7 @@ games = Table(
     *required(Float, "base", "increment", "begun", "since", "first_left", "second_left"),
     *required(Boolean, "rated", "over", "archived"),
     *required(LargeBinary, "moves", "seconds"),  # a byte per move, 255 for a pass; four bytes per time
-    Column("offer", SmallInteger),
-    Column("loser", SmallInteger),
+    *optional(SmallInteger, "offer", "loser"),
     *required(Text, "reason"),
     *references("tournaments", "tournament"),
     Index("games_by_state", "over", "archived"),
@@ -91,8 +89,7 @@ pairings = Table(
     *references("accounts", "first", nullable=False),
     *references("accounts", "second"),  # none for a bye
     *references("games", "game", unique=True),  # none until both are here
-    Column("first_points", Float),  # none until it is decided
-    Column("second_points", Float),
+    *optional(Float, "first_points", "second_points"),  # none until it is decided
     *required(Boolean, "forfeit"),
 )
 ratings = Table(
@@ -119,7 +116,7 @@ audit = Table(
     metadata,
     identifier(),
     *required(Float, "moment", index=True),
-    Column("account", Integer),
+    *optional(Integer, "account"),
     *required(Text, "address", "what"),
 )
 pulse = Table("pulse", metadata, *required(Float, "moment"))  # one row: when the club was last known to be open

@@ -87,6 +87,10 @@ class Seat:
         self._add_names(table.moves[len(self.names) :])
         self.table = table
 
+    def opponent(self, account: int) -> Account:
+        """Whom an account plays; refused if it does not play here."""
+        return self.people[1 - self.table.side_of(account)]
+
     def _add_names(self, moves: Sequence[int]) -> None:
         movers = _movers(self.table.game)
         self.names += [movers[ply % 2].format_move(move) for ply, move in enumerate(moves, len(self.names))]
@@ -94,24 +98,17 @@ class Seat:
     def view(self, now: float) -> Message:
         """The whole game, for those who are told."""
         table = self.table
+        after = [None, None] if self.after is None else [round(rating) for rating in self.after]
         players = [
-            {
-                "name": person.name,
-                "program": person.program,
-                "rating": round(rating.mean),
-                "sure": not rating.provisional,
-                "after": None if after is None else round(after),
-            }
-            for person, rating, after in zip(self.people, self.ratings, self.after or (None, None), strict=True)
+            {"name": person.name, "program": person.program, **rating.view(), "after": then}
+            for person, rating, then in zip(self.people, self.ratings, after, strict=True)
         ]
         position = table.position
         legal = [] if table.over else [position.format_move(move) for move in position.legal_moves()]
-        terms = Terms(table.game, table.control, table.rated).view()
-        del terms["side"]
         return {
             "game": table.number,
             "tournament": table.tournament,
-            **terms,
+            **Terms(table.game, table.control, table.rated).view(),
             "unrated": self.unrated,
             "players": players,
             "ply": len(table.moves),

@@ -216,20 +216,19 @@ def _do_apart(connection: Connection, acts: Sequence[Act]) -> list[Any]:
 
     Savepoints nearly double the time of a hundred moves, so they are used only after something has failed.
     """
-    return [_do_after_savepoint(connection, act) for act in acts]
-
-
-def _do_after_savepoint(connection: Connection, act: Act) -> Any:
-    savepoint = connection.begin_nested()
-    try:
-        result = act(connection)
-        savepoint.commit()
-        return result
-    except Exception as error:
-        if connection.invalidated:
-            raise
-        savepoint.rollback()  # which fails if the whole transaction is gone
-        return error
+    outcomes: list[Any] = []
+    for act in acts:
+        savepoint = connection.begin_nested()
+        try:
+            result = act(connection)
+            savepoint.commit()
+        except Exception as error:
+            if connection.invalidated:
+                raise
+            savepoint.rollback()  # which fails if the whole transaction is gone
+            result = error
+        outcomes.append(result)
+    return outcomes
 
 
 def _begin_epoch(connection: Connection) -> tuple[int, int]:

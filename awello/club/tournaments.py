@@ -151,8 +151,7 @@ class Tournaments:
             key, news = (contest.number, person.number), (contest.state, contest.round, contest.own(person.number))
             if self._told.get(key) != news:
                 self._told[key] = news
-                for guest in list(self.hall.present.get(person.number, ())):
-                    guest.send(contest.news(person.number))
+                self.hall.tell_account(person.number, contest.news(person.number))
         if contest.state not in (OPEN, PLAYING):
             self._forget(contest.number)
 

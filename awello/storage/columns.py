@@ -15,6 +15,11 @@ def identifier(**options: Any) -> Column[Any]:
     return Column("id", Integer, primary_key=True, **options)
 
 
+def optional(kind: Any, *names: str) -> list[Column[Any]]:
+    """Columns of one type that may have no value."""
+    return [Column(name, kind) for name in names]
+
+
 def required(kind: Any, *names: str, **options: Any) -> list[Column[Any]]:
     """Columns of one type that have a value in every row."""
     return [Column(name, kind, nullable=False, **options) for name in names]

@@ -8,18 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    ExceptionContext,
-    Select,
-    Table,
-    create_engine,
-    event,
-    func,
-    select,
-)
+from sqlalchemy import Connection, Engine, ExceptionContext, Select, Table, create_engine, event, func, select
 
 from awello.errors import AwelloError, ConfigError, StorageError
 from awello.storage.addresses import invalid_address, is_address, parse_address
@@ -104,9 +93,7 @@ def _lower(text: str | None) -> str | None:
 
 
 # ---- reading and writing ---------------------------------------------------------------------------------------------
-def rows_among(
-    connection: Connection, query: Select[Any], column: ColumnElement[Any], values: Sequence[Any]
-) -> Iterator[Any]:
+def rows_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
     """The rows of a query with one of many values in a column; databases limit how many one statement can name."""
     for at in range(0, len(values), ASKED):
         yield from connection.execute(query.where(column.in_(values[at : at + ASKED])))
