@@ -1,4 +1,4 @@
-"""A tournament as the books have it: what is played, who entered, who plays whom, and how they stand."""
+"""A tournament as it is stored: what is played, who entered, who plays whom, and how they stand."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

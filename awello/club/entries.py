@@ -23,8 +23,6 @@ MOST_ROUNDS, MOST_ENTRANTS = 30, 128
 MOST_ENTERED = 8  # tournaments of one account that are not over
 LONGEST_NAME, LONGEST_GRACE = 40, 3600.0
 
-Row = Any
-
 
 # ---- what is there ---------------------------------------------------------------------------------------------------
 def load_contests(connection: Connection, *wanted: Any, last: int | None = None) -> list[Contest]:
@@ -43,12 +41,12 @@ def load_contests(connection: Connection, *wanted: Any, last: int | None = None)
     return [_contest(row, people[row.id], fixtures[row.id]) for row in reversed(rows)]
 
 
-def _fixture(row: Row) -> Fixture:
+def _fixture(row: Any) -> Fixture:
     decided, points = row.first_points is not None, (row.first_points or 0.0, row.second_points or 0.0)
     return Fixture(row.first, row.second, points, row.forfeit, row.round, row.board, row.game, decided)
 
 
-def _contest(row: Row, people: Sequence[Account], fixtures: Sequence[Fixture]) -> Contest:
+def _contest(row: Any, people: Sequence[Account], fixtures: Sequence[Fixture]) -> Contest:
     terms = Terms(Game(row.game), Clock(row.base, row.increment), row.rated, tournament=row.id)
     state = row.rounds, row.starts, row.grace, row.state, row.round
     return Contest(row.id, row.name, row.system, terms, *state, tuple(people), tuple(fixtures))

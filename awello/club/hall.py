@@ -26,7 +26,7 @@ from awello.club.indexed import Indexed
 from awello.club.lobby import Lobby
 from awello.club.offers import Message, Terms
 from awello.club.rated_positions import RatedPositions
-from awello.club.seat import Also, Guest, Seat, Telling, lay_table, load_seat, sit_down
+from awello.club.seat import Also, Guest, Seat, Telling, lay_table, load_seat
 from awello.club.store import ClubStore
 from awello.club.stored_games import SaveGame, beat, last_beat, load_tables, save_tables
 from awello.club.table import Refused, Table
@@ -76,7 +76,7 @@ class Hall:
         self._begin(_for_ever(self.tournaments.run))
 
     async def _take_up(self) -> None:
-        """Go on with the games as the books have them; the time in which the club stood still is nobody's."""
+        """Go on with the games as they are stored; downtime is charged to neither clock."""
 
         def act(connection: Connection) -> list[Table]:
             stopped, now = last_beat(connection), self.now()
@@ -95,14 +95,12 @@ class Hall:
                 await stack.enter_async_context(seat.lock)
             tables = {table.number: table for table in await self.store.retry(act)}
             for number, table in tables.items():
-                seat = self.seats.get(number) or self.seats.add(
-                    number, await self.store.fetch(partial(sit_down, table=table))
-                )
+                seat = self.seats.get(number) or self.seats.add(number, await self._stored_seat(number))
                 seat.follow(table)
                 self.rated_positions.update(table)
                 self._tell_table(seat)
             for seat in [seat for number, seat in self.seats.items() if number not in tables]:
-                written = await self._from_books(seat.table.number)  # it ended, but nobody could be told
+                written = await self._stored_seat(seat.table.number)  # it ended, but nobody could be told
                 seat.follow(written.table)
                 self.rated_positions.update(written.table)
                 seat.after = written.after
@@ -133,12 +131,12 @@ class Hall:
                 try:
                     await self._act(seat, lambda table: table.flag(self.now()))
                 except AwelloError:
-                    break  # the books cannot be written: at the next look
+                    break  # the database cannot be written: at the next look
 
     async def _note_the_time(self) -> None:
         """Note that the club is open, and tell what is new in the lobby, not oftener than this.
 
-        After a failure nobody knows what was written: begin again from the books.
+        After a failure nobody knows what was written: begin again from the database.
         """
         while True:
             await asyncio.sleep(PULSE)
@@ -207,8 +205,8 @@ class Hall:
     async def move(self, guest: Guest, number: int, ply: int, move: str) -> Message:
         """Play a move; one that was played already, and is sent again after a break, is acknowledged again."""
         account, seat = guest.member, self._playing(number)
-        names = seat.names
-        if 0 <= ply < len(names) and names[ply].lower() == move.lower() and self._side_at(seat, ply, account):
+        played = 0 <= ply < len(seat.names) and seat.names[ply].lower() == move.lower()
+        if played and seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS:
             return self._standing(seat)
         arrival = self.now() if guest.received is None else min(self.now(), self._started + guest.received)
 
@@ -247,7 +245,7 @@ class Hall:
 
     async def watch(self, guest: Guest, number: int) -> Message:
         """Be told of a game, whoever plays it."""
-        seat = self.seats.get(number) or self.ended.get(number) or await self._from_books(number)
+        seat = self.seats.get(number) or self.ended.get(number) or await self._stored_seat(number)
         if not seat.table.over:
             seat.watchers.add(guest)
             guest.watching.add(number)
@@ -290,7 +288,7 @@ class Hall:
         return await asyncio.shield(self._begin(self._change(seat, change)))
 
     async def _change(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
-        """First in the books, then in the hall, then everybody concerned is told."""
+        """First in the database, then in the hall, then everybody concerned is told."""
         async with seat.lock:
             after = change(seat.table)
             if after is not seat.table:
@@ -330,13 +328,7 @@ class Hall:
             raise Refused("over", f"game {number} is over: {seat.table.reason or 'the board has decided'}")
         raise Refused("absent", f"no game {number} is played")
 
-    @staticmethod
-    def _side_at(seat: Seat, ply: int, account: Account) -> bool:
-        """Whether the move at a ply was this account's; passes count as plies."""
-        return seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS
-
-    # ---- books -------------------------------------------------------------------------------------------------------
-    async def _from_books(self, number: int) -> Seat:
+    async def _stored_seat(self, number: int) -> Seat:
         seat = await self.store.fetch(partial(load_seat, number=number))
         if seat is None:
             raise Refused("absent", f"there is no game {number}")

@@ -1,4 +1,4 @@
-"""What the books tell of one account: its ratings, its last games, and all its games to take home."""
+"""What is stored of one account: its ratings, its last games, and all its games for export."""
 
 from collections.abc import Iterator
 from typing import Any

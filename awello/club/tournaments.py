@@ -1,8 +1,8 @@
 """The organiser of tournaments in the hall: begins them, pairs rounds, begins games, and tells how everybody stands.
 
-Nothing is remembered here that the books do not have.  At every look each tournament is read, and what is due by then
-is done, each thing in one transaction: a game is written together with its pairing, and what comes of it is found in
-the books.  So it does not matter when the club was closed or killed.  Who was waited for is waited for anew.
+Nothing is remembered here that is not stored.  At every look each tournament is read, and what is due by then is done,
+each thing in one transaction: a game is written together with its pairing, and its result is found in the database.
+So it does not matter when the club was closed or killed.  Who was waited for is waited for anew.
 """
 
 import asyncio
@@ -135,7 +135,7 @@ class Tournaments:
         return bool(ready or missed or ended)
 
     async def _begin(self, contest: Contest, fixture: Fixture) -> None:
-        """Begin a game; it is in the books together with its pairing, or not at all."""
+        """Begin a game; it is stored together with its pairing, or not at all."""
         people = {person.number: person for person in contest.people}
         first, second = (people[player] for player in fixture.players)
         bind = partial(entries.bind_game, contest=contest, fixture=fixture)
