@@ -192,7 +192,7 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     assert Bot("https://x.org/awello/", "t", "random").address == "wss://x.org/awello/api/club/live"
 
 
-def test_the_books_are_looked_after_by_commands(tmp_path: Path) -> None:
+def test_commands_look_after_the_database(tmp_path: Path) -> None:
     file = str(tmp_path / "club.sqlite")
     assert awello("club", "accounts", file).stderr.startswith("awello: there is no club")
     assert (
@@ -216,6 +216,8 @@ def test_the_books_are_looked_after_by_commands(tmp_path: Path) -> None:
         and "account closed" in noted
     )
     assert token not in noted
+    last = json.loads(awello("club", "audit", file, "--last", "2", "--json").stdout)["audit"]
+    assert [row["what"] for row in last] == ["password changed", "account closed"]
     copy = tmp_path / "copy.sqlite"
     assert awello("club", "backup", file, str(copy)).returncode == 0
     assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)

@@ -590,6 +590,7 @@ def test_people_enter_on_the_channel(tmp_path: Path) -> None:
             assert awello("club", "cancel", str(file), "1").stdout == "Cup is cancelled\n"
             assert talk.ask("join", tournament="Cup")["code"] == "begun"
         assert "is over already" in awello("club", "cancel", str(file), "1").stderr
+        assert awello("club", "audit", str(file)).stdout.count("tournament 1 cancelled") == 1
         assert "there is no tournament 9" in awello("club", "cancel", str(file), "9").stderr
     for at in ("tomorrow", "2001-01-01T18:00", ""):
         wrong = awello("club", "tournament", str(file), "Late", "--at", at).stderr
