@@ -17,8 +17,8 @@ class SpecError(AwelloError):
     """A player spec that names no player, or gives it something it does not take."""
 
 
-class ArchiveError(AwelloError):
-    """A database of games that cannot be opened, read or written."""
+class StorageError(AwelloError):
+    """A database that cannot be opened, read or written."""
 
 
 class ConfigError(AwelloError):

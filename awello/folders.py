@@ -48,18 +48,24 @@ def _folder(chosen: str, mac: str, windows: str, unix: str, usual: str) -> Path:
 
 
 @contextmanager
-def replace_atomically(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, which replaces `path` at the end: if the process is killed, the file is the old or the new."""
+def draft_beside(path: Path) -> Iterator[Path]:
+    """The path of a file to write, which replaces `path` at the end, or is removed after an error."""
     path = path.resolve()  # so that a link stays a link
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with draft.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+        yield draft
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def replace_atomically(path: Path) -> Iterator[BinaryIO]:
+    """A file to write, which replaces `path` at the end: if the process is killed, the file is the old or the new."""
+    with draft_beside(path) as draft, draft.open("wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:

@@ -28,8 +28,9 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from awello.club.accounts import make_token, open_account
-from awello.club.desk import Desk, last_beat, table_of
 from awello.club.schema import games
+from awello.club.store import ClubStore
+from awello.club.stored_games import last_beat, table_of
 from awello.club.table import Table
 
 PROGRAMS, GAMES_PER_PROGRAM = 20, 20  # at least so many programs, and more for many games
@@ -223,24 +224,24 @@ def serve(place: str, *options: str) -> tuple[subprocess.Popen[str], str]:
 
 def look(place: str) -> tuple[dict[int, Table], float]:
     """The games in the books, each replayed by the rules, and when the club was last known to be open."""
-    desk = Desk(place)
-    tables = desk.read(lambda connection: [table_of(row) for row in connection.execute(games.select())])
-    stopped = desk.read(last_beat)
-    desk.close()
+    store = ClubStore(place)
+    tables = store.read(lambda connection: [table_of(row) for row in connection.execute(games.select())])
+    stopped = store.read(last_beat)
+    store.close()
     return {table.number: table for table in tables}, stopped or 0.0
 
 
 def prepare(place: str, pause: float, count: int = PROGRAMS) -> list[Program]:
     """New programs."""
-    desk = Desk(place)
+    store = ClubStore(place)
     programs = []
     for number in range(count):
-        owner = desk.write(partial(open_account, name=f"owner{number}", hashed="none")).result()
+        owner = store.submit(partial(open_account, name=f"owner{number}", hashed="none")).result()
         name = f"program{number}"
-        made = desk.write(partial(open_account, name=name, hashed=None, owner=owner.number)).result()
-        token = desk.write(partial(make_token, account=made, label="benchmark")).result()
+        made = store.submit(partial(open_account, name=name, hashed=None, owner=owner.number)).result()
+        token = store.submit(partial(make_token, account=made, label="benchmark")).result()
         programs.append(Program(name, token, pause, number))
-    desk.close()
+    store.close()
     return programs
 
 

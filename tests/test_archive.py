@@ -23,7 +23,7 @@ from awello.archive.archive import Archive, Wanted
 from awello.archive.explorer import explore
 from awello.archive.importer import Report, Source, import_games
 from awello.archive.store import parse_date
-from awello.errors import ArchiveError, AwelloError, ConfigError, NotationError
+from awello.errors import AwelloError, ConfigError, NotationError, StorageError
 from awello.kernel import U
 from awello.rules.othello import symmetric
 
@@ -201,13 +201,13 @@ def test_dates(told: str, date: str | None) -> None:
     assert parse_date(told) == date
 
 
-def test_an_older_archive_takes_the_steps_it_lacks(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_archive_runs_the_migrations_it_lacks(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     archive.add(full_record())
 
     def add_column(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE games ADD COLUMN mood TEXT"))
 
-    monkeypatch.setattr(archives, "ARCHIVE", replace(schema.ARCHIVE, steps=[add_column]))
+    monkeypatch.setattr(archives, "ARCHIVE", replace(schema.ARCHIVE, migrations=[add_column]))
     for _ in range(2):
         newer = Archive(archive.place)
         with newer.engine.connect() as connection:
@@ -258,7 +258,7 @@ def test_an_archive_that_cannot_be_written_can_be_read(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "access", lambda file, mode: mode != os.W_OK)
     archive = Archive(tmp_path / "a name with %.sqlite")
     assert archive.numbers(Wanted()) == [1] and explore(archive, Position.start()).games == 1
-    with pytest.raises(ArchiveError, match="readonly"):
+    with pytest.raises(StorageError, match="readonly"):
         archive.add(Record(Position.start(), (19,)))
     archive.close()
 

@@ -12,27 +12,26 @@ import pytest
 from sqlalchemy import Connection, select, update
 from waiting import PATIENCE
 
-from awello import PASS, Game, Position
+from awello import PASS, Game, Position, Record
 from awello.cli.club import audit as show_audit
 from awello.club import accounts as people
-from awello.club.accounts import Account
-from awello.club.desk import (
-    Desk,
+from awello.club.accounts import Account, note
+from awello.club.lag import MOST_LAG
+from awello.club.rating import START, UNSURE, Rating, pool_of, rate
+from awello.club.schema import audit, changes, games, sessions, tokens
+from awello.club.store import ClubStore
+from awello.club.stored_games import (
     SaveGame,
     add_table,
     beat,
     ladder,
     last_beat,
     load_tables,
-    note,
     rating_of,
     table_of,
 )
-from awello.club.lag import MOST_LAG
-from awello.club.rating import START, UNSURE, Rating, pool_of, rate
-from awello.club.schema import audit, changes, games, sessions, tokens
 from awello.club.table import ABORTED, AGREED, RESIGNED, TIME, Refused, Table, new_table
-from awello.errors import ArchiveError, AwelloError
+from awello.errors import AwelloError, StorageError
 from awello.limits import Clock
 
 ANN, BOB, EVE = 1, 2, 3
@@ -122,8 +121,8 @@ def test_the_board_decides() -> None:
         table = play_on(begin(Game.OTHELLO4, Clock(1e6)), seed)
         first, second = table.position.score()
         assert table.winner == (None if first == second else int(second > first))
-        record = table.record(("Ann", "Bob"), Event="club")
-        assert record.final == table.position and record.tags["Black"] == "Ann" and record.winner == table.winner
+        record = Record(Position.start(table.game), table.moves)
+        assert record.final == table.position and record.winner == table.winner
         results.add(table.winner)
     assert results == {0, 1, None}
 
@@ -189,85 +188,85 @@ def test_pools() -> None:
 
 # ---- accounts -------------------------------------------------------------------------------------------------------
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "club.sqlite")
-    yield desk
-    desk.close()
+def store(tmp_path: Path) -> Iterator[ClubStore]:
+    store = ClubStore(tmp_path / "club.sqlite")
+    yield store
+    store.close()
 
 
-def member(desk: Desk, name: str, password: str = "correct horse") -> Account:
+def member(store: ClubStore, name: str, password: str = "correct horse") -> Account:
     hashed = people.hash_password(password)
-    return desk.write(lambda connection: people.open_account(connection, name, hashed)).result()
+    return store.submit(lambda connection: people.open_account(connection, name, hashed)).result()
 
 
-def test_people_log_in(desk: Desk) -> None:
-    ann = member(desk, "Ann")
-    found, hashed = desk.read(lambda connection: people.stored_password(connection, "ANN"))
+def test_people_log_in(store: ClubStore) -> None:
+    ann = member(store, "Ann")
+    found, hashed = store.read(lambda connection: people.stored_password(connection, "ANN"))
     assert found == ann and hashed and hashed.startswith("$argon2id$") and "horse" not in hashed
     assert people.is_password(hashed, "correct horse") and not people.is_password(hashed, "wrong horse!")
     assert not people.is_password(None, "correct horse")
     for name in ("ann", "a", "1st", "x" * 21, "a b", "Zoë", ""):
         with pytest.raises(Refused):
-            member(desk, name)
+            member(store, name)
     with refused("weak"):
         people.hash_password("short")
-    secret = desk.write(lambda connection: people.open_session(connection, ann)).result()
-    assert desk.read(lambda connection: people.by_session(connection, secret)) == ann
-    assert desk.read(lambda connection: people.by_session(connection, secret + "x")) is None
-    desk.write(lambda connection: people.close_session(connection, secret)).result()
-    assert desk.read(lambda connection: people.by_session(connection, secret)) is None
+    secret = store.submit(lambda connection: people.open_session(connection, ann)).result()
+    assert store.read(lambda connection: people.by_session(connection, secret)) == ann
+    assert store.read(lambda connection: people.by_session(connection, secret + "x")) is None
+    store.submit(lambda connection: people.close_session(connection, secret)).result()
+    assert store.read(lambda connection: people.by_session(connection, secret)) is None
 
 
-def test_a_session_ends(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann = member(desk, "Ann")
-    secret = desk.write(lambda connection: people.open_session(connection, ann)).result()
+def test_a_session_ends(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = member(store, "Ann")
+    secret = store.submit(lambda connection: people.open_session(connection, ann)).result()
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + people.SESSION + 1)
-    assert desk.read(lambda connection: people.by_session(connection, secret)) is None
-    desk.write(lambda connection: people.open_session(connection, ann)).result()
-    assert len(desk.read(lambda connection: connection.execute(select(sessions)).all())) == 1
+    assert store.read(lambda connection: people.by_session(connection, secret)) is None
+    store.submit(lambda connection: people.open_session(connection, ann)).result()
+    assert len(store.read(lambda connection: connection.execute(select(sessions)).all())) == 1
 
 
-def test_programs_have_tokens_that_can_be_revoked(desk: Desk) -> None:
-    ann = member(desk, "Ann")
-    bot = desk.write(lambda connection: people.open_account(connection, "Ann-bot", None, ann.number)).result()
+def test_programs_have_tokens_that_can_be_revoked(store: ClubStore) -> None:
+    ann = member(store, "Ann")
+    bot = store.submit(lambda connection: people.open_account(connection, "Ann-bot", None, ann.number)).result()
     assert bot.program and bot.owner == ann.number
-    secret = desk.write(lambda connection: people.make_token(connection, bot, "laptop")).result()
-    assert desk.read(lambda connection: people.by_token(connection, secret)) == bot
-    (token,) = desk.read(lambda connection: people.list_tokens(connection, bot))
+    secret = store.submit(lambda connection: people.make_token(connection, bot, "laptop")).result()
+    assert store.read(lambda connection: people.by_token(connection, secret)) == bot
+    (token,) = store.read(lambda connection: people.list_tokens(connection, bot))
     assert token["label"] == "laptop" and secret not in str(token)
-    assert not desk.write(lambda connection: people.revoke_token(connection, ann, token["id"])).result()
-    assert desk.write(lambda connection: people.revoke_token(connection, bot, token["id"])).result()
-    assert desk.read(lambda connection: people.by_token(connection, secret)) is None
+    assert not store.submit(lambda connection: people.revoke_token(connection, ann, token["id"])).result()
+    assert store.submit(lambda connection: people.revoke_token(connection, bot, token["id"])).result()
+    assert store.read(lambda connection: people.by_token(connection, secret)) is None
     for number in range(people.MOST_TOKENS):
-        desk.write(lambda connection: people.make_token(connection, bot, "more")).result()
+        store.submit(lambda connection: people.make_token(connection, bot, "more")).result()
         assert number < people.MOST_TOKENS
     with refused("many"):
-        desk.write(lambda connection: people.make_token(connection, bot, "more")).result()
-    desk.write(lambda connection: people.close_account(connection, bot)).result()
-    assert desk.read(lambda connection: people.find_account(connection, "ann-BOT")) is None
-    assert not desk.read(lambda connection: connection.execute(select(tokens)).all())
+        store.submit(lambda connection: people.make_token(connection, bot, "more")).result()
+    store.submit(lambda connection: people.close_account(connection, bot)).result()
+    assert store.read(lambda connection: people.find_account(connection, "ann-BOT")) is None
+    assert not store.read(lambda connection: connection.execute(select(tokens)).all())
 
 
 # ---- books ----------------------------------------------------------------------------------------------------------
-def seat(desk: Desk, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: bool = True) -> Table:
+def seat(store: ClubStore, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: bool = True) -> Table:
     """A game between Ann and Bob."""
     players = []
     for name in ("Ann", "Bob"):
-        found = desk.read(partial(people.find_account, name=name))
-        players.append((found or member(desk, name)).number)
+        found = store.read(partial(people.find_account, name=name))
+        players.append((found or member(store, name)).number)
 
     def make(number: int) -> Table:
         return new_table(number, game, (players[0], players[1]), control, rated, 100.0)
 
-    return desk.write(lambda connection: add_table(connection, make)).result()
+    return store.submit(lambda connection: add_table(connection, make)).result()
 
 
-def save(desk: Desk, table: Table) -> None:
-    desk.write(SaveGame(table)).result()
+def save(store: ClubStore, table: Table) -> None:
+    store.submit(SaveGame(table)).result()
 
 
-def test_programs_are_closed_with_their_owner(desk: Desk) -> None:
+def test_programs_are_closed_with_their_owner(store: ClubStore) -> None:
     def act(connection: Connection) -> tuple[str, str]:
         eve, ann = (people.open_account(connection, name, "hash") for name in ("Eve", "Ann"))
         mine, other = (people.open_account(connection, f"{who.name}Bot", None, who.number) for who in (eve, ann))
@@ -275,67 +274,69 @@ def test_programs_are_closed_with_their_owner(desk: Desk) -> None:
         people.close_account(connection, eve)
         return secrets
 
-    mine, other = desk.write(act).result()
-    assert desk.read(partial(people.by_token, secret=mine)) is None
-    assert desk.read(partial(people.by_token, secret=other)) is not None
+    mine, other = store.submit(act).result()
+    assert store.read(partial(people.by_token, secret=mine)) is None
+    assert store.read(partial(people.by_token, secret=other)) is not None
 
 
 def test_names_of_those_who_guess_do_nothing_to_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    desk = Desk(tmp_path / "club.sqlite")
-    desk.write(partial(note, what="wrong password for \x1b[2J\nx")).result()
-    desk.close()
+    store = ClubStore(tmp_path / "club.sqlite")
+    store.submit(partial(note, what="wrong password for \x1b[2J\nx")).result()
+    store.close()
     show_audit(str(tmp_path / "club.sqlite"), 50)
     assert capsys.readouterr().out.endswith("wrong password for ?[2J?x\n")
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO6, Game.TOURNAMENT])
-def test_a_game_comes_back_as_it_was(desk: Desk, game: Game) -> None:
-    table = seat(desk, game, Clock(1e6, 3.0))
+def test_a_game_comes_back_as_it_was(store: ClubStore, game: Game) -> None:
+    table = seat(store, game, Clock(1e6, 3.0))
     for most in (0, 7, 20):
         table = play_on(table, 1, most)
-        save(desk, table)
-        (found,) = desk.read(load_tables)
+        save(store, table)
+        (found,) = store.read(load_tables)
         assert found == table
     table = play_on(table, 1)
-    save(desk, table)
-    assert desk.read(load_tables) == []
-    row = desk.read(lambda connection: connection.execute(select(games)).one())
+    save(store, table)
+    assert store.read(load_tables) == []
+    row = store.read(lambda connection: connection.execute(select(games)).one())
     assert table_of(row) == table and table_of(row).winner == table.winner
 
 
-def test_a_damaged_game_is_named(desk: Desk) -> None:
-    table = seat(desk, Game.OTHELLO6, Clock(300.0))
+def test_a_damaged_game_is_named(store: ClubStore) -> None:
+    table = seat(store, Game.OTHELLO6, Clock(300.0))
     damaged = update(games).where(games.c.id == table.number).values(moves=b"\x00")
-    desk.write(lambda connection: connection.execute(damaged).rowcount).result()
-    with pytest.raises(ArchiveError, match=f"game {table.number} of the club is damaged: its move 1 is not legal"):
-        desk.read(load_tables)
+    store.submit(lambda connection: connection.execute(damaged).rowcount).result()
+    with pytest.raises(StorageError, match=f"game {table.number} of the club is damaged: its move 1 is not legal"):
+        store.read(load_tables)
 
 
-def test_numbers_follow_each_other(desk: Desk) -> None:
-    assert [seat(desk).number for _ in range(3)] == [1, 2, 3]
+def test_numbers_follow_each_other(store: ClubStore) -> None:
+    assert [seat(store).number for _ in range(3)] == [1, 2, 3]
 
 
-def test_a_game_counts_once(desk: Desk) -> None:
-    table = play_on(seat(desk), most=10).resign(1)
+def test_a_game_counts_once(store: ClubStore) -> None:
+    table = play_on(seat(store), most=10).resign(1)
     for _ in range(2):
-        save(desk, table)
-    ann, bob = (desk.read(partial(rating_of, account=number, pool="othello blitz")) for number in (1, 2))
+        save(store, table)
+    ann, bob = (store.read(partial(rating_of, account=number, pool="othello blitz")) for number in (1, 2))
     assert bob.mean > START > ann.mean
-    assert desk.read(partial(ladder, pool="othello blitz", count=10)) == [], "these ratings are provisional"
-    assert desk.read(lambda connection: rating_of(connection, 1, "othello standard")) == Rating()
-    assert len(desk.read(lambda connection: connection.execute(select(changes)).all())) == 2
-    save(desk, seat(desk, rated=False).resign(1))
-    save(desk, seat(desk).abort(1))
-    assert len(desk.read(lambda connection: connection.execute(select(changes)).all())) == 2
+    assert store.read(partial(ladder, pool="othello blitz", count=10)) == [], "these ratings are provisional"
+    assert store.read(lambda connection: rating_of(connection, 1, "othello standard")) == Rating()
+    assert len(store.read(lambda connection: connection.execute(select(changes)).all())) == 2
+    save(store, seat(store, rated=False).resign(1))
+    save(store, seat(store).abort(1))
+    assert len(store.read(lambda connection: connection.execute(select(changes)).all())) == 2
 
 
-def test_what_fails_harms_nothing_else(desk: Desk) -> None:
+def test_what_fails_harms_nothing_else(store: ClubStore) -> None:
     def wrong(connection: object) -> None:
         raise Refused("wrong", "wrong")
 
     handed_in = threading.Event()
-    desk.write(lambda connection: handed_in.wait(PATIENCE))  # so that the others come into the same transaction
-    futures = [desk.write(wrong if number == 3 else lambda connection: note(connection, "fine")) for number in range(8)]
+    store.submit(lambda connection: handed_in.wait(PATIENCE))  # so that the others come into the same transaction
+    futures = [
+        store.submit(wrong if number == 3 else lambda connection: note(connection, "fine")) for number in range(8)
+    ]
     handed_in.set()
     for number, future in enumerate(futures):
         if number == 3:
@@ -343,25 +344,25 @@ def test_what_fails_harms_nothing_else(desk: Desk) -> None:
                 future.result()
         else:
             future.result()
-    assert len(desk.read(lambda connection: connection.execute(select(audit)).all())) == 7
+    assert len(store.read(lambda connection: connection.execute(select(audit)).all())) == 7
 
 
 def test_what_waits_is_written_before_the_desk_closes(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "club.sqlite")
-    futures = [desk.write(lambda connection: note(connection, "fine")) for _ in range(600)]
-    desk.close()
+    store = ClubStore(tmp_path / "club.sqlite")
+    futures = [store.submit(lambda connection: note(connection, "fine")) for _ in range(600)]
+    store.close()
     assert all(future.done() for future in futures)
     assert sqlite3.connect(tmp_path / "club.sqlite").execute("SELECT count(*) FROM audit").fetchone() == (600,)
 
 
-def test_the_last_moment_is_known(desk: Desk) -> None:
-    assert desk.read(last_beat) is None
+def test_the_last_moment_is_known(store: ClubStore) -> None:
+    assert store.read(last_beat) is None
     for moment in (5.0, 6.5):
-        desk.write(partial(beat, moment=moment)).result()
-        assert desk.read(last_beat) == moment
+        store.submit(partial(beat, moment=moment)).result()
+        assert store.read(last_beat) == moment
 
 
 def test_a_club_that_cannot_be_opened_is_told_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "club.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 100)
-    with pytest.raises(ArchiveError, match=r"the club .* cannot be used"):
-        Desk(tmp_path / "club.sqlite")
+    with pytest.raises(StorageError, match=r"the club .* cannot be used"):
+        ClubStore(tmp_path / "club.sqlite")

@@ -15,8 +15,8 @@ from sqlalchemy import select
 from test_club import member
 
 from awello.club import accounts
-from awello.club.desk import Desk
 from awello.club.schema import audit, known_devices
+from awello.club.store import ClubStore
 from awello.web import clubhouse, logins, members
 
 OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
@@ -46,9 +46,9 @@ def guess(visitor: Visitor, network: str) -> int:
 
 
 def notes(place: Path) -> list[str]:
-    desk = Desk(place)
-    found = [row.what for row in desk.read(lambda connection: connection.execute(select(audit)).all())]
-    desk.close()
+    store = ClubStore(place)
+    found = [row.what for row in store.read(lambda connection: connection.execute(select(audit)).all())]
+    store.close()
     return found
 
 
@@ -165,58 +165,58 @@ def test_a_device_is_known_for_its_own_account_only(tmp_path: Path, monkeypatch:
 
 # ---- what is stored --------------------------------------------------------------------------------------------------
 @pytest.fixture(params=["sqlite", "postgresql"])
-def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ClubStore]:
     if request.param == "sqlite":
-        desk = Desk(tmp_path / "club.sqlite")
-        yield desk
-        desk.close()
+        store = ClubStore(tmp_path / "club.sqlite")
+        yield store
+        store.close()
     elif find_programs() is None:
         pytest.skip("PostgreSQL is not installed")
     else:
         with postgres() as folder:
-            desk = Desk(new_database(folder, "club"))
-            yield desk
-            desk.close()
+            store = ClubStore(new_database(folder, "club"))
+            yield store
+            store.close()
 
 
-def test_known_devices_are_bounded_hashed_and_forgotten(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann, now = member(desk, "Ann"), time.time()
+def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, now = member(store, "Ann"), time.time()
 
     def use(number: int) -> None:
         monkeypatch.setattr(time, "time", lambda: now + number)
-        desk.write(
+        store.submit(
             lambda connection: accounts.remember_device(connection, ann, f"device{number}", f"net{number}")
         ).result()
 
     def known(device: str, network: str) -> str | None:
-        return desk.read(lambda connection: accounts.is_known(connection, ann.number, device, network))
+        return store.read(lambda connection: accounts.is_known(connection, ann.number, device, network))
 
     for number in range(accounts.MOST_DEVICES):
         use(number)
-    rows = desk.read(lambda connection: connection.execute(select(known_devices)).all())
+    rows = store.read(lambda connection: connection.execute(select(known_devices)).all())
     assert len(rows) == accounts.MOST_DEVICES and all(len(row.digest) == 32 for row in rows)
     assert known("device0", "net0") is None, "it was used longest ago"
     last = accounts.MOST_DEVICES - 1
     assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
     use(last)
-    assert len(desk.read(lambda connection: connection.execute(select(known_devices)).all())) == accounts.MOST_DEVICES
+    assert len(store.read(lambda connection: connection.execute(select(known_devices)).all())) == accounts.MOST_DEVICES
     monkeypatch.setattr(time, "time", lambda: now + last + accounts.KNOWN + 1)
     assert known(f"device{last}", f"net{last}") is None
     use(0)
-    desk.write(lambda connection: accounts.change_password(connection, ann, "another")).result()
+    store.submit(lambda connection: accounts.change_password(connection, ann, "another")).result()
     assert known("device0", "net0") is None, "after another password, all must log in again"
 
 
-def test_an_account_has_so_many_sessions(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann, bob, now = member(desk, "Ann"), member(desk, "Bob"), time.time()
-    others = desk.write(lambda connection: accounts.open_session(connection, bob)).result()
+def test_an_account_has_so_many_sessions(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, bob, now = member(store, "Ann"), member(store, "Bob"), time.time()
+    others = store.submit(lambda connection: accounts.open_session(connection, bob)).result()
     secrets = []
     for number in range(accounts.MOST_SESSIONS + 1):
         monkeypatch.setattr(time, "time", lambda number=number: now + number)
-        secrets.append(desk.write(lambda connection: accounts.open_session(connection, ann)).result())
+        secrets.append(store.submit(lambda connection: accounts.open_session(connection, ann)).result())
 
     def whose(secret: str) -> accounts.Account | None:
-        return desk.read(lambda connection: accounts.by_session(connection, secret))
+        return store.read(lambda connection: accounts.by_session(connection, secret))
 
     assert [whose(secret) for secret in secrets] == [None] + [ann] * accounts.MOST_SESSIONS
     assert whose(others) == bob

@@ -19,8 +19,9 @@ from waiting import PATIENCE, wait_until_async
 
 from awello import Game, Record
 from awello.club.accounts import make_token, open_account
-from awello.club.desk import Desk, table_of
 from awello.club.schema import games
+from awello.club.store import ClubStore
+from awello.club.stored_games import table_of
 from awello.club.table import Table
 from awello.errors import ConfigError, SpecError
 from awello.limits import Clock
@@ -33,19 +34,19 @@ SEEK = Manners(seek=(Game.OTHELLO4, Clock(60.0)))
 
 def tokens_of(file: Path, *names: str) -> list[str]:
     """The tokens of new programs of Ann's."""
-    desk = Desk(file)
-    ann = desk.write(partial(open_account, name="Ann", hashed="none")).result()
+    store = ClubStore(file)
+    ann = store.submit(partial(open_account, name="Ann", hashed="none")).result()
     found = []
     for name in names:
-        program = desk.write(partial(open_account, name=name, hashed=None, owner=ann.number)).result()
-        found.append(desk.write(partial(make_token, account=program, label="test")).result())
-    desk.close()
+        program = store.submit(partial(open_account, name=name, hashed=None, owner=ann.number)).result()
+        found.append(store.submit(partial(make_token, account=program, label="test")).result())
+    store.close()
     return found
 
 
-def tables(desk: Desk) -> list[Table]:
+def tables(store: ClubStore) -> list[Table]:
     """The games in the books."""
-    rows = desk.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
+    rows = store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [table_of(row) for row in rows]
 
 
@@ -74,8 +75,8 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
         asyncio.run(
             play([Bot(address, one, "greedy", SEEK, said.append), Bot(address, two, "random", SEEK, said.append)])
         )
-    with closing(Desk(file)) as desk:
-        ended = [table for table in tables(desk) if table.over]
+    with closing(ClubStore(file)) as store:
+        ended = [table for table in tables(store) if table.over]
     assert len(ended) >= 2 and all(table.position.over for table in ended)
     assert "greedy is in the club as rex" in said
 
@@ -102,24 +103,24 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
     manners = Manners(seek=(Game.OTHELLO, Clock(300.0)))
     one, two = tokens_of(file, "rex", "max")
 
-    def moves(desk: Desk) -> int:
-        return sum(len(table.moves) for table in tables(desk)[:1])
+    def moves(store: ClubStore) -> int:
+        return sum(len(table.moves) for table in tables(store)[:1])
 
-    async def run(desk: Desk) -> None:
+    async def run(store: ClubStore) -> None:
         port = 0
         async with AsyncExitStack() as stack:
             for more in (4, 4, 500):
-                target = moves(desk) + more
+                target = moves(store) + more
                 with serving(file, port) as address:
                     if not port:
                         port = int(address.split(":")[2].strip("/"))
                         bots = [Bot(address, each, "uct@30ms", manners, said.append) for each in (one, two)]
                         await stack.enter_async_context(playing(bots))
-                    await wait_until_async(lambda: moves(desk) >= target or any(table.over for table in tables(desk)))  # noqa: B023
+                    await wait_until_async(lambda: moves(store) >= target or any(table.over for table in tables(store)))  # noqa: B023
 
-    with closing(Desk(file)) as desk:
-        asyncio.run(run(desk))
-        first = tables(desk)[0]
+    with closing(ClubStore(file)) as store:
+        asyncio.run(run(store))
+        first = tables(store)[0]
     assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
     assert sum("is in the club" in line for line in said) == 6, "each bot has come three times"
 
@@ -191,7 +192,7 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     assert Bot("https://x.org/awello/", "t", "random").address == "wss://x.org/awello/api/club/live"
 
 
-def test_the_books_are_looked_after_by_commands(tmp_path: Path) -> None:
+def test_commands_look_after_the_database(tmp_path: Path) -> None:
     file = str(tmp_path / "club.sqlite")
     assert awello("club", "accounts", file).stderr.startswith("awello: there is no club")
     assert (
@@ -215,6 +216,8 @@ def test_the_books_are_looked_after_by_commands(tmp_path: Path) -> None:
         and "account closed" in noted
     )
     assert token not in noted
+    last = json.loads(awello("club", "audit", file, "--last", "2", "--json").stdout)["audit"]
+    assert [row["what"] for row in last] == ["password changed", "account closed"]
     copy = tmp_path / "copy.sqlite"
     assert awello("club", "backup", file, str(copy)).returncode == 0
     assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)

@@ -43,12 +43,12 @@ async def test_it_is_off_until_both_turn_it_on(club: Club) -> None:
 @club
 async def test_each_connection_chooses_and_spectators_hear_nothing(club: Club) -> None:
     eyes, carl = club.enter("eyes"), club.enter("Carl")
-    desk, bob = club.enter("Ann"), club.enter("Bob")
+    store, bob = club.enter("Ann"), club.enter("Bob")
     told_at_desk = club.told["Ann"]
     phone = club.enter("Ann")
     told_on_phone = club.told["Ann"]
-    number = await club.begin(desk, bob)
-    for guest in (carl, desk, bob):
+    number = await club.begin(store, bob)
+    for guest in (carl, store, bob):
         await club.hall.watch(guest, number)
         await club.hall.chat.turn(guest, True)
     await club.hall.watch(eyes, number)

@@ -18,14 +18,15 @@ from test_hall import Club, refused
 from waiting import wait_until
 
 from awello import Game
-from awello.archive.database import ALONE, LOCK
-from awello.club import desk as desks
-from awello.club.accounts import open_account
-from awello.club.desk import Desk, add_table, beat, note
+from awello.club import store as store_module
+from awello.club.accounts import note, open_account
 from awello.club.schema import audit, games
+from awello.club.store import ClubStore
+from awello.club.stored_games import add_table, beat
 from awello.club.table import Refused, Table, new_table
-from awello.errors import ArchiveError
+from awello.errors import StorageError
 from awello.limits import Clock
+from awello.storage.database import SERVER_LOCK, WRITE_LOCK
 
 needs_postgres = pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
 
@@ -59,7 +60,7 @@ def ask(place: str, question: str) -> list[Any]:
         return list(connection.execute(question.encode()).fetchall())
 
 
-def write_together(desk: Desk, *acts: Callable[[Connection], Any]) -> list["Future[Any]"]:
+def write_together(store: ClubStore, *acts: Callable[[Connection], Any]) -> list["Future[Any]"]:
     """Hand acts in so that they are written in one transaction."""
     held, go = threading.Event(), threading.Event()
 
@@ -67,9 +68,9 @@ def write_together(desk: Desk, *acts: Callable[[Connection], Any]) -> list["Futu
         held.set()
         go.wait(30)
 
-    first = desk.write(hold)
+    first = store.submit(hold)
     held.wait(30)
-    futures = [desk.write(act) for act in acts]
+    futures = [store.submit(act) for act in acts]
     go.set()
     first.result(30)
     return futures
@@ -84,36 +85,36 @@ def begin_game(connection: Connection) -> Table:
     return add_table(connection, make)
 
 
-def count(desk: Desk, table: Any) -> int:
-    return desk.read(lambda connection: int(connection.execute(select(func.count()).select_from(table)).scalar_one()))
+def count(store: ClubStore, table: Any) -> int:
+    return store.read(lambda connection: int(connection.execute(select(func.count()).select_from(table)).scalar_one()))
 
 
-def open_desk(place: str, claim: bool = True) -> Desk:
-    """A desk of a server, with two accounts."""
-    desk = Desk(place)
+def open_store(place: str, claim: bool = True) -> ClubStore:
+    """A store of a server, with two accounts."""
+    store = ClubStore(place)
     if claim:
-        desk.claim()
+        store.claim()
     for name in ("Ann", "Bob"):
-        desk.write(lambda connection, name=name: open_account(connection, name, "hash")).result()  # type: ignore[misc]
-    return desk
+        store.submit(lambda connection, name=name: open_account(connection, name, "hash")).result()  # type: ignore[misc]
+    return store
 
 
 # ---- an answer to COMMIT that is lost --------------------------------------------------------------------------------
 @needs_postgres
 @pytest.mark.parametrize("moment", [BEFORE, AFTER])
 def test_a_lost_answer_to_commit_is_not_written_twice(place: str, proxy: CuttingProxy, moment: str) -> None:
-    desk = open_desk(proxy.address(name_of(place)))
+    store = open_store(proxy.address(name_of(place)))
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else moment
         note(connection, "cut")
 
-    futures = write_together(desk, begin_game, cut_here, lambda connection: note(connection, "fine"))
+    futures = write_together(store, begin_game, cut_here, lambda connection: note(connection, "fine"))
     assert futures[0].result(30).number == 1
     assert all(future.exception(30) is None for future in futures)
     assert proxy.cuts == 1
-    assert (count(desk, games), count(desk, audit)) == (1, 2)
-    desk.close()
+    assert (count(store, games), count(store, audit)) == (1, 2)
+    store.close()
 
 
 @needs_postgres
@@ -121,22 +122,22 @@ def test_a_transaction_that_the_network_forgot_does_not_block_the_club(
     place: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server would wait for its client for hours, and keep the lock of all who write."""
-    monkeypatch.setattr(desks, "IDLE", 0.5, raising=False)
-    desk = open_desk(proxy.address(name_of(place)))
+    monkeypatch.setattr(store_module, "IDLE", 0.5)
+    store = open_store(proxy.address(name_of(place)))
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else FORGET
         note(connection, "cut")
 
-    futures = write_together(desk, begin_game, cut_here)
+    futures = write_together(store, begin_game, cut_here)
     assert futures[0].result(30).number == 1 and futures[1].exception(30) is None
-    assert (proxy.cuts, count(desk, games), count(desk, audit)) == (1, 1, 1)
-    desk.close()
+    assert (proxy.cuts, count(store, games), count(store, audit)) == (1, 1, 1)
+    store.close()
 
 
 @needs_postgres
 def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: CuttingProxy) -> None:
-    desk = open_desk(proxy.address(name_of(place)))
+    store = open_store(proxy.address(name_of(place)))
     trigger = """
         CREATE FUNCTION wait() RETURNS trigger AS
             'BEGIN PERFORM pg_advisory_xact_lock(99); RETURN NULL; END' LANGUAGE plpgsql;
@@ -151,75 +152,75 @@ def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: Cutti
     with psycopg.connect(place, autocommit=True) as control:
         control.execute(trigger.encode())
         control.execute(b"SELECT pg_advisory_lock(99)")
-        futures = write_together(desk, begin_game, cut_here)
+        futures = write_together(store, begin_game, cut_here)
         wait_until(lambda: control.execute(waits.format(99).encode()).fetchall())  # COMMIT is under way,
-        wait_until(lambda: control.execute(waits.format(LOCK).encode()).fetchall())  # and the desk asks about it
+        wait_until(lambda: control.execute(waits.format(WRITE_LOCK).encode()).fetchall())  # the store asks
         control.execute(b"SELECT pg_advisory_unlock(99)")
         assert futures[0].result(30).number == 1 and futures[1].exception(30) is None
-    assert (count(desk, games), count(desk, audit)) == (1, 1)
-    desk.close()
+    assert (count(store, games), count(store, audit)) == (1, 1)
+    store.close()
 
 
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
 def test_what_may_have_been_written_is_never_repeated(place: str, proxy: CuttingProxy, claim: bool) -> None:
     """A database that is gone cannot say what it has kept, and a command has no epoch to ask for."""
-    desk = open_desk(proxy.address(name_of(place)), claim)
+    store = open_store(proxy.address(name_of(place)), claim)
     proxy.refuse_after_cut = claim
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = AFTER
         note(connection, "cut")
 
-    futures = write_together(desk, begin_game, cut_here)
+    futures = write_together(store, begin_game, cut_here)
     for future in futures:
-        with pytest.raises(ArchiveError):
+        with pytest.raises(StorageError):
             future.result(30)
     assert ask(place, "SELECT count(*) FROM games") == [(1,)]
     proxy.refusing = False
-    assert desk.write(begin_game).result(30).number == 2, "the desk goes on"
-    desk.close()
+    assert store.submit(begin_game).result(30).number == 2, "the store goes on"
+    store.close()
 
 
 # ---- two servers -----------------------------------------------------------------------------------------------------
 def cut_claim(place: str) -> None:
     """End the connection that keeps other servers out."""
     here = "(SELECT oid FROM pg_database WHERE datname = current_database())"
-    (pid,) = ask(place, f"SELECT pid FROM pg_locks WHERE objid = {ALONE} AND database = {here}")
+    (pid,) = ask(place, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
     assert ask(place, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
 
 
 @needs_postgres
 def test_a_server_that_lost_its_claim_cannot_write(place: str) -> None:
-    first = open_desk(place)
+    first = open_store(place)
     cut_claim(place)
-    assert first.write(begin_game).result().number == 1, "while no other server has opened the club"
-    second = Desk(place)
+    assert first.submit(begin_game).result().number == 1, "while no other server has opened the club"
+    second = ClubStore(place)
     second.claim()
-    with pytest.raises(ArchiveError, match="another server has opened this club"):
-        first.write(begin_game).result()
-    assert second.write(begin_game).result().number == 2
-    command = Desk(place)
-    command.write(lambda connection: note(connection, "by hand")).result()
+    with pytest.raises(StorageError, match="another server has opened this club"):
+        first.submit(begin_game).result()
+    assert second.submit(begin_game).result().number == 2
+    command = ClubStore(place)
+    command.submit(lambda connection: note(connection, "by hand")).result()
     assert (count(second, games), count(second, audit)) == (2, 1)
-    for desk in (command, first, second):
-        desk.close()
+    for store in (command, first, second):
+        store.close()
 
 
 def test_a_lock_file_that_is_removed_does_not_let_two_servers_write(tmp_path: Path) -> None:
     place = tmp_path / "club.sqlite"
-    first = open_desk(str(place))
+    first = open_store(str(place))
     Path(f"{place}-open").unlink()
-    second = Desk(place)
+    second = ClubStore(place)
     second.claim()
-    with pytest.raises(ArchiveError, match="another server has opened this club"):
-        first.write(begin_game).result()
+    with pytest.raises(StorageError, match="another server has opened this club"):
+        first.submit(begin_game).result()
     with pytest.raises(ValueError, match="another server has opened this club"):
         first.claim()
-    assert second.write(begin_game).result().number == 1
+    assert second.submit(begin_game).result().number == 1
     second.close()
     first.claim()
-    assert first.write(begin_game).result().number == 2, "the other server has ended"
+    assert first.submit(begin_game).result().number == 2, "the other server has ended"
     first.close()
 
 
@@ -237,13 +238,13 @@ def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog:
             await first.hall.move(ann, number, 0, state["legal"][0])
         other = second.enter("Ann")
         assert (await second.hall.move(other, number, 0, state["legal"][0]))["ply"] == 1
-        tries = first.hall.books.failures
-        await first.until(lambda: first.desk._claim is None)  # it has tried to be the only one again
-        assert first.hall.books.failing and tries == 1
+        tries = first.hall.store.failures
+        await first.until(lambda: first.store._lock is None)  # it has tried to be the only one again
+        assert first.hall.store.failing and tries == 1
         with refused("storage"):
             await first.hall.resign(bob, number)
         await second.close()
-        await first.until(lambda: not first.hall.books.failing)
+        await first.until(lambda: not first.hall.store.failing)
         assert first.hall.seats[number].names == [state["legal"][0]], "it goes on from what the other has written"
         await first.close()
 
@@ -263,11 +264,11 @@ def refuse(connection: Connection) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=needs_postgres)])
 def test_a_refused_act_costs_no_further_commits(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     place = str(tmp_path / "club.sqlite") if kind == "sqlite" else request.getfixturevalue("place")
-    desk = open_desk(place)
+    store = open_store(place)
     commits: list[object] = []
-    event.listen(desk.engine, "commit", commits.append)
+    event.listen(store.engine, "commit", commits.append)
     fine = [lambda connection: note(connection, "fine")] * 50
-    futures = write_together(desk, *fine, refuse, *fine)
+    futures = write_together(store, *fine, refuse, *fine)
     for at, future in enumerate(futures):
         if at == 50:
             with refused("no"):
@@ -275,20 +276,20 @@ def test_a_refused_act_costs_no_further_commits(kind: str, request: pytest.Fixtu
         else:
             future.result()
     assert len(commits) == 2, "that of the act which held the others, and theirs"
-    assert count(desk, audit) == 100
-    desk.close()
+    assert count(store, audit) == 100
+    store.close()
 
 
 @needs_postgres
 def test_what_the_database_refuses_harms_nothing_else(place: str) -> None:
-    desk = open_desk(place)
+    store = open_store(place)
     fine, wrong = (lambda connection: note(connection, "fine")), (lambda connection: note(connection, "\0"))
-    first, second, third = write_together(desk, fine, wrong, fine)
+    first, second, third = write_together(store, fine, wrong, fine)
     assert first.exception() is None and third.exception() is None
-    with pytest.raises(ArchiveError):
+    with pytest.raises(StorageError):
         second.result()
-    assert count(desk, audit) == 2
-    desk.close()
+    assert count(store, audit) == 2
+    store.close()
 
 
 # ---- clocks ----------------------------------------------------------------------------------------------------------
@@ -296,7 +297,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
     """Not at the last note that the club was open, which may be older."""
 
     def fail(connection: Connection) -> None:
-        raise ArchiveError("the disk is full")
+        raise StorageError("the disk is full")
 
     async def play() -> None:
         club = await Club(tmp_path / "club.sqlite").open()
@@ -309,11 +310,11 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
             connection.execute(update(games).values(since=since))
             beat(connection, since)
 
-        await club.hall.books.write(move_back)
+        await club.hall.store.write(move_back)
         with refused("storage"):
-            await club.hall.books.write(fail)
-        assert club.hall.books.failed_at is not None
-        club.hall.books.failed_at -= 40  # it stands still for 40 seconds
+            await club.hall.store.write(fail)
+        assert club.hall.store.failed_at is not None
+        club.hall.store.failed_at -= 40  # it stands still for 40 seconds
         await club.hall._take_up()
         assert club.hall.seats[number].view(club.hall.now())["clocks"] == pytest.approx([240, 300], abs=15)
         await club.close()

@@ -11,9 +11,10 @@ from clubs import Visitor, serving
 from awello import Game, Position
 from awello.club import lag, table
 from awello.club.accounts import make_token, open_account
-from awello.club.desk import Desk, SaveGame, add_table, beat, load_tables, record_of
 from awello.club.lag import LagQuota
 from awello.club.seat import Seat, sit_down
+from awello.club.store import ClubStore
+from awello.club.stored_games import SaveGame, add_table, beat, load_tables, record_of
 from awello.club.table import Refused, Table, new_table
 from awello.formats.ogn import format_ogn, parse_ogn
 from awello.limits import Clock
@@ -83,12 +84,12 @@ def test_a_forged_lag_gains_no_more_in_a_long_game() -> None:
 
 
 def test_a_restart_gains_no_lag_compensation(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "club.sqlite")
+    store = ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
-        desk.write(partial(open_account, name=name, hashed="none")).result()
-    desk.write(partial(add_table, make=lambda number: begin())).result()
-    (loaded,) = desk.read(load_tables)
-    desk.close()
+        store.submit(partial(open_account, name=name, hashed="none")).result()
+    store.submit(partial(add_table, make=lambda number: begin())).result()
+    (loaded,) = store.read(load_tables)
+    store.close()
     assert begin().lag_quotas[0] == LagQuota(1.0, 25.0)
     assert loaded.resume(10.0, 99.0).lag_quotas[1] == LagQuota(0.0, 25.0), "by what is left on the clock"
 
@@ -143,9 +144,9 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
 def test_who_has_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As when a position comes again: each side keeps its row."""
     monkeypatch.setattr(table, "MOST_PLIES", 14)
-    seen, desk = set(), Desk(tmp_path / "club.sqlite")
+    seen, store = set(), ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
-        desk.write(partial(open_account, name=name, hashed="none")).result()
+        store.submit(partial(open_account, name=name, hashed="none")).result()
     for seed in range(150):
         chance, played = random.Random(seed), begin(Game.ABAPA)
         while not played.over:
@@ -156,23 +157,23 @@ def test_who_has_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPat
         assert played.winner == winner
         seen.add((played.winner, played.reason))
         if played.reason == table.LIMIT:
-            record = desk.read(partial(record_of, table=played, names=("Ann", "Bob")))
+            record = store.read(partial(record_of, table=played, names=("Ann", "Bob")))
             assert record.tags["Result"] == parse_ogn(format_ogn(record)).tags["Result"] == "1/2-1/2"
-    desk.close()
+    store.close()
     assert {reason for _, reason in seen} == {table.BEHIND, table.LIMIT} and {0, 1, None} == {each for each, _ in seen}
 
 
 def test_a_long_game_goes_on_after_a_restart(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "club.sqlite")
+    store = ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
-        desk.write(partial(open_account, name=name, hashed="none")).result()
-    played = desk.write(partial(add_table, make=lambda number: begin(Game.ABAPA, Clock(1e6)))).result()
+        store.submit(partial(open_account, name=name, hashed="none")).result()
+    played = store.submit(partial(add_table, make=lambda number: begin(Game.ABAPA, Clock(1e6)))).result()
     for name in quiet_moves(Game.ABAPA, 1500):
         played = move(played, 0.001, name=name)
-    desk.write(SaveGame(played)).result()
-    (loaded,) = desk.read(load_tables)
-    seat = desk.read(partial(sit_down, table=loaded))
-    desk.close()
+    store.submit(SaveGame(played)).result()
+    (loaded,) = store.read(load_tables)
+    seat = store.read(partial(sit_down, table=loaded))
+    store.close()
     assert loaded.position.past == played.position.past and seat.view(0.0)["ply"] == 1500
     assert not move(loaded, 0.001).reason
 
@@ -212,18 +213,18 @@ def test_a_game_that_was_left_is_won_or_drawn() -> None:
 
 def test_a_long_game_is_played_on_over_the_channel(tmp_path: Path) -> None:
     """Beyond ply 1000 no move could be sent, and the player to move lost on time."""
-    desk, tokens = Desk(tmp_path / "club.sqlite"), []
-    owner = desk.write(partial(open_account, name="Ann", hashed="none")).result().number
+    store, tokens = ClubStore(tmp_path / "club.sqlite"), []
+    owner = store.submit(partial(open_account, name="Ann", hashed="none")).result().number
     for name in ("rex", "max"):
-        bot = desk.write(partial(open_account, name=name, hashed=None, owner=owner)).result()
-        tokens.append(desk.write(partial(make_token, account=bot, label="test")).result())
+        bot = store.submit(partial(open_account, name=name, hashed=None, owner=owner)).result()
+        tokens.append(store.submit(partial(make_token, account=bot, label="test")).result())
     made = new_table(1, Game.ABAPA, (2, 3), Clock(1e4), False, time.time())
-    played = desk.write(partial(add_table, make=lambda number: made)).result()
+    played = store.submit(partial(add_table, make=lambda number: made)).result()
     for name in quiet_moves(Game.ABAPA, 1500):
         played = move(played, 0.0, name=name)
-    desk.write(SaveGame(played)).result()
-    desk.write(partial(beat, moment=time.time())).result()
-    desk.close()
+    store.submit(SaveGame(played)).result()
+    store.submit(partial(beat, moment=time.time())).result()
+    store.close()
     with serving(tmp_path / "club.sqlite") as address, Visitor(base_url=address) as visitor:
         with visitor.channel(authorization=f"Bearer {tokens[0]}") as talk:
             state = talk.state(1)

@@ -24,12 +24,13 @@ from awello.club import entries, hall
 from awello.club import tournaments as organiser
 from awello.club.accounts import Account, close_account, make_token, open_account
 from awello.club.contest import DOUBLE, ROBIN, SWISS, Contest
-from awello.club.desk import Desk, load_tables, rating_of, table_of
 from awello.club.offers import Terms
 from awello.club.schema import games, tournaments
 from awello.club.seat import Guest
+from awello.club.store import ClubStore
+from awello.club.stored_games import load_tables, rating_of, table_of
 from awello.club.table import Refused, Table
-from awello.errors import ArchiveError
+from awello.errors import StorageError
 from awello.limits import Clock
 from awello.protocols.club import Bot, Manners
 
@@ -64,7 +65,7 @@ class Player(Guest):
                 await self.club.hall.move(self, game["game"], game["ply"], move)
             except Refused as error:
                 if error.code == "storage":  # try again when the books can be written
-                    await self.club.until(lambda: not self.club.hall.books.failing)
+                    await self.club.until(lambda: not self.club.hall.store.failing)
                     continue
             return
 
@@ -79,22 +80,22 @@ def plan(club: Club, name: str = "Friday", system: str = SWISS, rounds: int = 0,
 
 
 def make(club: Club, *terms: Any) -> Contest:
-    return club.desk.write(lambda connection: entries.plan_contest(connection, *terms)).result()
+    return club.store.submit(lambda connection: entries.plan_contest(connection, *terms)).result()
 
 
 def begin(club: Club, number: int) -> None:
     """Let it begin now."""
-    start_now(club.desk, number)
+    start_now(club.store, number)
     club.hall.tournaments.wake()
 
 
-def start_now(desk: Desk, number: int) -> None:
+def start_now(store: ClubStore, number: int) -> None:
     changed = update(tournaments).where(tournaments.c.id == number).values(starts=0.0)
-    desk.write(lambda connection: connection.execute(changed).rowcount).result()
+    store.submit(lambda connection: connection.execute(changed).rowcount).result()
 
 
 def look(club: Club, number: int) -> Contest:
-    return club.desk.read(partial(entries.find_contest, which=number))
+    return club.store.read(partial(entries.find_contest, which=number))
 
 
 async def until(club: Club, number: int, state: str = "ended", number_of_round: int = 0) -> Contest:
@@ -126,7 +127,7 @@ async def until_looked(club: Club) -> None:
 
 def played(club: Club) -> list[Table]:
     """All games in the books."""
-    rows = club.desk.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
+    rows = club.store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [table_of(row) for row in rows]
 
 
@@ -168,7 +169,7 @@ async def test_a_whole_swiss_tournament(club: Club) -> None:
         assert [row["place"] for row in end["standings"]] == sorted(row["place"] for row in end["standings"])
         assert {"name", "program", "place", "points", "buchholz", "berger", "wins"} == end["standings"][0].keys()
     assert not club.hall.tournaments._told and not club.hall.tournaments._called, "nothing is remembered for ever"
-    rows = club.desk.read(lambda connection: rating_of(connection, 1, "othello4 blitz"))
+    rows = club.store.read(lambda connection: rating_of(connection, 1, "othello4 blitz"))
     assert rows.doubt < 350, "its games are rated"
 
 
@@ -304,7 +305,7 @@ async def test_too_few_cancel_it(club: Club) -> None:
     for guest in (ann, bob):
         await club.hall.tournaments.join(guest, number)
     assert bob.account
-    club.desk.write(partial(close_account, account=bob.account)).result()
+    club.store.submit(partial(close_account, account=bob.account)).result()
     begin(club, number)
     contest = await until(club, number, state="cancelled")
     await club.until(lambda: not club.hall.tournaments.contests)
@@ -322,7 +323,7 @@ async def test_it_can_be_cancelled_while_it_is_played(club: Club) -> None:
     begin(club, number)
     contest = await until(club, number, number_of_round=1)
     await club.until(lambda: played(club))
-    club.desk.write(partial(entries.end_contest, contest=contest, state="cancelled")).result()
+    club.store.submit(partial(entries.end_contest, contest=contest, state="cancelled")).result()
     club.hall.tournaments.wake()
     await club.until(lambda: not club.hall.tournaments.contests)
     assert players[0].last()["state"] == "cancelled"
@@ -385,16 +386,16 @@ async def test_books_that_fail_only_delay_it(club: Club) -> None:
     players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
     for player in players:
         await club.hall.tournaments.join(player, number)
-    write, chance = club.desk.write, random.Random(1)
+    write, chance = club.store.submit, random.Random(1)
     patch = pytest.MonkeyPatch()
     patch.setattr(organiser, "LOOK", 0.05)
     patch.setattr(hall, "PULSE", 0.05)  # how often the books are tried again
 
     def fail(connection: Any) -> None:
-        raise ArchiveError("the disk is full")
+        raise StorageError("the disk is full")
 
-    start_now(club.desk, number)
-    patch.setattr(club.desk, "write", lambda act: write(fail if chance.random() < 0.3 else act))
+    start_now(club.store, number)
+    patch.setattr(club.store, "submit", lambda act: write(fail if chance.random() < 0.3 else act))
 
     contest = await until(club, number)
     patch.undo()
@@ -430,7 +431,7 @@ def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, syste
         if contest.state == "ended":
             check(club, contest)
             assert len(played(club)) == count
-        club.desk.close()
+        club.store.close()
         return contest.state == "ended"
 
     lives = 1
@@ -454,21 +455,21 @@ async def test_a_pairing_is_played_and_decided_once(club: Club) -> None:
     for _ in range(2):  # as if the organiser had not seen that it is done already
         with refused("gone"):
             await club.hall.tournaments._begin(contest, fixture)
-        await club.hall.books.write(partial(entries.forfeit, contest=contest, fixture=fixture, here=set()))
-        await club.hall.books.write(partial(entries.begin_round, contest=replace(contest, round=0), pairs=[(1, 2)]))
+        await club.hall.store.write(partial(entries.forfeit, contest=contest, fixture=fixture, here=set()))
+        await club.hall.store.write(partial(entries.begin_round, contest=replace(contest, round=0), pairs=[(1, 2)]))
     assert len(club.hall.seats) == len(played(club)) == len(look(club, number).fixtures) == 1
     assert not look(club, number).round_over
-    restored = club.desk.read(load_tables)
+    restored = club.store.read(load_tables)
     assert [table.tournament for table in restored] == [number]
 
 
 @pytest.mark.slow
 def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
-    desk, chance = Desk(file), random.Random(2)
-    tokens = [token_of(desk, f"bot{number}") for number in range(6)]
+    store, chance = ClubStore(file), random.Random(2)
+    tokens = [token_of(store, f"bot{number}") for number in range(6)]
     words = ("Cup", SWISS, Terms(Game.OTHELLO6, Clock(60.0)), 3, time.time() + 1000, 60.0)
-    desk.write(lambda connection: entries.plan_contest(connection, *words)).result()
+    store.submit(lambda connection: entries.plan_contest(connection, *words)).result()
 
     def serve(port: int) -> tuple[subprocess.Popen[str], str]:
         command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--threads", "1"]
@@ -478,7 +479,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
         return server, server.stdout.readline().split()[3]
 
     club = Club(file)
-    club.desk = desk
+    club.store = store
 
     def contest() -> Contest:
         return look(club, 1)
@@ -491,7 +492,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
         bots = [Bot(address, token, "uct@5ms", Manners(tournament=1), lambda line: None) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
         await wait_until_async(lambda: len(contest().people) == 6)
-        start_now(desk, 1)
+        start_now(store, 1)
         for _ in range(5):
             target = moves() + chance.randint(5, 30)
             await wait_until_async(lambda: moves() >= target)  # noqa: B023 (called in this round)
@@ -508,23 +509,23 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
     asyncio.run(play())
     check(club, contest())
     assert len(played(club)) == 9 and not any(table.reason for table in played(club))
-    desk.close()
+    store.close()
 
 
-def token_of(desk: Desk, name: str) -> str:
+def token_of(store: ClubStore, name: str) -> str:
     """The token of a new bot with an owner of its own."""
-    owner = desk.write(partial(open_account, name=f"{name}-owner", hashed="none")).result()
-    bot = desk.write(partial(open_account, name=name, hashed=None, owner=owner.number)).result()
-    return desk.write(partial(make_token, account=bot, label="test")).result()
+    owner = store.submit(partial(open_account, name=f"{name}-owner", hashed="none")).result()
+    bot = store.submit(partial(open_account, name=name, hashed=None, owner=owner.number)).result()
+    return store.submit(partial(make_token, account=bot, label="test")).result()
 
 
 # ---- on a real server -----------------------------------------------------------------------------------------------
 def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     file, said = tmp_path / "club.sqlite", list[str]()
     names = ("rex", "max", "zoe")
-    desk = Desk(file)
-    tokens = [token_of(desk, name) for name in names]
-    desk.close()
+    store = ClubStore(file)
+    tokens = [token_of(store, name) for name in names]
+    store.close()
     words = ("--at", "1h", "--kind", "swiss", "--game", "othello4", "--time", "1m", "--rounds", "3")
     made = awello("club", "tournament", str(file), "Friday", *words)
     assert made.stdout.startswith("tournament 1, Friday, begins at 2")
@@ -540,9 +541,9 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
             return found
 
         await wait_until_async(lambda: show()["entrants"] == 3)
-        desk = Desk(file)
-        start_now(desk, 1)
-        desk.close()
+        store = ClubStore(file)
+        start_now(store, 1)
+        store.close()
         await wait_until_async(lambda: sum(": ended, " in line for line in said) == 3)
         state = show()
         for task in tasks:
@@ -589,9 +590,10 @@ def test_people_enter_on_the_channel(tmp_path: Path) -> None:
             assert awello("club", "cancel", str(file), "1").stdout == "Cup is cancelled\n"
             assert talk.ask("join", tournament="Cup")["code"] == "begun"
         assert "is over already" in awello("club", "cancel", str(file), "1").stderr
+        assert awello("club", "audit", str(file)).stdout.count("tournament 1 cancelled") == 1
         assert "there is no tournament 9" in awello("club", "cancel", str(file), "9").stderr
     for at in ("tomorrow", "2001-01-01T18:00", ""):
         wrong = awello("club", "tournament", str(file), "Late", "--at", at).stderr
-        assert wrong.startswith("awello: ") and ("is no moment" in wrong or "has passed" in wrong)
+        assert wrong.startswith("awello: ") and ("is not a time" in wrong or "has passed" in wrong)
     assert "no game 'chess'" in awello("club", "tournament", str(file), "C", "--at", "1h", "--game", "chess").stderr
     assert "tournament 1 planned" in awello("club", "audit", str(file)).stdout

@@ -15,11 +15,12 @@ from waiting import PATIENCE
 from awello import Game
 from awello.archive.archive import Archive, Wanted
 from awello.archive.schema import ARCHIVE
-from awello.club.accounts import Account
-from awello.club.desk import Desk, note
+from awello.club.accounts import Account, note
 from awello.club.schema import CLUB
 from awello.club.seat import Guest
+from awello.club.store import ClubStore
 from awello.errors import ConfigError
+from awello.storage.migrations import STATE
 
 BOOKS = Path(__file__).parent / "books"  # as `.dump` of SQLite's shell writes them, of every version that was released
 
@@ -37,18 +38,18 @@ async def go_through(club: Club, begin: Callable[[], Any], end: Callable[[], Any
     assert before["clocks"][before["mover"]] == 293
     await asyncio.to_thread(begin)
     mover: Guest = players[before["mover"]]
-    claim, attempts = club.desk.claim, list[None]()
-    club.desk.claim = lambda: attempts.append(None) or claim()  # type: ignore[method-assign, func-returns-value]
+    claim, attempts = club.store.claim, list[None]()
+    club.store.claim = lambda: attempts.append(None) or claim()  # type: ignore[method-assign, func-returns-value]
     with refused("storage"):
         while True:  # what is small may still fit on a full disk
-            await club.hall.books.write(lambda connection: note(connection, "x" * 5000))
+            await club.hall.store.write(lambda connection: note(connection, "x" * 5000))
     club.clock.advance(1000.0)  # at once: when the books have been taken up again, clocks run
     with refused("storage"):
         await club.hall.move(mover, number, before["ply"], before["legal"][0])
-    await club.until(lambda: len(attempts) > 1 or not club.hall.books.failing)
+    await club.until(lambda: len(attempts) > 1 or not club.hall.store.failing)
     assert (await club.hall.watch(mover, number))["moves"] == before["moves"]
     await asyncio.to_thread(end)
-    await club.until(lambda: not club.hall.books.failing)
+    await club.until(lambda: not club.hall.store.failing)
     after = await club.hall.watch(mover, number)
     assert after["moves"] == before["moves"] and after["clocks"] == before["clocks"]
     await play_on(club, number, players)
@@ -82,13 +83,13 @@ def test_a_full_disk_costs_nobody_anything(tmp_path: Path) -> None:
 
         def fill() -> None:
             nonlocal most
-            most = club.desk.read(lambda connection: connection.exec_driver_sql("PRAGMA page_count").scalar_one())
+            most = club.store.read(lambda connection: connection.exec_driver_sql("PRAGMA page_count").scalar_one())
 
         def empty() -> None:
             nonlocal most
             most = 0
 
-        event.listen(club.desk.engine, "checkout", limit)
+        event.listen(club.store.engine, "checkout", limit)
         await go_through(club, fill, empty)
 
     asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
@@ -112,9 +113,9 @@ def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
 
     async def play() -> None:
         club = await Club(place).open()
-        assert columns(inspect(club.desk.engine)) == {
-            table.name: set(table.columns.keys()) for table in CLUB.tables.sorted_tables
-        }, "what is new in the tables needs a step in club/schema.py"
+        assert columns(inspect(club.store.engine)) == {
+            table.name: set(table.columns.keys()) for table in (STATE, *CLUB.tables.sorted_tables)
+        }, "what is new in the tables needs a migration in club/schema.py"
         for name, number in (("Ann", 1), ("Bob", 2), ("rex", 3)):
             club.people[name] = Account(number, name, name == "rex")
         ann, bob, rex = map(club.enter, club.people)
@@ -132,8 +133,8 @@ def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
 def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive = Archive(str(restore(file, tmp_path)))
     assert columns(inspect(archive.engine)) == {
-        table.name: set(table.columns.keys()) for table in ARCHIVE.tables.sorted_tables
-    }, "what is new in the tables needs a step in archive/schema.py"
+        table.name: set(table.columns.keys()) for table in (STATE, *ARCHIVE.tables.sorted_tables)
+    }, "what is new in the tables needs a migration in archive/schema.py"
     records = list(archive.records(archive.numbers(Wanted())))
     assert [record.start.game for record in records].count(Game.OTHELLO4) == 2 and len(records) == 3
     assert all(record.final.over for record in records)
@@ -146,4 +147,4 @@ def test_books_of_a_newer_version_are_refused(tmp_path: Path) -> None:
     with sqlite3.connect(place) as connection:
         connection.execute("UPDATE state SET steps = 99")
     with pytest.raises(ConfigError, match="made by a newer Awello"):
-        Desk(place)
+        ClubStore(place)

@@ -16,10 +16,10 @@ from test_club_trouble import BOOKS, restore
 
 from awello.archive import archive as archives
 from awello.archive.archive import Archive, Wanted
-from awello.archive.database import is_address
 from awello.archive.schema import ARCHIVE
-from awello.club.desk import Desk
+from awello.club.store import ClubStore
 from awello.errors import AwelloError, ConfigError
+from awello.storage.addresses import is_address
 
 SECRET = "s3cr3t"
 WRONG = [
@@ -113,7 +113,7 @@ def test_no_command_shows_the_password_of_an_address(
 @pytest.mark.parametrize("place", WRONG)
 def test_no_error_holds_the_password(place: str) -> None:
     """Neither its text, nor what it was raised from, as a log shows them."""
-    for make in (Archive, Desk):
+    for make in (Archive, ClubStore):
         with pytest.raises(AwelloError) as caught:
             make(place)
         shown = logging.Formatter().formatException((caught.type, caught.value, None))
@@ -134,19 +134,19 @@ def test_a_file_of_another_application_is_refused(tmp_path: Path, old: bool) -> 
         for file in (club, archive):
             restore(BOOKS / f"{file.stem}-0.1.0.sql", tmp_path).rename(file)
     else:
-        Desk(club).close()
+        ClubStore(club).close()
         Archive(archive).close()
     with pytest.raises(ConfigError, match=r"club.sqlite' is a club: the archive needs a database of its own"):
         Archive(club)
     with pytest.raises(ConfigError, match=r"archive.sqlite' is an archive: the club needs a database of its own"):
-        Desk(archive)
+        ClubStore(archive)
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE state (colour TEXT)")
-    for make in (Archive, Desk):
+    for make in (Archive, ClubStore):
         with pytest.raises(ConfigError, match="is of another program"):
             make(other)
-    Desk(club).close()
+    ClubStore(club).close()
     Archive(archive).close()
     for file, kind in ((club, "club"), (archive, "archive")):
         with sqlite3.connect(file) as connection:
@@ -162,14 +162,14 @@ def folder() -> Iterator[str]:
 @pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
 def test_one_database_of_a_server_holds_one_application(folder: str) -> None:
     place = new_database(folder, "both")
-    Desk(place).close()
+    ClubStore(place).close()
     with pytest.raises(ConfigError, match="is a club: the archive needs a database of its own"):
         Archive(place)
-    Desk(place).close()
+    ClubStore(place).close()
     other = new_database(folder, "other")
     Archive(other).close()
     with pytest.raises(ConfigError, match="is an archive: the club needs a database of its own"):
-        Desk(other)
+        ClubStore(other)
 
 
 @pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
@@ -179,11 +179,11 @@ def test_two_schemas_of_one_database_hold_both(folder: str) -> None:
         for name in ("club", "archive"):
             connection.execute(f"CREATE SCHEMA {name}".encode())
     for _ in range(2):
-        desk = Desk(f"{place}&options=-csearch_path%3Dclub")
+        store = ClubStore(f"{place}&options=-csearch_path%3Dclub")
         archive = Archive(f"{place}&options=-csearch_path%3Darchive")
-        desk.claim()
+        store.claim()
         assert archive.empty
-        desk.close()
+        store.close()
         archive.close()
 
 
@@ -211,7 +211,7 @@ def test_an_interrupted_upgrade_changes_nothing(
 
     Archive(place).close()
     with monkeypatch.context() as patch:
-        patch.setattr(archives, "ARCHIVE", replace(ARCHIVE, steps=[half]))
+        patch.setattr(archives, "ARCHIVE", replace(ARCHIVE, migrations=[half]))
         with pytest.raises(KeyboardInterrupt):
             Archive(place)
     again = Archive(place)

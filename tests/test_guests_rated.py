@@ -17,11 +17,11 @@ from websockets.sync.client import connect
 from awello import Game, Position, Record, parse_position
 from awello.club import rated_positions
 from awello.club.accounts import open_account
-from awello.club.desk import Desk
 from awello.club.hall import Hall
 from awello.club.offers import Terms
 from awello.club.rated_positions import FIRST_PLY, RatedPositions
 from awello.club.seat import Guest
+from awello.club.store import ClubStore
 from awello.club.table import Table, new_table
 from awello.limits import Clock
 from awello.position import format_position
@@ -177,9 +177,9 @@ def test_lines_of_a_rated_game_are_shown(club: tuple[str, list[str]]) -> None:
 )
 def test_a_move_counts_from_its_arrival(tmp_path: Path, late: float, least: float, most: float) -> None:
     async def play() -> None:
-        desk = Desk(tmp_path / "club.sqlite")
-        hall = Hall(desk, seed=1)
-        people = [desk.write(partial(open_account, name=name, hashed="hash")).result() for name in ("Ann", "Bob")]
+        store = ClubStore(tmp_path / "club.sqlite")
+        hall = Hall(store, seed=1)
+        people = [store.submit(partial(open_account, name=name, hashed="hash")).result() for name in ("Ann", "Bob")]
         ann = Guest(people[0], lambda message: None)
         number = (await hall.start((people[0], people[1]), Terms(Game.OTHELLO, Clock(300.0))))["game"]
         seat = hall.seats[number]
@@ -187,7 +187,7 @@ def test_a_move_counts_from_its_arrival(tmp_path: Path, late: float, least: floa
         ann.received = time.monotonic() - late
         clocks = (await hall.move(ann, number, 0, "f5"))["clocks"]
         await hall.close()
-        desk.close()
+        store.close()
         assert least <= clocks[0] <= most
 
     asyncio.run(play())

@@ -14,13 +14,14 @@ from awello import Game, Record
 from awello.club import hall as halls
 from awello.club import lobby as lobbies
 from awello.club.accounts import Account, open_account
-from awello.club.desk import Desk, last_beat
 from awello.club.hall import Hall
 from awello.club.lag import MOST_LAG
 from awello.club.offers import Terms
 from awello.club.seat import Guest
+from awello.club.store import ClubStore
+from awello.club.stored_games import last_beat
 from awello.club.table import Refused
-from awello.errors import ArchiveError, ConfigError
+from awello.errors import ConfigError, StorageError
 from awello.limits import Clock
 
 BLITZ = Terms(Game.OTHELLO4, Clock(300.0))
@@ -36,8 +37,8 @@ class Club:
         self.people: dict[str, Account] = {}
 
     async def open(self) -> "Club":
-        self.desk = Desk(self.place)
-        self.hall = Hall(self.desk, self.keep, seed=1)
+        self.store = ClubStore(self.place)
+        self.hall = Hall(self.store, self.keep, seed=1)
         self.hall.now = self.clock  # type: ignore[method-assign]
         self.told: dict[str, list[dict[str, Any]]] = {}
         self.news = asyncio.Event()  # set whenever a player of a tournament is told something
@@ -49,13 +50,13 @@ class Club:
 
     async def close(self) -> None:
         await self.hall.close()
-        self.desk.close()
+        self.store.close()
 
     def enter(self, name: str, program: bool = False) -> Guest:
         """Somebody comes in; `eyes` has no account."""
         if name not in self.people and name != "eyes":
             owner = 1 if program else None
-            made = self.desk.write(lambda connection: open_account(connection, name, "hash", owner))
+            made = self.store.submit(lambda connection: open_account(connection, name, "hash", owner))
             self.people[name] = made.result()
         heard: list[dict[str, Any]] = []
         self.told[name] = heard
@@ -72,7 +73,7 @@ class Club:
 
     async def until_noted(self) -> None:
         """Wait until the books say that the club is open at this moment."""
-        await self.until(lambda: self.desk.read(last_beat) == self.clock())
+        await self.until(lambda: self.store.read(last_beat) == self.clock())
 
     async def begin(self, first: Guest, second: Guest, terms: Terms = BLITZ) -> int:
         """The number of a game in which these two play, in this order."""
@@ -102,7 +103,7 @@ def refused(code: str) -> pytest.RaisesExc[Refused]:
 
 
 def complain(connection: Any) -> None:
-    raise ArchiveError("the disk is full")
+    raise StorageError("the disk is full")
 
 
 async def play_on(club: Club, number: int, players: list[Guest], seed: int = 0, most: int = 500) -> None:
@@ -287,7 +288,7 @@ async def test_a_game_that_cannot_be_archived_does_not_keep_the_others(club: Clu
 
     async def choosy(record: Record) -> None:
         if record.tags["Round"] == str(first):
-            raise ArchiveError("not this one")
+            raise StorageError("not this one")
         await keep(record)
 
     club.hall.archive = choosy
@@ -354,7 +355,7 @@ def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
         await club.close()
 
     states, club = asyncio.run(first())
-    club.desk.close()
+    club.store.close()
     clock.advance(1000.0)  # downtime is charged to neither clock
     asyncio.run(second(states, club.people))
 
@@ -364,23 +365,23 @@ async def test_what_cannot_be_written_has_not_happened(club: Club) -> None:
     ann, bob = club.enter("Ann"), club.enter("Bob")
     number = await club.begin(ann, bob)
     move = club.last("Ann")["legal"][0]
-    write = club.desk.write
+    write = club.store.submit
 
     def fail(act: Any) -> Any:
         return write(complain)
 
-    club.desk.write = fail  # type: ignore[method-assign]
+    club.store.submit = fail  # type: ignore[method-assign]
     with refused("storage"):
         await club.hall.move(ann, number, 0, move)
     assert club.last("Bob")["ply"] == 0 and club.hall.seats[number].table.moves == ()
     before = club.last("Ann")["clocks"]
     club.clock.advance(1000.0)  # while the books cannot be written, time is charged to neither clock
-    failures = club.hall.books.failures
-    await club.until(lambda: club.hall.books.failures > failures + 1)
-    club.desk.write = write  # type: ignore[method-assign]
+    failures = club.hall.store.failures
+    await club.until(lambda: club.hall.store.failures > failures + 1)
+    club.store.submit = write  # type: ignore[method-assign]
     with refused("storage"):
         await club.hall.move(ann, number, 0, move)  # nothing, until the books have been looked at
-    await club.until(lambda: not club.hall.books.failing)
+    await club.until(lambda: not club.hall.store.failing)
     assert (await club.hall.move(ann, number, 0, move))["ply"] == 1
     assert club.last("Ann")["clocks"] == before
 
@@ -391,7 +392,7 @@ async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: 
     number = await club.begin(ann, bob)
     other = await club.begin(bob, ann)
     await play_on(club, other, [bob, ann], most=4)
-    move, write = (await club.hall.watch(ann, number))["legal"][0], club.desk.write
+    move, write = (await club.hall.watch(ann, number))["legal"][0], club.store.submit
 
     def lose(act: Any) -> Any:
         """A server that keeps something, and is lost before it can say so."""
@@ -399,11 +400,11 @@ async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: 
         return write(complain)
 
     async def trouble(act: Awaitable[Any]) -> None:
-        club.desk.write = lose  # type: ignore[method-assign]
+        club.store.submit = lose  # type: ignore[method-assign]
         with refused("storage"):
             await act
-        club.desk.write = write  # type: ignore[method-assign]
-        await club.until(lambda: not club.hall.books.failing)
+        club.store.submit = write  # type: ignore[method-assign]
+        await club.until(lambda: not club.hall.store.failing)
 
     await trouble(club.hall.move(ann, number, 0, move))
     assert [state["ply"] for state in club.told["Bob"] if state.get("game") == number][-1] == 1
@@ -472,18 +473,18 @@ async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: Club) -
     ann, bob = club.enter("Ann"), club.enter("Bob")
     number = await club.begin(ann, bob)
     seat, broken = club.hall.seats[number], list[str]()
-    real = club.desk.read, club.desk.write
+    real = club.store.read, club.store.submit
 
     def fail(act: Any) -> Any:
         broken.append(str(act))
         raise ZeroDivisionError("a bug")
 
-    club.desk.read = club.desk.write = fail  # type: ignore[method-assign, assignment]
+    club.store.read = club.store.submit = fail  # type: ignore[method-assign, assignment]
     seat.table = replace(seat.table, clocks=(0.0, 300.0))
     club.hall.tournaments.wake()
     club.clock.advance(MOST_LAG + 0.001)
     await club.until(lambda: len(broken) > 2)
-    club.desk.read, club.desk.write = real  # type: ignore[method-assign]
+    club.store.read, club.store.submit = real  # type: ignore[method-assign]
     await club.until(lambda: seat.table.over)
     await club.until(lambda: len(club.hall._tasks) == 4)
 

@@ -5,8 +5,7 @@ from browser import notice
 from playwright.sync_api import Browser, expect
 from test_page_club import OPEN, begin, club, coming, offer
 
-from awello.club import conduct
-from awello.club.fair_play import NETWORK
+from awello.club.fair_play import NETWORK, Conduct
 from awello.club.hall import Hall
 
 __all__ = ["club"]  # the fixture
@@ -87,7 +86,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
 
 
 def test_a_game_that_is_not_rated_says_why(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conduct.Conduct, "why_unrated", lambda *people: NETWORK)
+    monkeypatch.setattr(Conduct, "why_unrated", lambda *people: NETWORK)
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         for page in (ann, bob):

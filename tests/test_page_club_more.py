@@ -16,8 +16,8 @@ from test_page_look import english_left, too_small
 
 from awello.club import tournaments
 from awello.club.accounts import find_account
-from awello.club.desk import Desk
 from awello.club.entries import enter_contest, plan_contest
+from awello.club.store import ClubStore
 
 EVIL = "<script>window.bad = 1</script><img src=x onerror='window.bad = 1'> & \u202aça"
 
@@ -30,25 +30,25 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def plan(books: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str) -> None:
     """A tournament of the first number that is free, as another process plans it, with players who entered it."""
-    desk = Desk(books)
-    made = desk.write(lambda one: plan_contest(one, name, system, SMALL, rounds, time.time() + 4000, grace)).result()
-    desk.close()
+    store = ClubStore(books)
+    made = store.submit(lambda one: plan_contest(one, name, system, SMALL, rounds, time.time() + 4000, grace)).result()
+    store.close()
     enter(books, made.number, *players)
 
 
 def enter(books: Path, number: int, *players: str) -> None:
-    desk = Desk(books)
+    store = ClubStore(books)
     for player in players:
-        account = desk.read(partial(find_account, name=player))
+        account = store.read(partial(find_account, name=player))
         assert account
-        desk.write(partial(enter_contest, which=number, account=account)).result()
-    desk.close()
+        store.submit(partial(enter_contest, which=number, account=account)).result()
+    store.close()
 
 
 def start(books: Path, number: int) -> None:
-    desk = Desk(books)
-    start_now(desk, number)
-    desk.close()
+    store = ClubStore(books)
+    start_now(store, number)
+    store.close()
 
 
 def press(page: Page, place: str) -> None:

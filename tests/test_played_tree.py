@@ -12,7 +12,7 @@ from awello import PASS, Game, Position, Record
 from awello.archive import explorer
 from awello.archive.archive import Archive, Wanted
 from awello.archive.explorer import explore
-from awello.archive.nodes import look_of
+from awello.archive.nodes import key_of
 from awello.archive.tree import Advice, Tree
 from awello.errors import ConfigError
 from awello.kernel import U
@@ -92,10 +92,10 @@ def test_values_are_those_of_a_plain_tree(game: Game, seed: int) -> None:
     compare(Tree(records), records)
 
 
-def test_symmetric_positions_look_the_same() -> None:
+def test_symmetric_positions_have_the_same_key() -> None:
     for position in random_record(Game.OTHELLO, 3).positions():
         boards = [[symmetric(U(word), each) for word in (position.own, position.opp)] for each in range(8)]
-        assert len({look_of(U(own), U(opp), U(40)) for own, opp in boards}) == 1
+        assert len({key_of(0, U(own), U(opp)) for own, opp in boards}) == 1
 
 
 def test_small_boards_pass_and_meet_again() -> None:

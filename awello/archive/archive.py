@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from awello.archive.database import connect, writing
 from awello.archive.index import find_entries
 from awello.archive.schema import ARCHIVE, events, games, players
-from awello.archive.store import ASKED, DRAW, record_of, start_of, store
+from awello.archive.store import DRAW, record_of, start_of, store
 from awello.errors import ConfigError
 from awello.folders import user_data
 from awello.formats.openings import openings
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
+from awello.storage.database import ASKED, connect, rows_among, writing
 
 RESULTS = {"first": 0, "second": 1, "draw": DRAW, "open": None}
 seconds = players.alias()
@@ -135,16 +135,15 @@ class Archive:
         with self.engine.connect() as connection:
             for at in range(0, len(numbers), ASKED):
                 part = numbers[at : at + ASKED]
-                found = {row.id: row for row in connection.execute(_with_names().where(games.c.id.in_(set(part))))}
+                found = {row.id: row for row in rows_among(connection, _with_names(), games.c.id, part)}
                 yield from (found[number] for number in part if number in found)
 
     def lines(self, numbers: Sequence[int]) -> Iterator[Record]:
         """The games of some numbers, in any order, with their moves and nothing else: faster than `records`."""
         with self.engine.connect() as connection:
-            for at in range(0, len(numbers), ASKED):
-                asked = select(games.c.game, games.c.start, games.c.moves)
-                for row in connection.execute(asked.where(games.c.id.in_(numbers[at : at + ASKED]))):
-                    yield Record(start_of(row), tuple(np.frombuffer(row.moves, np.int8).tolist()))
+            asked = select(games.c.game, games.c.start, games.c.moves)
+            for row in rows_among(connection, asked, games.c.id, numbers):
+                yield Record(start_of(row), tuple(np.frombuffer(row.moves, np.int8).tolist()))
 
     @property
     def empty(self) -> bool:

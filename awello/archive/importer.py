@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, func, select
 
 from awello.archive.archive import Archive
-from awello.archive.database import writing
 from awello.archive.schema import appearances, games, sources
 from awello.archive.store import store
 from awello.errors import NotationError
 from awello.record import Record
+from awello.storage.database import next_id, writing
 
 BATCH = 20_000  # games
 
@@ -35,6 +35,9 @@ class Source:
     """Some idea of how many games it holds."""
 
 
+Waiting = tuple[Source, int, Record]  # a game to write, and its number in the file
+
+
 @dataclass
 class Report:
     """What a file held and what became of it."""
@@ -49,16 +52,9 @@ class Report:
     unfinished: int = 0
 
 
-@dataclass(frozen=True)
-class _Waiting:
-    report: Report
-    number: int
-    record: Record
-
-
 def import_games(archive: Archive, found: Iterable[Source], step: Callable[[float], object]) -> list[Report]:
     """Put the games of files into an archive; `step` is told how many more bytes have been looked at."""
-    reports, waiting = [], list[_Waiting]()
+    reports, waiting = [], list[Waiting]()
     for source in found:
         with archive.engine.connect() as connection:
             reports.append(report := Report(source, _last_number(connection, source)))
@@ -70,7 +66,7 @@ def import_games(archive: Archive, found: Iterable[Source], step: Callable[[floa
             number += 1
             step(share if number <= source.expected else 0)
             if number > report.before:
-                waiting.append(_Waiting(report, number, record))
+                waiting.append((source, number, record))
             if len(waiting) == BATCH:
                 _write(archive, waiting)
                 waiting.clear()
@@ -93,24 +89,24 @@ def _last_number(connection: Connection, source: Source) -> int:
     return connection.execute(asked).scalar() or 0
 
 
-def _write(archive: Archive, waiting: Sequence[_Waiting]) -> None:
+def _write(archive: Archive, waiting: Sequence[Waiting]) -> None:
     """Keep games as a whole."""
     if not waiting:
         return
     with writing(archive.engine) as connection:
-        numbers = store(connection, [each.record for each in waiting])
+        numbers = store(connection, [record for _, _, record in waiting])
         found: dict[bytes, Source] = {}
-        for each in waiting:
-            found.setdefault(each.report.source.digest, each.report.source)
+        for source, _, _ in waiting:
+            found.setdefault(source.digest, source)
         known = {digest: _number_of(connection, source) for digest, source in found.items()}
         last = {digest: _last_number(connection, source) for digest, source in found.items()}
         rows = {  # a file may come twice, and another program may have brought it meanwhile
-            (known[digest], each.number): number
-            for each, number in zip(waiting, numbers, strict=True)
-            if each.number > last[digest := each.report.source.digest]
+            (known[source.digest], at): number
+            for (source, at, _), number in zip(waiting, numbers, strict=True)
+            if at > last[source.digest]
         }
         if rows:
-            listed = [{"source": source, "number": at, "game": number} for (source, at), number in rows.items()]
+            listed = [{"source": file, "number": at, "game": number} for (file, at), number in rows.items()]
             connection.execute(appearances.insert(), listed)
 
 
@@ -119,7 +115,7 @@ def _number_of(connection: Connection, source: Source) -> int:
     known = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
     if known is not None:
         return int(known)
-    number: int = connection.execute(select(func.coalesce(func.max(sources.c.id), 0))).scalar_one() + 1
+    number = next_id(connection, sources)
     row = {"id": number, "name": source.name, "format": source.format, "digest": source.digest, "head": source.head}
     connection.execute(sources.insert().values(row))
     return number

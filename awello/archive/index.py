@@ -17,11 +17,11 @@ from awello.kernel import U
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
+from awello.storage.database import rows_among
 
 ENTRY = np.dtype([("place", "<u8"), ("record", "<u4"), ("move", "i1"), ("score", "i1")])
 BUCKET_BITS = 12
 PAGE = 2048  # entries, unless more come at once
-ASKED = 500  # buckets in one question
 DECIDED = 100  # the score of whoever won by resignation or by the clock: the board tells no margin
 
 Entries = npt.NDArray[np.void]
@@ -88,13 +88,11 @@ def add_entries(connection: Connection, game: Game, entries: Entries) -> None:
 
 def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
     """Of each bucket that has pages: its number, the number of the last page, and what that holds."""
-    for at in range(0, len(buckets), ASKED):
-        mine = (pages.c.game == int(game)) & pages.c.bucket.in_(buckets[at : at + ASKED])
-        last = select(pages.c.bucket, func.max(pages.c.part).label("part")).where(mine).group_by(pages.c.bucket)
-        latest = last.subquery()
-        same = (pages.c.bucket == latest.c.bucket) & (pages.c.part == latest.c.part) & (pages.c.game == int(game))
-        for row in connection.execute(select(pages.c.bucket, pages.c.part, pages.c.entries).join(latest, same)):
-            yield row.bucket, row.part, row.entries
+    others = pages.alias()
+    last = select(func.max(others.c.part)).where(others.c.game == pages.c.game, others.c.bucket == pages.c.bucket)
+    asked = select(pages).where(pages.c.game == int(game), pages.c.part == last.scalar_subquery())
+    for row in rows_among(connection, asked, pages.c.bucket, buckets):
+        yield row.bucket, row.part, row.entries
 
 
 def find_entries(connection: Connection, position: Position) -> Entries:

@@ -34,19 +34,9 @@ class Statistics:
 
 def measure(archive: Archive, wanted: Wanted) -> Statistics:
     """Count the games that are asked for."""
-    column = games.c
-    asked = (
-        column.game,
-        column.first,
-        column.second,
-        column.event,
-        column.date,
-        column.winner,
-        column.score,
-        column.opening,
-    )
+    columns = ("game", "first", "second", "event", "date", "winner", "score", "opening")
     with archive.engine.connect() as connection:
-        rows = wanted.rows(connection, *asked)
+        rows = wanted.rows(connection, *(games.c[name] for name in columns))
         tables = [connection.execute(select(table.c.id, table.c.name)) for table in (players, events)]
         names = [{row.id: row.name for row in table} for table in tables]
     won = Counter(row.winner for row in rows)

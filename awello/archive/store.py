@@ -3,14 +3,14 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
+from itertools import count
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, Table, func, select
+from sqlalchemy import Connection, Row, Table, select
 
 from awello.archive.index import Entries, add_entries, trace_records
 from awello.archive.places import place_of
@@ -20,13 +20,15 @@ from awello.kernel import U, Words
 from awello.position import Position, format_position, parse_position
 from awello.record import Record
 from awello.rules.game import PASS, Game
+from awello.storage.database import next_id, rows_among
+
+Values = dict[str, Any]
 
 DRAW = 2  # the winner of a game that nobody won
-ASKED = 500  # rows named in one question
 
 
 # ---- a record and its row -------------------------------------------------------------------------------------------
-def row_of(record: Record) -> dict[str, Any]:
+def row_of(record: Record) -> Values:
     """What the archive holds of a record, but for what follows from its moves; names in place of their numbers."""
     tags, start = dict(record.tags), record.start
     first, second = start.game.sides
@@ -70,53 +72,35 @@ def parse_date(text: str) -> str | None:
 
 
 # ---- many records ---------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Fresh:
-    """A game that is not in the archive yet."""
-
-    record: Record
-    row: dict[str, Any]
-
-
 def store(connection: Connection, records: Sequence[Record]) -> list[int]:
     """Keep the games that are not there yet, in a transaction that writes; the numbers of all."""
     rows = [row_of(record) for record in records]
-    known = _known(connection, [row["digest"] for row in rows])
-    last: int = connection.execute(select(func.coalesce(func.max(games.c.id), 0))).scalar_one()
-    fresh = []
+    asked = select(games.c.digest, games.c.id)
+    found = rows_among(connection, asked, games.c.digest, [row["digest"] for row in rows])
+    known: dict[bytes, int] = {row.digest: row.id for row in found}
+    first, fresh = next_id(connection, games), list[tuple[Record, Values]]()
     for record, row in zip(records, rows, strict=True):
         if row["digest"] not in known:
-            fresh.append(Fresh(record, row))
-            known[row["digest"]] = row["id"] = last + len(fresh)
-    for game in sorted({new.record.start.game for new in fresh}):
-        _trace(connection, game, [new for new in fresh if new.record.start.game == game])
+            known[row["digest"]] = row["id"] = first + len(fresh)
+            fresh.append((record, row))
+    for game in sorted({record.start.game for record, _ in fresh}):
+        _trace(connection, game, [new for new in fresh if new[0].start.game == game])
     for table, columns in ((players, ("first", "second")), (events, ("event",))):
-        _give_numbers(connection, table, columns, [new.row for new in fresh])
+        _give_numbers(connection, table, columns, [row for _, row in fresh])
     if fresh:
-        connection.execute(games.insert(), [new.row for new in fresh])
+        connection.execute(games.insert(), [row for _, row in fresh])
     return [known[row["digest"]] for row in rows]
 
 
-def _known(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
-    """The numbers of the games that are there already."""
-    found: dict[bytes, int] = {}
-    for at in range(0, len(digests), ASKED):
-        asked = select(games.c.digest, games.c.id).where(games.c.digest.in_(digests[at : at + ASKED]))
-        found |= {row.digest: row.id for row in connection.execute(asked)}
-    return found
-
-
-def _trace(connection: Connection, game: Game, fresh: Sequence[Fresh]) -> None:
+def _trace(connection: Connection, game: Game, fresh: Sequence[tuple[Record, Values]]) -> None:
     """Note where new games went and how they ended."""
-    ids = [new.row["id"] for new in fresh]
-    entries, margins = trace_records(game, [new.record for new in fresh], ids)
+    entries, margins = trace_records(game, [record for record, _ in fresh], [row["id"] for _, row in fresh])
     add_entries(connection, game, entries)
     names = _openings_of(entries) if game is Game.OTHELLO else {}
-    for new, margin in zip(fresh, margins, strict=True):
-        loser = new.record.loser
+    for (record, row), margin in zip(fresh, margins, strict=True):
         board = None if margin is None else DRAW if margin == 0 else int(margin < 0)
-        new.row["score"], new.row["winner"] = margin, board if loser is None else 1 - loser
-        new.row["opening"] = names.get(new.row["id"])
+        row["score"], row["winner"] = margin, board if record.loser is None else 1 - record.loser
+        row["opening"] = names.get(row["id"])
 
 
 def _openings_of(entries: Entries) -> dict[int, str]:
@@ -134,18 +118,15 @@ def _named_places() -> tuple[Words, list[str]]:
     return np.array(sorted(named), np.uint64), [named[place] for place in sorted(named)]
 
 
-def _give_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[dict[str, Any]]) -> None:
+def _give_numbers(connection: Connection, table: Table, columns: Iterable[str], rows: Sequence[Values]) -> None:
     """Put numbers in place of names, new ones for those that the table does not know."""
     names = sorted({row[column] for row in rows for column in columns} - {None})
-    numbers: dict[str | None, int | None] = {None: None}
-    for at in range(0, len(names), ASKED):
-        asked = select(table.c.name, table.c.id).where(table.c.name.in_(names[at : at + ASKED]))
-        numbers |= {row.name: row.id for row in connection.execute(asked)}
-    last: int = connection.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one()
-    new = [{"id": last + number, "name": name} for number, name in enumerate((n for n in names if n not in numbers), 1)]
+    known = rows_among(connection, select(table.c.name, table.c.id), table.c.name, names)
+    numbers: dict[str | None, int | None] = {None: None} | {row.name: row.id for row in known}
+    new = dict(zip((name for name in names if name not in numbers), count(next_id(connection, table))))
     if new:
-        connection.execute(table.insert(), new)
-    numbers |= {row["name"]: row["id"] for row in new}
+        connection.execute(table.insert(), [{"id": number, "name": name} for name, number in new.items()])
+    numbers |= new
     for row in rows:
         for column in columns:
             row[column] = numbers[row[column]]

@@ -119,8 +119,8 @@ class Tree:
         shift = U(64 - bits)
         held = np.bincount((nodes.keys >> shift).astype(np.int64), minlength=1 << bits)
         begins = np.concatenate([[0], np.cumsum(held)])
-        looks, values = np.zeros(1 << bits, np.uint64), np.empty(len(nodes.keys), np.int8)
-        minimax(nodes.games, nodes.owns, nodes.opps, nodes.keys, begins, looks, shift, values)
+        values = np.empty(len(nodes.keys), np.int8)
+        minimax(nodes.games, nodes.owns, nodes.opps, nodes.keys, begins, shift, values)
         self._nodes, self._values, self._new = nodes, values, []
 
 

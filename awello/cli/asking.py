@@ -26,15 +26,13 @@ RESULTS = {"black": "first", "south": "first", "white": "second", "north": "seco
 
 def open_archive(place: str | None, make: bool = False) -> "Archive":
     """The archive that was asked for, or the user's own; another than that is not made by a question."""
-    from pathlib import Path
-
     from awello.archive.archive import Archive
-    from awello.archive.database import is_address
     from awello.errors import ConfigError
+    from awello.storage.addresses import may_exist
 
     if place is not None and not place.strip():
         raise ConfigError("--archive needs a file or an address: leave it out for your own")
-    if place and not make and not is_address(place) and not Path(place).expanduser().exists():
+    if place and not make and not may_exist(place):
         raise ConfigError(f"there is no archive {place!r}: 'awello games import FILE --archive {place}' makes one")
     return Archive(place)
 

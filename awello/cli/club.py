@@ -1,10 +1,10 @@
-"""`awello club`: look after a club's books, while it is open or not."""
+"""`awello club`: look after a club's database, while a server has it open or not."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,14 +12,12 @@ from awello.cli.app import Json, app, print_json
 from awello.errors import ConfigError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from awello.club.accounts import Account
-    from awello.club.contest import Contest
-    from awello.club.desk import Desk
 
 club = typer.Typer(
-    no_args_is_help=True, help="Look after the books of a club: accounts, tokens, tournaments, audit log, backup."
+    no_args_is_help=True, help="Look after a club's database: accounts, tokens, tournaments, audit log, backup."
 )
 app.add_typer(club, name="club")
 
@@ -27,48 +25,58 @@ Place = Annotated[str, typer.Argument(help="The club's file or postgresql://USER
 Name = Annotated[str, typer.Argument(help="The name of an account", metavar="NAME")]
 
 
-@contextmanager
-def books(place: str, new: bool = False) -> Iterator["Desk"]:
-    """The books of a club; a file that is not there is not made by mistake."""
-    from awello.archive.database import is_address
-    from awello.club.desk import Desk
+def open_club(place: str, write: bool = False, new: bool = False) -> AbstractContextManager["Connection"]:
+    """A transaction in a club's database; a file that does not exist is created only if it may be new."""
+    from awello.club.store import transaction
+    from awello.storage.addresses import may_exist
 
-    if not new and not is_address(place) and not Path(place).exists():
+    if not new and not may_exist(place):
         raise ConfigError(f"there is no club {place!r}: 'awello serve --club {place}' makes one")
-    desk = Desk(place)
-    try:
-        yield desk
-    finally:
-        desk.close()
+    return transaction(place, write)
 
 
-def find(desk: "Desk", name: str) -> "Account":
+@contextmanager
+def change_account(place: str, name: str, what: str) -> Iterator[tuple["Connection", "Account"]]:
+    """Change an account and note it in the audit log, in one transaction."""
+    from awello.club.accounts import note
+
+    with open_club(place, write=True) as connection:
+        account = find(connection, name)
+        yield connection, account
+        note(connection, what, "console", account.number)
+
+
+def find(connection: "Connection", name: str) -> "Account":
     """The account of a name."""
-    from functools import partial
-
     from awello.club.accounts import find_account
 
-    found = desk.read(partial(find_account, name=name))
+    found = find_account(connection, name)
     if found is None:
         raise ConfigError(f"there is no account {name!r}: 'awello club accounts' lists them")
     return found
 
 
+def show(place: str, key: str, query: "Select[Any]", json: bool, line: Callable[[dict[str, Any]], str]) -> None:
+    """Print the rows of a query, as JSON or a line each."""
+    with open_club(place) as connection:
+        rows = [dict(row) for row in connection.execute(query).mappings()]
+    if json:
+        print_json({key: rows})
+        return
+    for row in rows:
+        print(line(row))
+
+
+# ---- accounts --------------------------------------------------------------------------------------------------------
 @club.command("open")
 def open_(place: Place, name: Name) -> None:
     """Open an account; the password is asked for, or read from the first line if there is no terminal."""
-    from awello.club.accounts import open_account
-    from awello.club.desk import note
+    from awello.club.accounts import note, open_account
 
     hashed = ask_password()
-    with books(place, new=True) as desk:
-
-        def act(connection: "Connection") -> "Account":
-            made = open_account(connection, name, hashed)
-            note(connection, "account opened", "console", made.number)
-            return made
-
-        made = desk.write(act).result()
+    with open_club(place, write=True, new=True) as connection:
+        made = open_account(connection, name, hashed)
+        note(connection, "account opened", "console", made.number)
     print(f"{made.name} can log in now")
 
 
@@ -76,19 +84,14 @@ def open_(place: Place, name: Name) -> None:
 def password(place: Place, name: Name) -> None:
     """Give somebody another password, asked for as by `open`; their browsers must log in again."""
     from awello.club.accounts import change_password
-    from awello.club.desk import note
 
-    with books(place) as desk:
-        account = find(desk, name)
-        if account.program:
-            raise ConfigError(f"{account.name} is a program, which has tokens: 'awello club program' makes one")
-        hashed = ask_password()
-
-        def act(connection: "Connection") -> None:
-            change_password(connection, account, hashed)
-            note(connection, "password changed", "console", account.number)
-
-        desk.write(act).result()
+    with open_club(place) as connection:
+        account = find(connection, name)
+    if account.program:
+        raise ConfigError(f"{account.name} is a program, which has tokens: 'awello club program' makes one")
+    hashed = ask_password()
+    with change_account(place, name, "password changed") as (connection, account):
+        change_password(connection, account, hashed)
     print(f"{account.name} has another password now")
 
 
@@ -105,33 +108,19 @@ def ask_password() -> str:
 def program(place: Place, owner: Name, name: Name) -> None:
     """Register a program of somebody, and print a token for it."""
     from awello.club.accounts import make_token, open_account
-    from awello.club.desk import note
 
-    with books(place) as desk:
-        person = find(desk, owner)
-
-        def act(connection: "Connection") -> str:
-            made = open_account(connection, name, None, person.number)
-            note(connection, f"program {name} registered", "console", person.number)
-            return make_token(connection, made, "console")
-
-        print(desk.write(act).result())
+    with change_account(place, owner, f"program {name} registered") as (connection, person):
+        token = make_token(connection, open_account(connection, name, None, person.number), "console")
+    print(token)
 
 
 @club.command()
 def close(place: Place, name: Name) -> None:
     """Close an account and its programs: nobody can log in any more, its games stay."""
     from awello.club.accounts import close_account
-    from awello.club.desk import note
 
-    with books(place) as desk:
-        account = find(desk, name)
-
-        def act(connection: "Connection") -> None:
-            close_account(connection, account)
-            note(connection, "account closed", "console", account.number)
-
-        desk.write(act).result()
+    with change_account(place, name, "account closed") as (connection, account):
+        close_account(connection, account)
     print(f"{account.name} is closed; their connections end within seconds, a game that goes on runs out of time")
 
 
@@ -142,15 +131,12 @@ def accounts(place: Place, json: Json = False) -> None:
 
     from awello.club.schema import accounts as table
 
-    with books(place) as desk:
-        asked = select(table.c.id, table.c.name, table.c.program, table.c.closed).order_by(table.c.id)
-        rows = [dict(row._mapping) for row in desk.read(lambda connection: connection.execute(asked).all())]
-    if json:
-        print_json({"accounts": rows})
-        return
-    for row in rows:
+    def line(row: dict[str, Any]) -> str:
         kind = "program" if row["program"] else "person"
-        print(f"{row['id']:5d}  {row['name']:20s}  {kind}{', closed' if row['closed'] else ''}")
+        return f"{row['id']:5d}  {row['name']:20s}  {kind}{', closed' if row['closed'] else ''}"
+
+    query = select(table.c.id, table.c.name, table.c.program, table.c.closed).order_by(table.c.id)
+    show(place, "accounts", query, json, line)
 
 
 @club.command()
@@ -166,15 +152,12 @@ def audit(
 
     from awello.club.schema import audit as table
 
-    with books(place) as desk:
-        asked = select(table).order_by(table.c.id.desc()).limit(last)
-        rows = [dict(row._mapping) for row in desk.read(lambda connection: connection.execute(asked).all())][::-1]
-    if json:
-        print_json({"audit": rows})
-        return
-    for row in rows:
+    def line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["moment"], UTC).isoformat(" ", "seconds")
-        print(f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['what'])}")
+        return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['what'])}"
+
+    newest = select(table.c.id).order_by(table.c.id.desc()).limit(last)
+    show(place, "audit", select(table).where(table.c.id.in_(newest)).order_by(table.c.id), json, line)
 
 
 def printable(text: str) -> str:
@@ -182,6 +165,7 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
+# ---- tournaments -----------------------------------------------------------------------------------------------------
 @club.command()
 def tournament(
     place: Place,
@@ -198,8 +182,8 @@ def tournament(
     json: Json = False,
 ) -> None:
     """Plan a tournament, while the club is open or not; people and programs can enter it until it begins."""
+    from awello.club.accounts import note
     from awello.club.contest import SWISS
-    from awello.club.desk import note
     from awello.club.entries import plan_contest
     from awello.club.offers import Terms
     from awello.limits import parse_clock, parse_seconds
@@ -210,15 +194,10 @@ def tournament(
         raise ConfigError(f"no game {game!r}: choose {', '.join(games)}")
     terms = Terms(games[game], parse_clock(time), not casual)
     count = rounds or (5 if kind == SWISS else 0)
-    plan = (name, kind, terms, count, read_moment(at), parse_seconds(grace))
-
-    def act(connection: "Connection") -> "Contest":
-        made = plan_contest(connection, *plan)
+    starts, waiting = read_moment(at), parse_seconds(grace)
+    with open_club(place, write=True) as connection:
+        made = plan_contest(connection, name, kind, terms, count, starts, waiting)
         note(connection, f"tournament {made.number} planned", "console")
-        return made
-
-    with books(place) as desk:
-        made = desk.write(act).result()
     if json:
         print_json(made.view())
         return
@@ -240,7 +219,7 @@ def read_moment(text: str) -> float:
     try:
         moment = datetime.fromisoformat(text).timestamp()
     except ValueError:
-        raise ConfigError(f"{text!r} is no moment: write 2026-11-20T18:00, or 10m from now") from None
+        raise ConfigError(f"{text!r} is not a time: write 2026-11-20T18:00, or 10m from now") from None
     if moment < time.time():
         raise ConfigError(f"{text} has passed: choose a later moment")
     return moment
@@ -260,12 +239,10 @@ def tournaments(
     json: Json = False,
 ) -> None:
     """List the last tournaments with their standings."""
-    from functools import partial
-
     from awello.club.entries import load_contests
 
-    with books(place) as desk:
-        contests = desk.read(partial(load_contests, last=last))
+    with open_club(place) as connection:
+        contests = load_contests(connection, last=last)
     if json:
         print_json({"tournaments": [contest.whole() for contest in contests]})
         return
@@ -280,32 +257,29 @@ def tournaments(
 @club.command()
 def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tournament", metavar="NUMBER")]) -> None:
     """Cancel a tournament that is not over; games that are played go on."""
-    from functools import partial
-
+    from awello.club.accounts import note
     from awello.club.contest import CANCELLED, OPEN, PLAYING
-    from awello.club.desk import note
     from awello.club.entries import end_contest, find_contest
 
-    def act(connection: "Connection") -> bool:
+    with open_club(place, write=True) as connection:
         contest = find_contest(connection, number)
-        note(connection, f"tournament {number} cancelled", "console")
-        return contest.state in (OPEN, PLAYING) and end_contest(connection, contest, CANCELLED)
-
-    with books(place) as desk:
-        name = desk.read(partial(find_contest, which=number)).name
-        if not desk.write(act).result():
+        if contest.state not in (OPEN, PLAYING):
             raise ConfigError(f"tournament {number} is over already: 'awello club tournaments' lists them")
-    print(f"{name} is cancelled")
+        end_contest(connection, contest, CANCELLED)
+        note(connection, f"tournament {number} cancelled", "console")
+    print(f"{contest.name} is cancelled")
 
 
 @club.command()
 def backup(
     place: Place, out: Annotated[Path, typer.Argument(help="The file to write, which must not exist", metavar="FILE")]
 ) -> None:
-    """Copy the books into one file, while the club is open or not."""
+    """Copy a club's database into one file, while the club is open or not."""
     import sqlite3
 
-    from awello.archive.database import PRIVATE, is_address
+    from awello.folders import draft_beside
+    from awello.storage.addresses import is_address
+    from awello.storage.database import PRIVATE
 
     if is_address(place):
         raise ConfigError("a club on PostgreSQL is backed up by pg_dump: see docs/operations.md")
@@ -313,13 +287,11 @@ def backup(
         raise ConfigError(f"there is no club {place!r}")
     if out.exists():
         raise ConfigError(f"{str(out)!r} exists already: choose another file")
-    beside = out.with_name(out.name + ".part")
     try:
-        beside.touch(mode=PRIVATE)
-        with closing(sqlite3.connect(place)) as source, closing(sqlite3.connect(beside)) as target:
-            source.backup(target)
-        beside.replace(out)
+        with draft_beside(out) as draft:
+            draft.touch(mode=PRIVATE)
+            with closing(sqlite3.connect(place)) as source, closing(sqlite3.connect(draft)) as target:
+                source.backup(target)
     except (sqlite3.Error, OSError) as error:
-        beside.unlink(missing_ok=True)
         raise ConfigError(f"{place!r} cannot be copied to {str(out)!r}: {error}") from None
     print(f"written to {out}")

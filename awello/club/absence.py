@@ -7,8 +7,8 @@ The clocks go on meanwhile.
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from awello.club.lag import expected_seconds
 from awello.club.offers import Message
-from awello.club.pace import expected_seconds
 from awello.club.seat import Seat
 from awello.club.table import Refused
 from awello.limits import Clock
@@ -44,7 +44,7 @@ class Absence:
         while len(self._left) > MOST_REMEMBERED:
             self._left.popitem(last=False)
         for seat in self.hall.seats.of(account):
-            self.hall.tell_account(_opponent(seat, account), self.news(seat, account))
+            self.hall.tell_account(seat.opponent(account).number, self.news(seat, account))
 
     def come_back(self, account: int) -> None:
         """An account is connected again."""
@@ -52,11 +52,11 @@ class Absence:
             return
         for seat in self.hall.seats.of(account):
             seat.returns[account] += 1
-            self.hall.tell_account(_opponent(seat, account), self.news(seat, account))
+            self.hall.tell_account(seat.opponent(account).number, self.news(seat, account))
 
     def news_for(self, seat: Seat, account: int) -> Message | None:
         """What a player who comes in is told of the opponent: nothing if they are here."""
-        other = _opponent(seat, account)
+        other = seat.opponent(account).number
         return None if other in self.hall.present else self.news(seat, other)
 
     def news(self, seat: Seat, account: int) -> Message:
@@ -69,19 +69,14 @@ class Absence:
 
     def check(self, seat: Seat, account: int) -> None:
         """Refuse a claim while the opponent is here, or has not been away for long enough."""
-        other = _opponent(seat, account)
-        name = seat.people[seat.table.side_of(other)].name
-        if other in self.hall.present:
-            raise Refused("here", f"{name} is connected: there is nothing to claim")
-        wait = self._claimable(seat, other) - self.hall.now()
+        other = seat.opponent(account)
+        if other.number in self.hall.present:
+            raise Refused("here", f"{other.name} is connected: there is nothing to claim")
+        wait = self._claimable(seat, other.number) - self.hall.now()
         if wait > 0:
-            raise Refused("early", f"{name} may still come back: claim in {wait:.0f} seconds")
+            raise Refused("early", f"{other.name} may still come back: claim in {wait:.0f} seconds")
 
     def _claimable(self, seat: Seat, account: int) -> float:
         """The moment from which an absent player's opponent can claim the win."""
         since = self._left.get(account, self._opened + RESTART)
         return since + waiting_time(seat.table.control, seat.returns[account])
-
-
-def _opponent(seat: Seat, account: int) -> int:
-    return seat.table.players[1 - seat.table.side_of(account)]

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, delete, func, insert, select, update
 
 from awello.club import NEEDS_EXTRA
-from awello.club.schema import accounts, known_devices, sessions, tokens
+from awello.club.schema import accounts, audit, known_devices, sessions, tokens
 from awello.club.table import Refused
 from awello.errors import ConfigError
 
@@ -46,8 +46,19 @@ class Account:
     owner: int | None = None
 
 
-def _account(row: Any) -> Account:
+def account_of(row: Any) -> Account:
+    """The account of a row."""
     return Account(row.id, row.name, row.program, row.owner)
+
+
+def _find(connection: Connection, query: Select[Any]) -> Account | None:
+    """The account that a query finds, if it is not closed."""
+    row = connection.execute(query.where(~accounts.c.closed)).first()
+    return account_of(row) if row else None
+
+
+def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
+    return int(connection.execute(select(func.count()).where(*conditions)).scalar_one())
 
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
@@ -62,13 +73,10 @@ def open_account(connection: Connection, name: str, hashed: str | None, owner: i
     """A new account: a person's with a hashed password, or a program's with an owner."""
     if not NAME.fullmatch(name):
         raise Refused("name", "a name has 2 to 20 letters, digits, - and _, and begins with a letter: choose another")
-    taken = select(accounts.c.id).where(accounts.c.key == name.lower())
-    if connection.execute(taken).first():
+    if _count(connection, accounts.c.key == name.lower()):
         raise Refused("taken", f"the name {name} is taken: choose another")
-    if owner is not None:
-        owned = select(accounts.c.id).where(accounts.c.owner == owner)
-        if len(connection.execute(owned).all()) >= MOST_PROGRAMS:
-            raise Refused("many", f"you have {MOST_PROGRAMS} programs already")
+    if owner is not None and _count(connection, accounts.c.owner == owner) >= MOST_PROGRAMS:
+        raise Refused("many", f"you have {MOST_PROGRAMS} programs already")
     values = {"name": name, "key": name.lower(), "program": owner is not None, "owner": owner, "password": hashed}
     added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
     assert added.inserted_primary_key is not None
@@ -77,14 +85,13 @@ def open_account(connection: Connection, name: str, hashed: str | None, owner: i
 
 def find_account(connection: Connection, name: str) -> Account | None:
     """The account of a name that is not closed."""
-    row = connection.execute(select(accounts).where(accounts.c.key == name.lower(), ~accounts.c.closed)).first()
-    return _account(row) if row else None
+    return _find(connection, select(accounts).where(accounts.c.key == name.lower()))
 
 
 def list_programs(connection: Connection, owner: Account) -> list[Account]:
     """The programs of a person that are not closed."""
     asked = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
-    return [_account(row) for row in connection.execute(asked)]
+    return [account_of(row) for row in connection.execute(asked)]
 
 
 def owner_of(connection: Connection, account: Account) -> str | None:
@@ -103,7 +110,7 @@ def close_account(connection: Connection, account: Account) -> None:
 def stored_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
     """The account of a name, and its password as it is kept."""
     row = connection.execute(select(accounts).where(accounts.c.key == name.lower(), ~accounts.c.closed)).first()
-    return (_account(row), row.password) if row else (None, None)
+    return (account_of(row), row.password) if row else (None, None)
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
@@ -131,13 +138,7 @@ def is_password(hashed: str | None, password: str) -> bool:
 # ---- known devices ---------------------------------------------------------------------------------------------------
 def remember_device(connection: Connection, account: Account, device: str, network: str) -> None:
     """Store the device and network of a log-in; the ones used longest ago are deleted."""
-    digests, mine, now = _device_digests(device, network), known_devices.c.account == account.number, time.time()
-    connection.execute(
-        delete(known_devices).where(mine, known_devices.c.digest.in_(digests) | (known_devices.c.expires < now))
-    )
-    for digest in digests:
-        connection.execute(insert(known_devices).values(account=account.number, digest=digest, expires=now + KNOWN))
-    _keep_newest(connection, known_devices, account.number, MOST_DEVICES)
+    _remember(connection, known_devices, account, _device_digests(device, network), KNOWN, MOST_DEVICES)
 
 
 def is_known(connection: Connection, account: int, device: str, network: str) -> str | None:
@@ -149,9 +150,14 @@ def is_known(connection: Connection, account: int, device: str, network: str) ->
     return "device" if digests[0] in found else "network" if found else None
 
 
-def _keep_newest(connection: Connection, table: Table, account: int, most: int) -> None:
-    """Delete those of an account's rows that expire first, if there are too many."""
-    mine = table.c.account == account
+def _remember(
+    connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, most: int
+) -> None:
+    """Store digests that expire; delete those that have expired, and the ones of too many that expire first."""
+    now, mine = time.time(), table.c.account == account.number
+    connection.execute(delete(table).where(table.c.digest.in_(digests) & mine | (table.c.expires < now)))
+    rows = [{"account": account.number, "digest": digest, "expires": now + seconds} for digest in digests]
+    connection.execute(insert(table), rows)
     newest = select(table.c.digest).where(mine).order_by(table.c.expires.desc()).limit(most)
     connection.execute(delete(table).where(mine, table.c.digest.not_in(newest)))
 
@@ -168,11 +174,8 @@ def digest_of(secret: str) -> bytes:
 
 def open_session(connection: Connection, account: Account) -> str:
     """The secret of a new session; sessions that have expired are deleted, and the oldest ones of too many."""
-    secret, now = secrets.token_urlsafe(32), time.time()
-    connection.execute(delete(sessions).where(sessions.c.expires < now))
-    values = {"digest": digest_of(secret), "account": account.number, "expires": now + SESSION}
-    connection.execute(insert(sessions).values(**values))
-    _keep_newest(connection, sessions, account.number, MOST_SESSIONS)
+    secret = secrets.token_urlsafe(32)
+    _remember(connection, sessions, account, [digest_of(secret)], SESSION, MOST_SESSIONS)
     return secret
 
 
@@ -184,15 +187,12 @@ def close_session(connection: Connection, secret: str) -> None:
 def by_session(connection: Connection, secret: str) -> Account | None:
     """Whose session this is."""
     joined = select(accounts).join(sessions, sessions.c.account == accounts.c.id)
-    valid = sessions.c.digest == digest_of(secret), sessions.c.expires > time.time(), ~accounts.c.closed
-    row = connection.execute(joined.where(*valid)).first()
-    return _account(row) if row else None
+    return _find(connection, joined.where(sessions.c.digest == digest_of(secret), sessions.c.expires > time.time()))
 
 
 def make_token(connection: Connection, account: Account, label: str) -> str:
     """The secret of a new token, by which a program logs in; it is shown once."""
-    known = connection.execute(select(tokens.c.id).where(tokens.c.account == account.number)).all()
-    if len(known) >= MOST_TOKENS:
+    if _count(connection, tokens.c.account == account.number) >= MOST_TOKENS:
         raise Refused("many", f"{account.name} has {MOST_TOKENS} tokens already: revoke one")
     secret = f"awello_{secrets.token_urlsafe(32)}"
     values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
@@ -203,7 +203,7 @@ def make_token(connection: Connection, account: Account, label: str) -> str:
 def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]]:
     """The tokens of an account, without their secrets."""
     asked = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.number)
-    return [dict(row._mapping) for row in connection.execute(asked.order_by(tokens.c.id))]
+    return [dict(row) for row in connection.execute(asked.order_by(tokens.c.id)).mappings()]
 
 
 def revoke_token(connection: Connection, account: Account, number: int) -> bool:
@@ -215,8 +215,7 @@ def revoke_token(connection: Connection, account: Account, number: int) -> bool:
 def by_token(connection: Connection, secret: str) -> Account | None:
     """Whose token this is."""
     joined = select(accounts).join(tokens, tokens.c.account == accounts.c.id)
-    row = connection.execute(joined.where(tokens.c.digest == digest_of(secret), ~accounts.c.closed)).first()
-    return _account(row) if row else None
+    return _find(connection, joined.where(tokens.c.digest == digest_of(secret)))
 
 
 def valid_secrets(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
@@ -224,3 +223,9 @@ def valid_secrets(connection: Connection, digests: Sequence[bytes]) -> set[bytes
     kept = select(sessions.c.digest).where(sessions.c.expires > time.time(), sessions.c.digest.in_(digests))
     given = select(tokens.c.digest).where(tokens.c.digest.in_(digests))
     return {bytes(row.digest) for row in connection.execute(kept.union_all(given))}
+
+
+# ---- the audit log ---------------------------------------------------------------------------------------------------
+def note(connection: Connection, what: str, address: str = "", account: int | None = None) -> None:
+    """Write into the audit log."""
+    connection.execute(insert(audit).values(moment=time.time(), account=account, address=address, what=what))

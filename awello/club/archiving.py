@@ -6,12 +6,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select, update
+from sqlalchemy import Connection, select, update
 
-from awello.club.books import Books
-from awello.club.desk import record_of
 from awello.club.schema import games
 from awello.club.seat import Seat, load_seat
+from awello.club.store import ClubStore
+from awello.club.stored_games import record_of
 from awello.club.table import ABORTED
 from awello.errors import AwelloError
 from awello.record import Record
@@ -24,8 +24,8 @@ Archiver = Callable[[Record], Awaitable[Any]]
 class Archiving:
     """What of the club's games still has to be archived."""
 
-    def __init__(self, books: Books) -> None:
-        self.books = books
+    def __init__(self, store: ClubStore) -> None:
+        self.store = store
         self._ended = asyncio.Event()
 
     def wake(self) -> None:
@@ -34,16 +34,14 @@ class Archiving:
 
     async def run(self, archive: Callable[[], Archiver | None]) -> None:
         """Archive games for as long as there is an archive."""
-        left = select(games).where(games.c.over, ~games.c.archived).order_by(games.c.id).limit(100)
         while write := archive():
             self._ended.clear()
             last = 0
             with suppress(AwelloError):
-                while rows := await self.books.read(partial(_rows, asked=left.where(games.c.id > last))):
-                    for row in rows:
-                        last = row.id
+                while numbers := await self.store.fetch(partial(_list_unarchived, after=last)):
+                    for last in numbers:
                         with suppress(AwelloError):  # one that cannot be does not keep the others
-                            if seat := await self.books.read(partial(load_seat, number=row.id)):
+                            if seat := await self.store.fetch(partial(load_seat, number=last)):
                                 await self._archive(seat, write)
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
@@ -52,10 +50,11 @@ class Archiving:
     async def _archive(self, seat: Seat, archive: Archiver) -> None:
         table, names = seat.table, (seat.people[0].name, seat.people[1].name)
         if table.reason != ABORTED and table.moves:
-            await archive(await self.books.read(partial(record_of, table=table, names=names)))
+            await archive(await self.store.fetch(partial(record_of, table=table, names=names)))
         done = update(games).where(games.c.id == table.number).values(archived=True)
-        await self.books.write(lambda connection: connection.execute(done).rowcount)
+        await self.store.write(lambda connection: connection.execute(done).rowcount)
 
 
-def _rows(connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:
-    return connection.execute(asked).all()
+def _list_unarchived(connection: Connection, after: int) -> Sequence[int]:
+    left = select(games.c.id).where(games.c.over, ~games.c.archived, games.c.id > after)
+    return connection.execute(left.order_by(games.c.id).limit(100)).scalars().all()

@@ -30,19 +30,21 @@ class Blocks:
 
     async def load(self) -> None:
         """Read all blocks when the club opens."""
-        for row in await self.hall.books.read(_load):
+        for row in await self.hall.store.fetch(_load):
             self._blocked.setdefault(row[0], {})[row[1]] = row[2]
 
     async def block(self, guest: Guest, name: str) -> Message:
         """Block a player; to do so again changes nothing."""
-        account, other = guest.member, await self._find(name)
+        account, other = guest.member, await self.hall.store.fetch(partial(find_account, name=name))
+        if other is None:
+            raise Refused("absent", f"there is no player {name}")
         mine = self._blocked.get(account.number, {})
         if other.number == account.number:
             raise Refused("self", "you cannot block yourself")
         if other.number not in mine:
             if len(mine) >= MOST_BLOCKED:
                 raise Refused("many", f"you have blocked {MOST_BLOCKED} players already: unblock one")
-            await self.hall.books.write(partial(_add, account=account.number, blocked=other.number))
+            await self.hall.store.write(partial(_add, account=account.number, blocked=other.number))
             self._blocked.setdefault(account.number, {})[other.number] = other.name
             self.hall.lobby.decline_all(other, account)
         return {"blocked": self.names(account)}
@@ -52,7 +54,7 @@ class Blocks:
         account = guest.member
         mine = self._blocked.get(account.number, {})
         for number in [number for number, known in mine.items() if known.lower() == name.lower()]:
-            await self.hall.books.write(partial(_remove, account=account.number, blocked=number))
+            await self.hall.store.write(partial(_remove, account=account.number, blocked=number))
             mine.pop(number, None)
         return {"blocked": self.names(account)}
 
@@ -72,12 +74,6 @@ class Blocks:
     def names(self, account: Account | None) -> list[str]:
         """Whom an account has blocked."""
         return sorted(self._blocked.get(account.number, {}).values()) if account else []
-
-    async def _find(self, name: str) -> Account:
-        found = await self.hall.books.read(partial(find_account, name=name))
-        if found is None:
-            raise Refused("absent", f"there is no player {name}")
-        return found
 
 
 def _load(connection: Connection) -> list[tuple[int, int, str]]:

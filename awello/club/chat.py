@@ -40,7 +40,7 @@ class Chat:
         seat = self.hall.seats.get(number) or self.hall.ended.get(number)
         if seat is None:
             raise Refused("gone", f"game {number} is not played, and has not just ended: nobody is at that table")
-        other = seat.people[1 - seat.table.side_of(account.number)]
+        other = seat.opponent(account.number)
         if not guest.chats:
             raise Refused("off", "you have turned chat off here: turn it on to speak")
         listening = [] if self.hall.blocks.has_blocked(other, account) else self._listeners(other)

@@ -1,4 +1,4 @@
-"""A tournament as the books have it: what is played, who entered, who plays whom, and how they stand."""
+"""A tournament as it is stored: what is played, who entered, who plays whom, and how they stand."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -92,9 +92,7 @@ class Contest:
 
     def view(self) -> Message:
         """What it is, in short."""
-        terms = self.terms.view()
-        del terms["side"]
-        told = {"tournament": self.number, "name": self.name, "system": self.system, **terms}
+        told = {"tournament": self.number, "name": self.name, "system": self.system, **self.terms.view()}
         told |= {"rounds": self.rounds, "starts": self.starts, "grace": self.grace}
         return told | {"state": self.state, "round": self.round, "entrants": len(self.people)}
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
-from awello.club.accounts import Account
+from awello.club.accounts import Account, account_of
 from awello.club.contest import CANCELLED, DOUBLE, ENDED, OPEN, PLAYING, SWISS, SYSTEMS, Contest, Fixture
-from awello.club.desk import rating_of, table_of
 from awello.club.fair_play import same_person
 from awello.club.offers import Terms
 from awello.club.pairing import Pair, rounds_without_repeats
 from awello.club.rating import pool_of
 from awello.club.schema import accounts, entries, games, pairings, tournaments
+from awello.club.stored_games import rating_of, table_of
 from awello.club.table import Refused, Table
 from awello.limits import Clock
 from awello.rules.game import Game
@@ -23,8 +23,6 @@ MOST_ROUNDS, MOST_ENTRANTS = 30, 128
 MOST_ENTERED = 8  # tournaments of one account that are not over
 LONGEST_NAME, LONGEST_GRACE = 40, 3600.0
 
-Row = Any
-
 
 # ---- what is there ---------------------------------------------------------------------------------------------------
 def load_contests(connection: Connection, *wanted: Any, last: int | None = None) -> list[Contest]:
@@ -32,10 +30,10 @@ def load_contests(connection: Connection, *wanted: Any, last: int | None = None)
     rows = connection.execute(select(tournaments).where(*wanted).order_by(tournaments.c.id.desc()).limit(last)).all()
     numbers = [row.id for row in rows]
     people: defaultdict[int, list[Account]] = defaultdict(list)
-    joined = select(entries, accounts).join(accounts, accounts.c.id == entries.c.account)
+    joined = select(entries.c.tournament, accounts).join(accounts, accounts.c.id == entries.c.account)
     entered = joined.where(entries.c.tournament.in_(numbers)).order_by(entries.c.seed, entries.c.entered, accounts.c.id)
     for row in connection.execute(entered):
-        people[row.tournament].append(Account(row.account, row.name, row.program, row.owner))
+        people[row.tournament].append(account_of(row))
     fixtures: defaultdict[int, list[Fixture]] = defaultdict(list)
     paired = select(pairings).where(pairings.c.tournament.in_(numbers))
     for row in connection.execute(paired.order_by(pairings.c.round, pairings.c.board)):
@@ -43,12 +41,12 @@ def load_contests(connection: Connection, *wanted: Any, last: int | None = None)
     return [_contest(row, people[row.id], fixtures[row.id]) for row in reversed(rows)]
 
 
-def _fixture(row: Row) -> Fixture:
+def _fixture(row: Any) -> Fixture:
     decided, points = row.first_points is not None, (row.first_points or 0.0, row.second_points or 0.0)
     return Fixture(row.first, row.second, points, row.forfeit, row.round, row.board, row.game, decided)
 
 
-def _contest(row: Row, people: Sequence[Account], fixtures: Sequence[Fixture]) -> Contest:
+def _contest(row: Any, people: Sequence[Account], fixtures: Sequence[Fixture]) -> Contest:
     terms = Terms(Game(row.game), Clock(row.base, row.increment), row.rated, tournament=row.id)
     state = row.rounds, row.starts, row.grace, row.state, row.round
     return Contest(row.id, row.name, row.system, terms, *state, tuple(people), tuple(fixtures))
@@ -175,8 +173,7 @@ def end_contest(connection: Connection, contest: Contest, state: str = ENDED) ->
 
 def bind_game(connection: Connection, table: Table, contest: Contest, fixture: Fixture) -> None:
     """Write down that a pairing is played in a game; refused if it is already, so that the game is not begun."""
-    free = pairings.c.game.is_(None), pairings.c.first_points.is_(None)
-    bound = connection.execute(update(pairings).where(*_is(contest, fixture), *free).values(game=table.number))
+    bound = connection.execute(update(pairings).where(*_is_open(contest, fixture)).values(game=table.number))
     if not bound.rowcount or find_contest(connection, contest.number).state != PLAYING:
         raise Refused("gone", f"board {fixture.board} of round {fixture.round} is no longer to be played")
 
@@ -184,8 +181,7 @@ def bind_game(connection: Connection, table: Table, contest: Contest, fixture: F
 def forfeit(connection: Connection, contest: Contest, fixture: Fixture, here: Collection[int]) -> None:
     """Who is here wins against who is not."""
     points = {"first_points": float(fixture.first in here), "second_points": float(fixture.second in here)}
-    free = pairings.c.game.is_(None), pairings.c.first_points.is_(None)
-    connection.execute(update(pairings).where(*_is(contest, fixture), *free).values(**points, forfeit=True))
+    connection.execute(update(pairings).where(*_is_open(contest, fixture)).values(**points, forfeit=True))
 
 
 def settle(connection: Connection, contest: Contest) -> None:
@@ -199,9 +195,10 @@ def settle(connection: Connection, contest: Contest) -> None:
         connection.execute(update(pairings).where(pairings.c.game == row.id).values(**points))
 
 
-def _is(contest: Contest, fixture: Fixture) -> tuple[Any, ...]:
+def _is_open(contest: Contest, fixture: Fixture) -> tuple[Any, ...]:
+    """The conditions for a pairing that has no game and no result yet."""
     here = pairings.c.tournament == contest.number, pairings.c.round == fixture.round
-    return *here, pairings.c.board == fixture.board
+    return *here, pairings.c.board == fixture.board, pairings.c.game.is_(None), pairings.c.first_points.is_(None)
 
 
 def _set(connection: Connection, contest: Contest, **values: Any) -> bool:

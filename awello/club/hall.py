@@ -20,15 +20,15 @@ from awello.club.absence import Absence
 from awello.club.accounts import Account
 from awello.club.archiving import PATIENCE, Archiver, Archiving
 from awello.club.blocks import Blocks
-from awello.club.books import Books
 from awello.club.chat import Chat
-from awello.club.conduct import Conduct
-from awello.club.desk import Desk, SaveGame, beat, last_beat, load_tables, save_tables
-from awello.club.live_games import LiveGames
+from awello.club.fair_play import Conduct
+from awello.club.indexed import Indexed
 from awello.club.lobby import Lobby
 from awello.club.offers import Message, Terms
 from awello.club.rated_positions import RatedPositions
-from awello.club.seat import Also, Guest, Seat, Telling, lay_table, load_seat, sit_down
+from awello.club.seat import Also, Guest, Seat, Telling, lay_table, load_seat
+from awello.club.store import ClubStore
+from awello.club.stored_games import SaveGame, beat, last_beat, load_tables, save_tables
 from awello.club.table import Refused, Table
 from awello.club.tournaments import Tournaments
 from awello.errors import AwelloError
@@ -45,9 +45,10 @@ Done = TypeVar("Done")
 class Hall:
     """The club while it is open."""
 
-    def __init__(self, desk: Desk, archive: Archiver | None = None, seed: int | None = None) -> None:
-        self.books, self.archive, self.chance = Books(desk, lambda: self.now()), archive, Random(seed)
-        self.seats = LiveGames()
+    def __init__(self, store: ClubStore, archive: Archiver | None = None, seed: int | None = None) -> None:
+        self.store, self.archive, self.chance = store, archive, Random(seed)
+        store.now = lambda: self.now()
+        self.seats: Indexed[Seat] = Indexed(lambda seat: seat.table.players)  # games in progress
         self.ended: OrderedDict[int, Seat] = OrderedDict()
         self.guests: set[Guest] = set()
         self.present: dict[int, set[Guest]] = defaultdict(set)  # by the number of the account
@@ -58,7 +59,7 @@ class Hall:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.lobby, self.tournaments, self.chat = Lobby(self), Tournaments(self), Chat(self)
         self.blocks, self.absence, self.conduct = Blocks(self), Absence(self), Conduct(self)
-        self.archiving = Archiving(self.books)
+        self.archiving = Archiving(self.store)
 
     def now(self) -> float:
         """The moment, in seconds since 1970; it never goes back."""
@@ -75,12 +76,12 @@ class Hall:
         self._begin(_for_ever(self.tournaments.run))
 
     async def _take_up(self) -> None:
-        """Go on with the games as the books have them; the time in which the club stood still is nobody's."""
+        """Go on with the games as they are stored; downtime is charged to neither clock."""
 
         def act(connection: Connection) -> list[Table]:
             stopped, now = last_beat(connection), self.now()
-            if self.books.failed_at is not None:  # this process knows it better than the last note does
-                stopped = max(stopped or 0.0, self.books.failed_at)
+            if self.store.failed_at is not None:  # this process knows it better than the last note does
+                stopped = max(stopped or 0.0, self.store.failed_at)
             tables = [
                 table.resume(table.since if stopped is None else stopped, now) for table in load_tables(connection)
             ]
@@ -88,24 +89,24 @@ class Hall:
             beat(connection, now)
             return tables
 
-        await asyncio.to_thread(self.books.desk.claim)
+        await asyncio.to_thread(self.store.claim)
         async with AsyncExitStack() as stack:
             for seat in list(self.seats.values()):
                 await stack.enter_async_context(seat.lock)
-            tables = {table.number: table for table in await self.books.retry(act)}
+            tables = {table.number: table for table in await self.store.retry(act)}
             for number, table in tables.items():
-                seat = self.seats.get(number) or self.seats.add(await self._seat(table))
+                seat = self.seats.get(number) or self.seats.add(number, await self._stored_seat(number))
                 seat.follow(table)
                 self.rated_positions.update(table)
                 self._tell_table(seat)
             for seat in [seat for number, seat in self.seats.items() if number not in tables]:
-                written = await self._from_books(seat.table.number)  # it ended, but nobody could be told
+                written = await self._stored_seat(seat.table.number)  # it ended, but nobody could be told
                 seat.follow(written.table)
                 self.rated_positions.update(written.table)
                 seat.after = written.after
                 await self._end(seat)
                 self._tell_table(seat)
-        self.books.failed_at = None
+        self.store.failed_at = None
 
     async def close(self) -> None:
         """Write down when the club closes, so that no time is taken from anybody."""
@@ -113,7 +114,7 @@ class Hall:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         with suppress(AwelloError):
-            await self.books.write(self._beat)
+            await self.store.write(self._beat)
 
     def _begin(self, work: Coroutine[Any, Any, Done]) -> "asyncio.Task[Done]":
         task = asyncio.create_task(work)
@@ -130,18 +131,18 @@ class Hall:
                 try:
                     await self._act(seat, lambda table: table.flag(self.now()))
                 except AwelloError:
-                    break  # the books cannot be written: at the next look
+                    break  # the database cannot be written: at the next look
 
     async def _note_the_time(self) -> None:
         """Note that the club is open, and tell what is new in the lobby, not oftener than this.
 
-        After a failure nobody knows what was written: begin again from the books.
+        After a failure nobody knows what was written: begin again from the database.
         """
         while True:
             await asyncio.sleep(PULSE)
             self.lobby.tell()
             with suppress(AwelloError):
-                await (self._take_up() if self.books.failing else self.books.write(self._beat))
+                await (self._take_up() if self.store.failing else self.store.write(self._beat))
 
     def _beat(self, connection: Connection) -> None:
         beat(connection, self.now())  # the moment at which it is written, however long it waited
@@ -162,7 +163,7 @@ class Hall:
             guest.send({"event": "game", **seat.view(self.now())})
             if account and (news := self.absence.news_for(seat, account.number)):
                 guest.send(news)
-        for offer in self.lobby.challenges.to(account.number) if account else []:
+        for offer in self.lobby.challenges.of(("to", account.number)) if account else []:
             guest.send({"event": "challenge", **offer.view()})
         self.tournaments.greet(guest)
 
@@ -190,10 +191,10 @@ class Hall:
         async def begin() -> Message:
             try:
                 act = partial(lay_table, people=people, terms=terms, now=self.now, also=also, unrated=unrated)
-                seat = await self.books.write(act)
+                seat = await self.store.write(act)
             finally:
                 self._sitting.subtract(numbers)
-            seat = self.seats.add(seat)
+            seat = self.seats.add(seat.table.number, seat)
             self._tell_table(seat)
             self.lobby.change()
             return {"game": seat.table.number}
@@ -204,8 +205,8 @@ class Hall:
     async def move(self, guest: Guest, number: int, ply: int, move: str) -> Message:
         """Play a move; one that was played already, and is sent again after a break, is acknowledged again."""
         account, seat = guest.member, self._playing(number)
-        names = seat.names
-        if 0 <= ply < len(names) and names[ply].lower() == move.lower() and self._side_at(seat, ply, account):
+        played = 0 <= ply < len(seat.names) and seat.names[ply].lower() == move.lower()
+        if played and seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS:
             return self._standing(seat)
         arrival = self.now() if guest.received is None else min(self.now(), self._started + guest.received)
 
@@ -244,7 +245,7 @@ class Hall:
 
     async def watch(self, guest: Guest, number: int) -> Message:
         """Be told of a game, whoever plays it."""
-        seat = self.seats.get(number) or self.ended.get(number) or await self._from_books(number)
+        seat = self.seats.get(number) or self.ended.get(number) or await self._stored_seat(number)
         if not seat.table.over:
             seat.watchers.add(guest)
             guest.watching.add(number)
@@ -283,15 +284,15 @@ class Hall:
 
     async def _act(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
         """Change a game, to the end even if whoever asked for it is gone by then."""
-        self.books.check()
+        self.store.check()
         return await asyncio.shield(self._begin(self._change(seat, change)))
 
     async def _change(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
-        """First in the books, then in the hall, then everybody concerned is told."""
+        """First in the database, then in the hall, then everybody concerned is told."""
         async with seat.lock:
             after = change(seat.table)
             if after is not seat.table:
-                rated = await self.books.write(SaveGame(after))
+                rated = await self.store.write(SaveGame(after))
                 self.counts["moves"] += len(after.moves) - len(seat.table.moves)
                 seat.follow(after)
                 self.rated_positions.update(after)
@@ -304,7 +305,7 @@ class Hall:
     async def _end(self, seat: Seat) -> None:
         number = seat.table.number
         self.counts["games ended"] += 1
-        self.seats.remove(number)
+        self.seats.take(number)
         self.ended[number] = seat
         while len(self.ended) > REMEMBERED:
             self.ended.popitem(last=False)
@@ -327,17 +328,8 @@ class Hall:
             raise Refused("over", f"game {number} is over: {seat.table.reason or 'the board has decided'}")
         raise Refused("absent", f"no game {number} is played")
 
-    @staticmethod
-    def _side_at(seat: Seat, ply: int, account: Account) -> bool:
-        """Whether the move at a ply was this account's; passes count as plies."""
-        return seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS
-
-    # ---- books -------------------------------------------------------------------------------------------------------
-    async def _seat(self, table: Table) -> Seat:
-        return await self.books.read(partial(sit_down, table=table))
-
-    async def _from_books(self, number: int) -> Seat:
-        seat = await self.books.read(partial(load_seat, number=number))
+    async def _stored_seat(self, number: int) -> Seat:
+        seat = await self.store.fetch(partial(load_seat, number=number))
         if seat is None:
             raise Refused("absent", f"there is no game {number}")
         return seat
@@ -370,7 +362,7 @@ class Hall:
 
     def may_play(self, account: Account, terms: Terms) -> None:
         """Refuse one game more than an account may play, and rated ones after it has left too many early."""
-        if self.seats.count(account.number) + self._sitting[account.number] >= _most_games(account):
+        if len(self.seats.of(account.number)) + self._sitting[account.number] >= _most_games(account):
             raise Refused("many", f"{account.name} plays {_most_games(account)} games already: end one first")
         self.conduct.check(account, terms)
 

@@ -8,11 +8,16 @@ clock can be gained, however many moves a game has.
 
 from dataclasses import dataclass
 
-from awello.club.pace import expected_seconds
 from awello.limits import Clock
 
+MOVES = 30  # of a player in a typical game
 MOST_LAG = 0.5  # seconds of compensation for one move
 RESERVE = 1 / 12  # of the clock and its increments, that moves give back to the quota
+
+
+def expected_seconds(control: Clock) -> float:
+    """The time a player has for a typical game, increments included: how fast a time control is."""
+    return control.seconds + MOVES * control.increment
 
 
 def full_quota(control: Clock) -> float:

@@ -5,10 +5,11 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from awello.club.accounts import Account, find_account
-from awello.club.desk import rating_of
-from awello.club.offers import Message, Offer, Offers, Terms
+from awello.club.indexed import Indexed
+from awello.club.offers import Message, Offer, Terms
 from awello.club.rating import Rating, pool_of
 from awello.club.seat import Guest, Telling
+from awello.club.stored_games import rating_of
 from awello.club.table import Refused
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class Lobby:
 
     def __init__(self, hall: "Hall") -> None:
         self.hall = hall
-        self.seeks, self.challenges = Offers(), Offers()
+        self.seeks: Indexed[Offer] = Indexed(lambda offer: offer.keys)
+        self.challenges: Indexed[Offer] = Indexed(lambda offer: offer.keys)
         self._news = False  # whether something has changed since everybody was told
         self._seen: Message | None = None  # what everybody may see, until something changes
         self._numbers = count(1)
@@ -38,13 +40,13 @@ class Lobby:
         rating = await self._rating(account, terms)
         self._must_be_here(account)
         self.hall.may_play(account, terms)
-        for offer in self.seeks.like(terms):
+        for offer in self.seeks.of(terms.pool):
             if offer.account.number != account.number and offer.terms.fits(terms) and self._can_meet(account, offer):
                 return await self._take(account, offer, terms.side)
-        if len(self.seeks.by(account.number)) >= MOST_SEEKS:
+        if len(self.seeks.of(("by", account.number))) >= MOST_SEEKS:
             raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
         offer = Offer(next(self._numbers), account, terms, None, rating)
-        self.seeks.add(offer)
+        self.seeks.add(offer.number, offer)
         self.change()
         return {"seek": offer.number}
 
@@ -64,7 +66,7 @@ class Lobby:
         """Offer a game to somebody who is here."""
         account = guest.member
         terms.check()
-        other = await self.hall.books.read(partial(find_account, name=name))
+        other = await self.hall.store.fetch(partial(find_account, name=name))
         rating = await self._rating(account, terms)
         self._must_be_here(account)
         self.hall.may_play(account, terms)
@@ -73,12 +75,12 @@ class Lobby:
         if other.number == account.number:
             raise Refused("self", "you cannot challenge yourself")
         self.hall.blocks.check(other, account)
-        if len(self.challenges.by(account.number)) >= MOST_CHALLENGES:
+        if len(self.challenges.of(("by", account.number))) >= MOST_CHALLENGES:
             raise Refused("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
-        if len(self.challenges.to(other.number)) >= MOST_CHALLENGED:
+        if len(self.challenges.of(("to", other.number))) >= MOST_CHALLENGED:
             raise Refused("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
         offer = Offer(next(self._numbers), account, terms, other, rating)
-        self.challenges.add(offer)
+        self.challenges.add(offer.number, offer)
         self.hall.tell_account(other.number, {"event": "challenge", **offer.view()})
         return {"challenge": offer.number}
 
@@ -94,7 +96,7 @@ class Lobby:
         elif self.challenges.take(number):
             for person in (offer.account, offer.to):
                 if person and person.number != account.number:
-                    self.hall.tell_account(person.number, {"event": "declined", "number": number, "by": account.name})
+                    self._tell_declined(person, offer, account)
         return {}
 
     async def _take(self, account: Account, offer: Offer, side: int | None) -> Message:
@@ -113,19 +115,20 @@ class Lobby:
     def withdraw(self, account: Account) -> None:
         """Take back all that somebody offers."""
         for offers in (self.seeks, self.challenges):
-            for offer in offers.by(account.number):
+            for offer in offers.of(("by", account.number)):
                 offers.take(offer.number)
                 if offer.to:
-                    gone = {"event": "declined", "number": offer.number, "by": account.name}
-                    self.hall.tell_account(offer.to.number, gone)
+                    self._tell_declined(offer.to, offer, account)
 
     def decline_all(self, account: Account, other: Account) -> None:
         """Decline every challenge of an account to another one."""
-        for offer in self.challenges.by(account.number):
+        for offer in self.challenges.of(("by", account.number)):
             if offer.to == other:
                 self.challenges.take(offer.number)
-                gone = {"event": "declined", "number": offer.number, "by": other.name}
-                self.hall.tell_account(account.number, gone)
+                self._tell_declined(account, offer, other)
+
+    def _tell_declined(self, account: Account, offer: Offer, by: Account) -> None:
+        self.hall.tell_account(account.number, {"event": "declined", "number": offer.number, "by": by.name})
 
     def _can_meet(self, account: Account, offer: Offer) -> bool:
         """Whether a seek can be paired now; one that cannot does not keep others waiting."""
@@ -138,7 +141,7 @@ class Lobby:
 
     async def _rating(self, account: Account, terms: Terms) -> Rating:
         pool = pool_of(terms.game, terms.control)
-        return await self.hall.books.read(partial(rating_of, account=account.number, pool=pool))
+        return await self.hall.store.fetch(partial(rating_of, account=account.number, pool=pool))
 
     def view(self) -> Message:
         """What everybody may see: offers to all, the games that are played, and who is here."""

@@ -1,10 +1,10 @@
 """What is offered in the hall: a game on some terms, to everybody or to one."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
 from awello.club.accounts import Account
-from awello.club.groups import Groups
 from awello.club.rating import Rating
 from awello.club.table import Refused
 from awello.limits import Clock
@@ -46,7 +46,7 @@ class Terms:
     def view(self) -> Message:
         """For those who are told."""
         control = {"seconds": self.control.seconds, "increment": self.control.increment}
-        return {"kind": str(self.game), "control": control, "rated": self.rated, "side": self.side}
+        return {"kind": str(self.game), "control": control, "rated": self.rated}
 
 
 @dataclass(frozen=True)
@@ -60,55 +60,12 @@ class Offer:
     rating: Rating = field(default_factory=Rating)
     """What whoever offers it is worth in such games."""
 
+    @property
+    def keys(self) -> tuple[Hashable, ...]:
+        """What it is found by: who made it, whom it is made to, and what is to be played."""
+        return ("by", self.account.number), ("to", self.to and self.to.number), self.terms.pool
+
     def view(self) -> Message:
         """For those who are told."""
         who = {"from": self.account.name, "program": self.account.program}
-        worth = {"rating": round(self.rating.mean), "sure": not self.rating.provisional}
-        return {"number": self.number, **who, **worth, **self.terms.view()}
-
-
-class Offers(dict[int, Offer]):
-    """Offers by number, by the account that made them, by the one they are made to, and by what is to be played.
-
-    Add and remove them by `add` and `take` alone.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._makers: Groups[Offer] = Groups()
-        self._targets: Groups[Offer] = Groups()
-        self._pools: Groups[Offer] = Groups()
-
-    def add(self, offer: Offer) -> None:
-        """Add an offer."""
-        self[offer.number] = offer
-        for groups, key in self._keys(offer):
-            groups.add(key, offer.number, offer)
-
-    def take(self, number: int) -> Offer | None:
-        """Remove an offer: an offer can be taken once."""
-        offer = self.pop(number, None)
-        if offer:
-            for groups, key in self._keys(offer):
-                groups.remove(key, number)
-        return offer
-
-    def _keys(self, offer: Offer) -> list[tuple[Groups[Offer], Any]]:
-        target = offer.to.number if offer.to else None
-        return [
-            (self._makers, offer.account.number),
-            (self._targets, target),
-            (self._pools, offer.terms.pool),
-        ]
-
-    def by(self, account: int) -> list[Offer]:
-        """The offers that an account has made."""
-        return self._makers.of(account)
-
-    def to(self, account: int) -> list[Offer]:
-        """The offers that were made to an account."""
-        return self._targets.of(account)
-
-    def like(self, terms: Terms) -> list[Offer]:
-        """The offers of the same game, time control and kind."""
-        return self._pools.of(terms.pool)
+        return {"number": self.number, **who, **self.rating.view(), **self.terms.view(), "side": self.terms.side}

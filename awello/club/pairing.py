@@ -6,8 +6,16 @@ Everything here follows from what was played before; nothing is left to chance, 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
+from operator import mul
 
-from awello.club.matching import cheapest_pairs
+from awello.club import NEEDS_EXTRA
+from awello.errors import ConfigError
+
+try:
+    import networkx
+except ImportError:
+    raise ConfigError(NEEDS_EXTRA) from None
 
 MOST_UNEVEN = 2  # how much oftener somebody may move first than second, or the other way round
 
@@ -55,12 +63,8 @@ def round_robin(players: Sequence[int], twice: bool = False) -> list[list[Pair]]
             ahead, behind = circle[(turn + step) % size], circle[(turn - step) % size]
             pairs.append((ahead, behind) if step % 2 else (behind, ahead))
         rounds.append(pairs[1:] + pairs[:1] if last is None else pairs)  # a bye comes last
-    return rounds + [[_turned(pair) for pair in pairs] for pairs in rounds] if twice else rounds
-
-
-def _turned(pair: Pair) -> Pair:
-    """The same pair with the sides changed."""
-    return pair if pair[1] is None else (pair[1], pair[0])
+    turned: list[list[Pair]] = [[(a, b) if b is None else (b, a) for a, b in pairs] for pairs in rounds]
+    return rounds + turned if twice else rounds
 
 
 def rounds_without_repeats(players: int) -> int:
@@ -111,26 +115,30 @@ def swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[Pair]
     seats: list[int | None] = [*order, *([None] if len(order) % 2 else [])]
     equals = Counter(past[player].points for player in order)
     fewest = min(equals, default=0.0)
-    demands = [[_demands(one, other, past, equals, fewest) for other in seats] for one in seats]
-    partners = cheapest_pairs(_in_order(demands))
+    demands = {
+        (a, b): _demands(seats[a], seats[b], past, equals, fewest) for a, b in combinations(range(len(seats)), 2)
+    }
     pairs: list[Pair] = []
-    for number, partner in enumerate(partners):
-        if number < partner:
-            one, other = order[number], seats[partner]
-            pairs.append((one, None) if other is None else _sides(one, other, past, len(pairs)))
+    for a, b in cheapest_pairs(_in_order(demands)):
+        one, other = order[a], seats[b]
+        pairs.append((one, None) if other is None else _sides(one, other, past, len(pairs)))
     return sorted(pairs, key=lambda pair: pair[1] is None)  # a bye comes last
+
+
+def cheapest_pairs(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
+    """Pair all numbers at the least total cost, by Edmonds' blossom algorithm; whole numbers of any size are exact."""
+    graph = networkx.Graph()
+    graph.add_weighted_edges_from((one, other, -cost) for (one, other), cost in costs.items())
+    return sorted((min(pair), max(pair)) for pair in networkx.max_weight_matching(graph, maxcardinality=True))
 
 
 def _demands(
     one: int | None, other: int | None, past: Mapping[int, Past], equals: Mapping[float, int], fewest: float
 ) -> tuple[int, ...]:
     """What is wrong with a pair, the worst first."""
-    if one == other:
-        return (0,) * 6
-    if one is None or other is None:
-        player = one if other is None else other
-        assert player is not None
-        mine = past[player]
+    assert one is not None  # the bye comes last
+    if other is None:
+        mine = past[one]
         return mine.met[None], 0, int(2 * (mine.points - fewest)), 0, 0, len(past) - mine.rank
     a, b = past[one], past[other]
     uneven = min(a.lean, b.lean) >= MOST_UNEVEN or max(a.lean, b.lean) <= -MOST_UNEVEN
@@ -141,14 +149,13 @@ def _demands(
     return a.met[other], int(uneven), 0, apart**2, sides, halves
 
 
-def _in_order(demands: Sequence[Sequence[Sequence[int]]]) -> list[list[int]]:
+def _in_order(demands: Mapping[tuple[int, int], Sequence[int]]) -> dict[tuple[int, int], int]:
     """One number for several demands: all of a later one together weigh less than one of an earlier one."""
-    weights = [1]
+    weights, players = [1], 1 + max((b for _, b in demands), default=0)
     for level in range(5, 0, -1):
-        most = max((each[level] for row in demands for each in row), default=0)
-        weights.append(weights[-1] * (1 + most * len(demands) // 2))
-    weights.reverse()
-    return [[sum(weight * part for weight, part in zip(weights, each, strict=True)) for each in row] for row in demands]
+        most = max((each[level] for each in demands.values()), default=0)
+        weights.insert(0, weights[0] * (1 + most * players // 2))
+    return {pair: sum(map(mul, weights, each)) for pair, each in demands.items()}
 
 
 def _sides(one: int, other: int, past: Mapping[int, Past], board: int) -> Pair:

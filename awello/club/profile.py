@@ -1,4 +1,4 @@
-"""What the books tell of one account: its ratings, its last games, and all its games to take home."""
+"""What is stored of one account: its ratings, its last games, and all its games for export."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, or_, select
 
 from awello.club.accounts import Account
-from awello.club.desk import record_of, table_of
 from awello.club.rating import SURE
 from awello.club.schema import accounts, changes, games, ratings
+from awello.club.stored_games import record_of, table_of
 from awello.club.table import ABORTED
 from awello.record import Record
 
@@ -43,24 +43,11 @@ def last_games(connection: Connection, account: int, limit: int, before: int | N
         table = table_of(row)
         side = table.side_of(account)
         change = changed.get((row.id, side))
-        decided = table.over and not table.reason
-        found.append(
-            {
-                "number": row.id,
-                "game": str(table.game),
-                "players": (row.first_name, row.second_name),
-                "side": side,
-                "seconds": row.base,
-                "increment": row.increment,
-                "rated": row.rated,
-                "begun": row.begun,
-                "over": table.over,
-                "winner": table.winner if table.over else None,
-                "score": table.position.score() if decided else None,
-                "reason": table.reason,
-                "change": round(change.after) - round(change.before) if change else None,
-            }
-        )
+        told = {"number": row.id, "game": str(table.game), "players": (row.first_name, row.second_name), "side": side}
+        told |= {"seconds": row.base, "increment": row.increment, "rated": row.rated, "begun": row.begun}
+        told |= {"over": table.over, "winner": table.winner if table.over else None, "reason": table.reason}
+        told["score"] = table.position.score() if table.over and not table.reason else None
+        found.append(told | {"change": round(change.after) - round(change.before) if change else None})
     return found
 
 

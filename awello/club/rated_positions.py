@@ -55,11 +55,6 @@ class RatedPositions:
             self._keys.update(keys)
 
 
-def _board(game: Game) -> int:
-    """What tells boards apart: the size of Othello's; Awalé has one for all variants."""
-    return game.size
-
-
 def _seen(game: Game) -> int:
     """The bits of a word that tell positions apart: all but those of captured seeds."""
     return int(ROW) if game >= Game.ABAPA else FULL
@@ -68,7 +63,7 @@ def _seen(game: Game) -> int:
 def _key(position: Position) -> Key:
     own, opp = position.canonical()
     seen = _seen(position.game)
-    return _board(position.game), own & seen, opp & seen
+    return position.game.size, own & seen, opp & seen
 
 
 def _keys_of(table: Table, old: list[Key]) -> list[Key]:
@@ -81,7 +76,7 @@ def _keys_of(table: Table, old: list[Key]) -> list[Key]:
         before = _key(replay(Position.start(table.game), table.moves[:-1])[1])
     words = np.empty((MOST_MOVES, 2), np.uint64)
     count = canonical_children(int(table.game), U(position.own), U(position.opp), words)
-    board, seen = _board(table.game), _seen(table.game)
+    board, seen = table.game.size, _seen(table.game)  # Awalé has one size for all variants
     children = [(board, own, opp) for own, opp in (words[:count] & U(seen)).tolist()]
     before_pass = [_key(Position(table.game, position.opp, position.own))] if table.moves[-1] == PASS else []
     return [here, before, *children, *before_pass]

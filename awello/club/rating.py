@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from awello.club import NEEDS_EXTRA
-from awello.club.pace import expected_seconds
+from awello.club.lag import expected_seconds
 from awello.errors import ConfigError
 from awello.limits import Clock
 from awello.rules.game import Game
@@ -37,6 +37,10 @@ class Rating:
     def provisional(self) -> bool:
         """Whether too few games have been played to be sure."""
         return self.doubt > SURE
+
+    def view(self) -> dict[str, int | bool]:
+        """For those who are told."""
+        return {"rating": round(self.mean), "sure": not self.provisional}
 
     def __str__(self) -> str:
         return f"{round(self.mean)}{'?' if self.provisional else ''}"

@@ -1,14 +1,10 @@
 """The tables of the club."""
 
-from collections.abc import Callable
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
-    Column,
     Connection,
     Float,
-    ForeignKey,
     Index,
     Integer,
     LargeBinary,
@@ -18,167 +14,134 @@ from sqlalchemy import (
     Text,
 )
 
-from awello.archive.database import Schema, state_of
+from awello.storage.columns import identifier, keys, optional, references, required
+from awello.storage.migrations import Schema
 
 metadata = MetaData()
 accounts = Table(
     "accounts",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("key", Text, nullable=False, unique=True),  # the name in small letters
-    Column("program", Boolean, nullable=False),
-    Column("owner", ForeignKey("accounts.id")),  # of a program
-    Column("password", Text),  # hashed; a program has none
-    Column("created", Float, nullable=False),
-    Column("closed", Boolean, nullable=False, default=False),
+    identifier(),
+    *required(Text, "name"),
+    *required(Text, "key", unique=True),  # the name in lower case
+    *required(Boolean, "program", "closed"),
+    *references("accounts", "owner"),  # of a program
+    *optional(Text, "password"),  # hashed; a program has none
+    *required(Float, "created"),
 )
 sessions = Table(
     "sessions",
     metadata,
-    Column("digest", LargeBinary, primary_key=True),
-    Column("account", ForeignKey("accounts.id"), nullable=False, index=True),
-    Column("expires", Float, nullable=False),
+    *keys(LargeBinary, "digest"),
+    *references("accounts", "account", nullable=False, index=True),
+    *required(Float, "expires"),
 )
 tokens = Table(
     "tokens",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("digest", LargeBinary, nullable=False, unique=True),
-    Column("account", ForeignKey("accounts.id"), nullable=False, index=True),
-    Column("label", Text, nullable=False),
-    Column("created", Float, nullable=False),
+    identifier(),
+    *required(LargeBinary, "digest", unique=True),
+    *references("accounts", "account", nullable=False, index=True),
+    *required(Text, "label"),
+    *required(Float, "created"),
 )
 tournaments = Table(
     "tournaments",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("system", Text, nullable=False),
-    Column("game", SmallInteger, nullable=False),
-    Column("base", Float, nullable=False),
-    Column("increment", Float, nullable=False),
-    Column("rated", Boolean, nullable=False),
-    Column("rounds", Integer, nullable=False),  # of a round robin 0 until it begins
-    Column("starts", Float, nullable=False),
-    Column("grace", Float, nullable=False),  # seconds in which players must come
-    Column("state", Text, nullable=False, index=True),
-    Column("round", Integer, nullable=False),  # that is played; 0 before the first
+    identifier(),
+    *required(Text, "name", "system"),
+    *required(SmallInteger, "game"),
+    *required(Float, "base", "increment", "starts", "grace"),  # grace: seconds in which players must come
+    *required(Boolean, "rated"),
+    *required(Integer, "rounds"),  # of a round robin 0 until it begins
+    *required(Text, "state", index=True),
+    *required(Integer, "round"),  # that is played; 0 before the first
 )
 entries = Table(
     "entries",
     metadata,
-    Column("tournament", ForeignKey("tournaments.id"), primary_key=True),
-    Column("account", ForeignKey("accounts.id"), primary_key=True, index=True),
-    Column("entered", Float, nullable=False),
-    Column("seed", Integer),  # from 1, the highest rating first; known when it begins
-    Column("network", Text),  # from which it was entered, until it begins; none for this machine's own
+    *references("tournaments", "tournament", primary_key=True),
+    *references("accounts", "account", primary_key=True, index=True),
+    *required(Float, "entered"),
+    *optional(Integer, "seed"),  # from 1, the highest rating first; known when it begins
+    *optional(Text, "network"),  # from which it was entered, until it begins; none for this machine's own
 )
 games = Table(
     "games",
     metadata,
-    Column("id", Integer, primary_key=True, autoincrement=False),
-    Column("game", SmallInteger, nullable=False),
-    Column("first", ForeignKey("accounts.id"), nullable=False, index=True),
-    Column("second", ForeignKey("accounts.id"), nullable=False, index=True),
-    Column("base", Float, nullable=False),
-    Column("increment", Float, nullable=False),
-    Column("rated", Boolean, nullable=False),
-    Column("begun", Float, nullable=False),
-    Column("since", Float, nullable=False),
-    Column("first_left", Float, nullable=False),
-    Column("second_left", Float, nullable=False),
-    Column("moves", LargeBinary, nullable=False),  # a byte each, 255 for a pass
-    Column("seconds", LargeBinary, nullable=False),  # four bytes each
-    Column("offer", SmallInteger),
-    Column("over", Boolean, nullable=False),
-    Column("loser", SmallInteger),
-    Column("reason", Text, nullable=False),
-    Column("archived", Boolean, nullable=False, default=False),
-    Column("tournament", ForeignKey("tournaments.id")),
+    identifier(autoincrement=False),
+    *required(SmallInteger, "game"),
+    *references("accounts", "first", "second", nullable=False, index=True),
+    *required(Float, "base", "increment", "begun", "since", "first_left", "second_left"),
+    *required(Boolean, "rated", "over", "archived"),
+    *required(LargeBinary, "moves", "seconds"),  # a byte per move, 255 for a pass; four bytes per time
+    *optional(SmallInteger, "offer", "loser"),
+    *required(Text, "reason"),
+    *references("tournaments", "tournament"),
     Index("games_by_state", "over", "archived"),
     Index("games_by_pair", "first", "second", "begun"),
 )
 pairings = Table(
     "pairings",
     metadata,
-    Column("tournament", ForeignKey("tournaments.id"), primary_key=True),
-    Column("round", Integer, primary_key=True),
-    Column("board", Integer, primary_key=True),
-    Column("first", ForeignKey("accounts.id"), nullable=False),
-    Column("second", ForeignKey("accounts.id")),  # none for a bye
-    Column("game", ForeignKey("games.id"), unique=True),  # none until both are here
-    Column("first_points", Float),  # none until it is decided
-    Column("second_points", Float),
-    Column("forfeit", Boolean, nullable=False, default=False),
+    *references("tournaments", "tournament", primary_key=True),
+    *keys(Integer, "round", "board"),
+    *references("accounts", "first", nullable=False),
+    *references("accounts", "second"),  # none for a bye
+    *references("games", "game", unique=True),  # none until both are here
+    *optional(Float, "first_points", "second_points"),  # none until it is decided
+    *required(Boolean, "forfeit"),
 )
 ratings = Table(
     "ratings",
     metadata,
-    Column("account", ForeignKey("accounts.id"), primary_key=True),
-    Column("pool", Text, primary_key=True),
-    Column("mean", Float, nullable=False),
-    Column("doubt", Float, nullable=False),
-    Column("wins", Integer, nullable=False),
-    Column("draws", Integer, nullable=False),
-    Column("losses", Integer, nullable=False),
+    *references("accounts", "account", primary_key=True),
+    *keys(Text, "pool"),
+    *required(Float, "mean", "doubt"),
+    *required(Integer, "wins", "draws", "losses"),
     Index("ladder", "pool", "mean"),
 )
 changes = Table(
     "changes",
     metadata,
-    Column("game", ForeignKey("games.id"), primary_key=True),
-    Column("side", SmallInteger, primary_key=True),
-    Column("before", Float, nullable=False),
-    Column("after", Float, nullable=False),
+    *references("games", "game", primary_key=True),
+    *keys(SmallInteger, "side"),
+    *required(Float, "before", "after"),
 )
 blocks = Table(
-    "blocks",
-    metadata,
-    Column("account", ForeignKey("accounts.id"), primary_key=True),
-    Column("blocked", ForeignKey("accounts.id"), primary_key=True),
-    Column("created", Float, nullable=False),
+    "blocks", metadata, *references("accounts", "account", "blocked", primary_key=True), *required(Float, "created")
 )
 audit = Table(
     "audit",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("moment", Float, nullable=False, index=True),
-    Column("account", Integer),
-    Column("address", Text, nullable=False),
-    Column("what", Text, nullable=False),
+    identifier(),
+    *required(Float, "moment", index=True),
+    *optional(Integer, "account"),
+    *required(Text, "address", "what"),
 )
-pulse = Table("pulse", metadata, Column("moment", Float, nullable=False))
-
-writer = Table(  # one row: the server that may write, and its last transaction
-    "writer",
-    metadata,
-    Column("epoch", Integer, nullable=False),  # one more each time a server opens the club
-    Column("batch", BigInteger, nullable=False),
+pulse = Table("pulse", metadata, *required(Float, "moment"))  # one row: when the club was last known to be open
+writer = Table(  # one row: the epoch, one more each time a server opens the club, and its last transaction
+    "writer", metadata, *required(Integer, "epoch"), *required(BigInteger, "batch")
 )
-known_devices = Table(  # devices and networks from which somebody has logged in
+known_devices = Table(  # devices and networks that have been used to log in
     "known_devices",
     metadata,
-    Column("account", ForeignKey("accounts.id"), primary_key=True),
-    Column("digest", LargeBinary, primary_key=True),
-    Column("expires", Float, nullable=False),
+    *references("accounts", "account", primary_key=True),
+    *keys(LargeBinary, "digest"),
+    *required(Float, "expires"),
 )
 
 
 def add_writer_and_devices(connection: Connection) -> None:
-    """Add the tables that tell who may write, and where accounts have been used."""
+    """Add the epoch of the server that may write, and the devices that accounts were used on."""
     metadata.create_all(connection, [writer, known_devices])
 
 
 def add_fair_play(connection: Connection) -> None:
-    """Blocked players, the networks of entrants, and a quick way to the games of a pair."""
+    """Add blocked players, the networks of entrants, and an index of the games of a pair."""
     blocks.create(connection)
     connection.exec_driver_sql("ALTER TABLE entries ADD COLUMN network TEXT")
     next(index for index in games.indexes if index.name == "games_by_pair").create(connection)
 
 
-STEPS: list[Callable[[Connection], None]] = [  # what a club of the first version lacks, in order
-    add_writer_and_devices,
-    add_fair_play,
-]
-CLUB = Schema("club", metadata, state_of(metadata), STEPS, durable=True, private=True)
+CLUB = Schema("club", metadata, (add_writer_and_devices, add_fair_play), durable=True, private=True)

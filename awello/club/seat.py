@@ -10,12 +10,12 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from awello.club.accounts import Account
-from awello.club.desk import add_table, changed_by, rating_of, table_of
+from awello.club.accounts import Account, account_of
 from awello.club.fair_play import MOST_RATED_PER_PAIR, REPEATS, rated_today
 from awello.club.offers import Message, Terms
 from awello.club.rating import Rating, pool_of
 from awello.club.schema import accounts, games
+from awello.club.stored_games import add_table, changed_by, rating_of, table_of
 from awello.club.table import Refused, Table, new_table
 from awello.position import Position, format_position
 from awello.rules.game import Game
@@ -87,6 +87,10 @@ class Seat:
         self._add_names(table.moves[len(self.names) :])
         self.table = table
 
+    def opponent(self, account: int) -> Account:
+        """Whom an account plays; refused if it does not play here."""
+        return self.people[1 - self.table.side_of(account)]
+
     def _add_names(self, moves: Sequence[int]) -> None:
         movers = _movers(self.table.game)
         self.names += [movers[ply % 2].format_move(move) for ply, move in enumerate(moves, len(self.names))]
@@ -94,24 +98,17 @@ class Seat:
     def view(self, now: float) -> Message:
         """The whole game, for those who are told."""
         table = self.table
+        after = [None, None] if self.after is None else [round(rating) for rating in self.after]
         players = [
-            {
-                "name": person.name,
-                "program": person.program,
-                "rating": round(rating.mean),
-                "sure": not rating.provisional,
-                "after": None if after is None else round(after),
-            }
-            for person, rating, after in zip(self.people, self.ratings, self.after or (None, None), strict=True)
+            {"name": person.name, "program": person.program, **rating.view(), "after": then}
+            for person, rating, then in zip(self.people, self.ratings, after, strict=True)
         ]
         position = table.position
         legal = [] if table.over else [position.format_move(move) for move in position.legal_moves()]
-        terms = Terms(table.game, table.control, table.rated).view()
-        del terms["side"]
         return {
             "game": table.number,
             "tournament": table.tournament,
-            **terms,
+            **Terms(table.game, table.control, table.rated).view(),
             "unrated": self.unrated,
             "players": players,
             "ply": len(table.moves),
@@ -176,7 +173,7 @@ def sit_down(connection: Connection, table: Table, people: tuple[Account, Accoun
     """A game as the hall has it: who plays, and what they are worth."""
     if people is None:
         asked = select(accounts).where(accounts.c.id.in_(table.players))
-        rows = {row.id: Account(row.id, row.name, row.program, row.owner) for row in connection.execute(asked)}
+        rows = {row.id: account_of(row) for row in connection.execute(asked)}
         people = rows[table.players[0]], rows[table.players[1]]
     pool = pool_of(table.game, table.control)
     first, second = (rating_of(connection, number, pool) for number in table.players)

@@ -12,7 +12,6 @@ from awello.club.lag import MOST_LAG, LagQuota, new_quota, resumed_quota
 from awello.errors import AwelloError
 from awello.limits import Clock
 from awello.position import Position
-from awello.record import Record
 from awello.rules.game import PASS, Game
 
 RESIGNED, TIME, AGREED, ABORTED = "resigned", "ran out of time", "a draw was agreed", "was not begun"
@@ -121,12 +120,6 @@ class Table:
         except AwelloError:
             return False
         return True
-
-    def record(self, names: tuple[str, str], **tags: str) -> Record:
-        """The game as the archive keeps it."""
-        sides = dict(zip(self.game.sides, names, strict=True))
-        start = Position.start(self.game)
-        return Record(start, self.moves, self.seconds, (), sides | tags, self.loser, self.reason)
 
     # ---- what players do ---------------------------------------------------------------------------------------------
     def play(self, account: int, ply: int, move: str, now: float, lag: float = 0.0) -> "Table":

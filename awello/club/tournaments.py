@@ -1,8 +1,8 @@
 """The organiser of tournaments in the hall: begins them, pairs rounds, begins games, and tells how everybody stands.
 
-Nothing is remembered here that the books do not have.  At every look each tournament is read, and what is due by then
-is done, each thing in one transaction: a game is written together with its pairing, and what comes of it is found in
-the books.  So it does not matter when the club was closed or killed.  Who was waited for is waited for anew.
+Nothing is remembered here that is not stored.  At every look each tournament is read, and what is due by then is done,
+each thing in one transaction: a game is written together with its pairing, and its result is found in the database.
+So it does not matter when the club was closed or killed.  Who was waited for is waited for anew.
 """
 
 import asyncio
@@ -11,20 +11,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from awello.club import entries
 from awello.club.contest import OPEN, PLAYING, Contest, Fixture
-from awello.club.entries import (
-    begin_contest,
-    begin_round,
-    bind_game,
-    end_contest,
-    enter_contest,
-    find_contest,
-    forfeit,
-    leave_contest,
-    load_contests,
-    settle,
-    unfinished,
-)
 from awello.club.offers import Message
 from awello.club.seat import Guest
 from awello.errors import AwelloError
@@ -51,25 +39,25 @@ class Tournaments:
     # ---- what guests ask for -----------------------------------------------------------------------------------------
     async def join(self, guest: Guest, which: int | str) -> Message:
         """Enter a tournament that has not begun."""
-        entry = partial(enter_contest, which=which, account=guest.member, network=guest.network)
-        contest = await self.hall.books.write(entry)
+        entry = partial(entries.enter_contest, which=which, account=guest.member, network=guest.network)
+        contest = await self.hall.store.write(entry)
         self.wake()
         return contest.view()
 
     async def withdraw(self, guest: Guest, which: int | str) -> Message:
         """Leave a tournament that has not begun."""
-        contest = await self.hall.books.write(partial(leave_contest, which=which, account=guest.member))
+        contest = await self.hall.store.write(partial(entries.leave_contest, which=which, account=guest.member))
         self.wake()
         return contest.view()
 
     async def show(self, which: int | str) -> Message:
         """All of a tournament."""
-        contest: Contest = await self.hall.books.read(partial(find_contest, which=which))
+        contest: Contest = await self.hall.store.fetch(partial(entries.find_contest, which=which))
         return contest.whole()
 
     async def list(self, guest: Guest) -> Message:
         """The last tournaments in short, those that somebody entered, and what time it is here."""
-        contests: list[Contest] = await self.hall.books.read(partial(load_contests, last=SHOWN))
+        contests: list[Contest] = await self.hall.store.fetch(partial(entries.load_contests, last=SHOWN))
         entered = [contest.number for contest in contests if guest.account in contest.people]
         return {"tournaments": [contest.view() for contest in contests], "entered": entered, "now": self.hall.now()}
 
@@ -97,7 +85,7 @@ class Tournaments:
             self._news.clear()
 
     async def _look(self) -> None:
-        for contest in await self.hall.books.read(partial(unfinished, known=list(self.contests))):
+        for contest in await self.hall.store.fetch(partial(entries.unfinished, known=list(self.contests))):
             try:
                 await self._carry_on(contest)
             except AwelloError:
@@ -112,18 +100,18 @@ class Tournaments:
             self._tell(contest)
             before = contest
             if await self._step(contest):
-                contest = await self.hall.books.read(partial(find_contest, which=contest.number))
+                contest = await self.hall.store.fetch(partial(entries.find_contest, which=contest.number))
 
     async def _step(self, contest: Contest) -> bool:
         """Do what is due as a tournament stands; whether there was something."""
         if contest.state == OPEN and contest.starts <= self.hall.now():
-            await self.hall.books.write(partial(begin_contest, number=contest.number))
+            await self.hall.store.write(partial(entries.begin_contest, number=contest.number))
         elif contest.state != PLAYING:
             return False
         elif contest.round_over:
             pairs = await asyncio.to_thread(contest.next_pairs, set(self.hall.present))
-            following = partial(begin_round, pairs=pairs) if pairs else end_contest
-            await self.hall.books.write(partial(following, contest=contest))
+            following = partial(entries.begin_round, pairs=pairs) if pairs else entries.end_contest
+            await self.hall.store.write(partial(following, contest=contest))
         else:
             return await self._play(contest)
         return True
@@ -139,18 +127,19 @@ class Tournaments:
             await self._begin(contest, fixture)
         missed = [fixture for fixture in waiting if late and fixture not in ready]
         for fixture in missed:
-            await hall.books.write(partial(forfeit, contest=contest, fixture=fixture, here=here))
+            await hall.store.write(partial(entries.forfeit, contest=contest, fixture=fixture, here=here))
         played = [fixture.game for fixture in contest.current if fixture.game is not None and not fixture.decided]
         ended = [game for game in played if game not in hall.seats]
         if ended:
-            await hall.books.write(partial(settle, contest=contest))
+            await hall.store.write(partial(entries.settle, contest=contest))
         return bool(ready or missed or ended)
 
     async def _begin(self, contest: Contest, fixture: Fixture) -> None:
-        """Begin a game; it is in the books together with its pairing, or not at all."""
+        """Begin a game; it is stored together with its pairing, or not at all."""
         people = {person.number: person for person in contest.people}
         first, second = (people[player] for player in fixture.players)
-        await self.hall.start((first, second), contest.terms, partial(bind_game, contest=contest, fixture=fixture))
+        bind = partial(entries.bind_game, contest=contest, fixture=fixture)
+        await self.hall.start((first, second), contest.terms, bind)
 
     # ---- telling -----------------------------------------------------------------------------------------------------
     def _tell(self, contest: Contest) -> None:
@@ -162,8 +151,7 @@ class Tournaments:
             key, news = (contest.number, person.number), (contest.state, contest.round, contest.own(person.number))
             if self._told.get(key) != news:
                 self._told[key] = news
-                for guest in list(self.hall.present.get(person.number, ())):
-                    guest.send(contest.news(person.number))
+                self.hall.tell_account(person.number, contest.news(person.number))
         if contest.state not in (OPEN, PLAYING):
             self._forget(contest.number)
 

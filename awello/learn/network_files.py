@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from awello.errors import ConfigError
+from awello.folders import draft_beside
 from awello.learn.network_positions import PLANES, Positions, planes
 from awello.learn.network_shapes import Plan, make_network
 
@@ -126,6 +127,5 @@ def keep_age(folder: Path, plan: Plan, network: nn.Module, positions: Positions,
         return
     folder.mkdir(exist_ok=True)
     some = positions.take(slice(None, None, 1 + len(positions) // SHOWN))
-    draft = folder / "network.part"
-    export(plan, network, planes(plan.view, some, torch.zeros_like(some.own)), draft)
-    draft.replace(folder / f"network-{step}.onnx")
+    with draft_beside(folder / f"network-{step}.onnx") as draft:
+        export(plan, network, planes(plan.view, some, torch.zeros_like(some.own)), draft)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from awello.errors import ConfigError
 from awello.evaluate.patterns import FIRST, INDICES, UNIT, WIDTH
 from awello.evaluate.weights import STAGES, Patterns, Weights, load_patterns, save_patterns, ties
+from awello.folders import replace_atomically
 from awello.kernel import Words
 from awello.learn.boards import find_places
 from awello.learn.labels import Judge
@@ -131,9 +132,8 @@ class Training:
         values = self.judge.values(own, opp, self.plan.depth, searched)
         examples = Examples(own, opp, values, self.held[game.astype(np.int64)])
         folder.mkdir(exist_ok=True)
-        draft = folder / f".{empties}.npz"
-        np.savez(draft, plan=plan, **vars(examples))
-        draft.replace(kept)
+        with replace_atomically(kept) as file:
+            np.savez(file, plan=plan, **vars(examples))
         return examples
 
     # ---- a fit ------------------------------------------------------------------------------------------------------

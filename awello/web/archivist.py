@@ -14,7 +14,7 @@ from typing import TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from awello.archive.archive import Archive
-from awello.errors import ArchiveError, AwelloError
+from awello.errors import AwelloError, StorageError
 from awello.web.door import Refusal
 from awello.web.limits import Bucket, Buckets
 
@@ -65,7 +65,7 @@ class Archivist:
         archive = self._open()
         try:
             return question(archive)
-        except (ArchiveError, OSError) as error:
+        except (StorageError, OSError) as error:
             raise _broken(error) from None
 
     def _open(self) -> Archive:

@@ -10,7 +10,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request
 from sqlalchemy import Connection
 
-from awello.errors import ArchiveError
+from awello.errors import StorageError
 from awello.record import Record
 from awello.web.archivist import DOWNLOADS, Archivist
 from awello.web.door import Refusal
@@ -19,8 +19,8 @@ from awello.web.logins import LoginLimits
 
 if TYPE_CHECKING:
     from awello.club.accounts import Account
-    from awello.club.desk import Desk
     from awello.club.hall import Hall
+    from awello.club.store import ClubStore
 
 COOKIE = "awello_session"
 SIGN_UPS = (5, 1 / 720)  # of an address: at once, and a second
@@ -45,18 +45,18 @@ class Clubhouse:
         self.writing = asyncio.Lock()  # while a file with somebody's games is written
         self._hashing: CapacityLimiter | None = None
         self._looking: asyncio.Task[None] | None = None
-        self._desk: Desk | None = None
+        self._store: ClubStore | None = None
         self._hall: Hall | None = None
 
     async def open(self) -> None:
         """Open the books, and take up the games that went on."""
         if self.place is None:
             return
-        from awello.club.desk import Desk
         from awello.club.hall import Hall
+        from awello.club.store import ClubStore
 
-        self._desk = await asyncio.to_thread(Desk, self.place)
-        self._hall = Hall(self._desk, self._archive if self.archivist.place is not None else None)
+        self._store = await asyncio.to_thread(ClubStore, self.place)
+        self._hall = Hall(self._store, self._archive if self.archivist.place is not None else None)
         await self._hall.open()
         self._looking = asyncio.create_task(self._look_at_secrets())
 
@@ -64,9 +64,9 @@ class Clubhouse:
         """Close the hall, then the books."""
         if self._looking:
             self._looking.cancel()
-        if self._hall and self._desk:
+        if self._hall and self._store:
             await self._hall.close()
-            await asyncio.to_thread(self._desk.close)
+            await asyncio.to_thread(self._store.close)
 
     @property
     def hall(self) -> "Hall":
@@ -85,16 +85,16 @@ class Clubhouse:
 
     async def read(self, question: Callable[[Connection], Done]) -> Done:
         """Ask the books something."""
-        return await self._kept(asyncio.to_thread(self.hall.books.desk.read, question))
+        return await self._kept(asyncio.to_thread(self.hall.store.read, question))
 
     async def write(self, act: Callable[[Connection], Done]) -> Done:
         """Write something into the books."""
-        return await self._kept(asyncio.wrap_future(self.hall.books.desk.write(act)))
+        return await self._kept(asyncio.wrap_future(self.hall.store.submit(act)))
 
     async def _kept(self, work: Awaitable[Done]) -> Done:
         try:
             return await work
-        except ArchiveError:
+        except StorageError:
             raise Refusal(503, "storage", "the club cannot read or write now: try again in a moment") from None
 
     async def who(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
@@ -138,7 +138,7 @@ class Clubhouse:
         try:
             await self.archivist.ask(lambda archive: archive.add(record))
         except Refusal as refusal:
-            raise ArchiveError(refusal.detail) from None
+            raise StorageError(refusal.detail) from None
 
 
 def secret_of(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:

@@ -47,7 +47,7 @@ async def sign_up(login: Login, house: House, request: Request) -> Any:
 async def log_in(login: Login, house: House, request: Request) -> Any:
     """A session for a browser, kept in a cookie."""
     from awello.club import accounts
-    from awello.club.desk import note
+    from awello.club.accounts import note
 
     origin = origin_of(request)
     account, hashed = await _may_try(house, login.name, origin)
@@ -69,7 +69,7 @@ async def log_in(login: Login, house: House, request: Request) -> Any:
 async def change(passwords: Passwords, house: House, request: Request) -> Any:
     """Another password for whoever is logged in; all other browsers must log in again."""
     from awello.club import accounts
-    from awello.club.desk import note
+    from awello.club.accounts import note
     from awello.club.table import Refused
 
     person, origin = await _person(house, request), origin_of(request)
@@ -106,7 +106,7 @@ async def _may_try(house: Any, name: str, origin: Origin) -> tuple[Any, str | No
 def _let_in(connection: Any, account: Any, origin: Origin, what: str) -> str:
     """The secret of a new session; the device is known from now on."""
     from awello.club import accounts
-    from awello.club.desk import note
+    from awello.club.accounts import note
 
     note(connection, what, origin.address, account.number)
     accounts.remember_device(connection, account, origin.device, origin.network)
@@ -163,7 +163,7 @@ def _check_session(connection: Any, request: Request, person: Any) -> None:
 async def add_program(program: Program, house: House, request: Request) -> Any:
     """An account for a program of whoever asks."""
     from awello.club import accounts
-    from awello.club.desk import note
+    from awello.club.accounts import note
 
     owner = await _person(house, request)
 
@@ -210,8 +210,7 @@ async def tokens(name: OfProgram, house: House, request: Request) -> Any:
 @router.post("/programs/{name}/tokens", summary="Make a token")
 async def add_token(name: OfProgram, label: Label, house: House, request: Request) -> dict[str, str]:
     """The secret by which a program logs in; it is shown once."""
-    from awello.club.accounts import make_token
-    from awello.club.desk import note
+    from awello.club.accounts import make_token, note
 
     owner, program = await _program(house, request, name)
 
@@ -228,8 +227,7 @@ async def drop_token(
     name: OfProgram, number: Annotated[int, Path(ge=1, lt=1 << 31)], house: House, request: Request
 ) -> dict[str, bool]:
     """Whoever has it cannot log in any more."""
-    from awello.club.accounts import revoke_token
-    from awello.club.desk import note
+    from awello.club.accounts import note, revoke_token
 
     _, program = await _program(house, request, name)
 
@@ -249,8 +247,8 @@ async def show_ladder(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Any:
     """People and programs by their rating."""
-    from awello.club.desk import ladder
     from awello.club.rating import SURE
+    from awello.club.stored_games import ladder
 
     rows = await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
     return [row | {"rating": round(row["mean"]), "sure": row["doubt"] <= SURE} for row in rows]

@@ -12,7 +12,7 @@ def show_metrics(house: Clubhouse) -> str:
     if memory := _most_memory():
         rows.append(("memory_bytes", "gauge", "the most memory so far", memory))
     if house.place is not None:
-        hall, waits = house.hall, sorted(house.hall.books.waits)
+        hall, waits = house.hall, sorted(house.hall.store.waits)
         rows += [
             ("club_connections", "gauge", "connections to the club", house.connections.inside[""]),
             ("club_members", "gauge", "accounts that are connected", len(hall.present)),
@@ -20,7 +20,7 @@ def show_metrics(house: Clubhouse) -> str:
             ("club_seeks", "gauge", "games that are sought", len(hall.lobby.seeks)),
             ("club_moves_total", "counter", "moves played, passes counted", hall.counts["moves"]),
             ("club_games_ended_total", "counter", "games that have ended", hall.counts["games ended"]),
-            ("club_storage_failures_total", "counter", "acts that were not written", hall.books.failures),
+            ("club_storage_failures_total", "counter", "acts that were not written", hall.store.failures),
         ]
         if len(waits) > 1:
             late = statistics.quantiles(waits, n=20)[-1]

@@ -1,0 +1,149 @@
+"""Connections to a database, SQLite in one file or a PostgreSQL server: transactions that write, locks, errors."""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, ExceptionContext, Select, Table, create_engine, event, func, select
+
+from awello.errors import AwelloError, ConfigError, StorageError
+from awello.storage.addresses import invalid_address, is_address, parse_address
+from awello.storage.migrations import Schema, is_current, migrate
+
+PATIENCE = 30  # seconds to wait for another program that writes, or for a server
+IDLE = 300  # seconds after which a server ends an idle transaction: its client may be gone
+KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+ASKED = 500  # values named in one statement
+PRIVATE = 0o600  # the mode of a file that only its owner can read
+WRITE_LOCK, SERVER_LOCK = 4158, 4159  # PostgreSQL's advisory locks: of a transaction that writes, of the only server
+
+
+# ---- opening ---------------------------------------------------------------------------------------------------------
+def connect(place: str | Path, schema: Schema) -> Engine:
+    """Open the database at a path or an address, and create or migrate its tables.
+
+    Every error of the database is a `StorageError`, which names the database without its password.
+    """
+    on_server = is_address(str(place))
+    engine = _open_server(str(place), schema) if on_server else _open_file(Path(place).expanduser(), schema)
+    name = str(engine.url.set(query={}) if on_server else place)
+
+    @event.listens_for(engine, "handle_error")
+    def translate(context: ExceptionContext) -> None:
+        cause = str(context.original_exception).strip() or type(context.original_exception).__name__
+        raise StorageError(f"the {schema.application} {name!r} cannot be used: {cause.splitlines()[0]}") from None
+
+    try:
+        with engine.connect() as connection:
+            current = is_current(connection, name, schema)
+        if not current:
+            with writing(engine) as connection:
+                migrate(connection, name, schema)
+    except (AwelloError, UnicodeError) as error:
+        engine.dispose()
+        if isinstance(error, UnicodeError):  # a host name that cannot be looked up
+            raise invalid_address(schema.application) from None
+        raise
+    return engine
+
+
+def _open_server(address: str, schema: Schema) -> Engine:
+    try:
+        arguments = {"connect_timeout": PATIENCE} | KEEPALIVE
+        url = parse_address(address, schema.application)
+        return create_engine(url, connect_args=arguments, hide_parameters=True)
+    except ModuleNotFoundError:
+        extra = "pip install 'awello[postgres]'"
+        raise ConfigError(f"the {schema.application} on PostgreSQL needs an extra: {extra}") from None
+
+
+def _open_file(file: Path, schema: Schema) -> Engine:
+    if not file.parent.is_dir():
+        raise StorageError(f"there is no folder {str(file.parent)!r} for the {schema.application}: make it first")
+    if file.is_dir():
+        raise StorageError(f"{str(file)!r} is a folder: name a file in it for the {schema.application}")
+    if schema.private and not file.exists():
+        with suppress(OSError):  # the database will say what is wrong
+            file.touch(mode=PRIVATE)
+    path = str(file)
+    if file.exists() and not os.access(file, os.W_OK):  # the files that SQLite puts beside it may be refused too
+        path = f"file:{quote(str(file.absolute()))}?mode=ro&immutable=1&uri=true"
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": PATIENCE}, hide_parameters=True)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions begin where `begin` says
+        connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows no accents
+        for setting in ("journal_mode = WAL", f"synchronous = {schema.durable + 1}", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {setting}")  # synchronous: 1 is NORMAL, 2 is FULL
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:  # a transaction that will write takes its lock before it reads
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
+
+    return engine
+
+
+def _lower(text: str | None) -> str | None:
+    return text.lower() if text else text
+
+
+# ---- reading and writing ---------------------------------------------------------------------------------------------
+def rows_among(connection: Connection, query: Select[Any], column: Any, values: Sequence[Any]) -> Iterator[Any]:
+    """The rows of a query with one of many values in a column; databases limit how many one statement can name."""
+    for at in range(0, len(values), ASKED):
+        yield from connection.execute(query.where(column.in_(values[at : at + ASKED])))
+
+
+@contextmanager
+def writing(engine: Engine, idle: float = IDLE) -> Iterator[Connection]:
+    """A transaction that writes, one at a time: it is committed as a whole or not at all.
+
+    A server ends it after `idle` seconds without a statement, so that a lost client does not hold its lock.
+    """
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":
+            limit = f"set_config('idle_in_transaction_session_timeout', '{1000 * idle:.0f}', true)"
+            connection.exec_driver_sql(f"SELECT {limit}, pg_advisory_xact_lock({WRITE_LOCK})")
+        yield connection
+
+
+def next_id(connection: Connection, table: Table) -> int:
+    """The number of the next row, in a transaction that writes."""
+    return int(connection.execute(select(func.coalesce(func.max(table.c.id), 0) + 1)).scalar_one())
+
+
+def lock_exclusively(engine: Engine) -> sqlite3.Connection | Connection | None:
+    """A lock for the only server on a database, held until it is closed or the process ends; None if it is taken."""
+    return _lock_file(f"{engine.url.database}-open") if engine.dialect.name == "sqlite" else _lock_server(engine)
+
+
+def _lock_file(file: str) -> sqlite3.Connection | None:
+    """SQLite's own lock, which works on every system, on an empty file: the database itself stays readable."""
+    with suppress(OSError):  # the next line will say what is wrong
+        Path(file).touch(mode=PRIVATE)
+    lock = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        lock.close()
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            return None
+        raise StorageError(f"the file {file!r} cannot be used: {error}") from None
+    return lock
+
+
+def _lock_server(engine: Engine) -> Connection | None:
+    """An advisory lock of PostgreSQL's, which also ends when the connection is lost."""
+    lock = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    lock.detach()  # it is closed in the end, not returned to the pool
+    for setting in ("idle = 30", "interval = 10", "count = 3"):  # a lost client holds it for a minute, not hours
+        lock.exec_driver_sql(f"SET tcp_keepalives_{setting}")
+    if lock.exec_driver_sql(f"SELECT pg_try_advisory_lock({SERVER_LOCK})").scalar_one():
+        return lock
+    lock.close()
+    return None
