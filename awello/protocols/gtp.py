@@ -1,28 +1,33 @@
-"""Version 2 of the Go Text Protocol for Othello, with what GoGui asks to know the rules.
+"""Version 2 of the Go Text Protocol for Othello, with the commands by which GoGui learns the rules.
 
-A player without a move passes: the controller may say so, or leave it out.
+    gtp,command=gtp-rhino -l 5
+
+A player without a move passes: the controller may say so, or leave it out.  The protocol tells moves without values.
 """
 
 import math
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 
 from awello.analysis import Analysis
-from awello.errors import AwelloError, NotationError
+from awello.errors import AwelloError, NotationError, SpecError
 from awello.formats.ggf import parse_ggf
-from awello.formats.reading import parse_number
+from awello.formats.reading import SHOWN, parse_number
 from awello.limits import Clock, Limit
+from awello.players.player import Forfeit, register
 from awello.position import Position, format_position
-from awello.protocols.talk import NAME, SHOWN, Settings, Talk, parse_whole
+from awello.protocols.engine_server import NAME, EngineOptions, EngineServer, parse_whole
+from awello.protocols.external_engine import ExternalEnginePlayer, Told
+from awello.protocols.line_process import MOST_LINES, LineProcess
 from awello.record import Record
 from awello.rules.game import PASS, SIZES, Game
 
-COLOURS = {"b": 0, "black": 0, "w": 1, "white": 1}
-SIDES = "black", "white"
+COLOURS = "black", "white"
 
 
 @dataclass(frozen=True)
@@ -49,19 +54,19 @@ class Time:
         return Time(left, moves, self.more, self.more_moves)
 
 
-class Gtp(Talk):
-    """The engine as a controller of GTP talks to it."""
+class GtpServer(EngineServer):
+    """Our engine as a GTP controller talks to it."""
 
     GAME = Game.OTHELLO
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
+    def __init__(self, options: EngineOptions) -> None:
+        super().__init__(options)
         self.positions = [Position.start()]  # after each command to play
         self.times = [Time(), Time()]
         self.commands: dict[str, Callable[..., str]] = {
             "protocol_version": lambda: "2",
             "name": lambda: NAME,
-            "version": lambda: self.settings.version,
+            "version": lambda: self.options.version,
             "known_command": lambda name: "true" if name in self.commands else "false",
             "list_commands": lambda: "\n".join(self.commands),
             "quit": lambda: "",
@@ -83,7 +88,7 @@ class Gtp(Talk):
             "gogui-rules_board": self._board,
             "gogui-rules_board_size": lambda: str(self.position.game.size),
             "gogui-rules_legal_moves": lambda: " ".join(map(self.position.format_move, self.position.legal_moves())),
-            "gogui-rules_side_to_move": lambda: SIDES[self.position.side],
+            "gogui-rules_side_to_move": lambda: COLOURS[self.position.side],
             "gogui-rules_final_result": lambda: Record(self.position).describe() if self.position.over else "",
         }
 
@@ -102,8 +107,8 @@ class Gtp(Talk):
         self.say(f"={number} {text}".rstrip(" ") + "\n")
         return name != "quit"
 
-    def complain(self, line: str, what: str) -> None:
-        self.say(f"?{_parse(line)[0]} {what}\n")
+    def refuse(self, line: str, why: str) -> None:
+        self.say(f"?{_parse(line)[0]} {why}\n")
 
     # ---- the game ----------------------------------------------------------------------------------------------------
     @property
@@ -114,7 +119,7 @@ class Gtp(Talk):
     def _size(self, size: str) -> str:
         if (rows := parse_whole(size, "4, 6 or 8 rows")) not in SIZES:
             raise NotationError("unacceptable size")
-        self.change_to(SIZES[rows])
+        self.change_game(SIZES[rows])
         return self._clear()
 
     def _clear(self) -> str:
@@ -128,7 +133,7 @@ class Gtp(Talk):
         return self._clear()
 
     def _set_komi(self, komi: str) -> str:
-        _number(komi, "a number of points")  # Othello has none, but those who know Go say it
+        _parse_number(komi, "a number of points")  # Othello has none, but those who know Go say it
         return ""
 
     def _turn(self, side: int) -> Position:
@@ -137,11 +142,11 @@ class Gtp(Talk):
         if position.side != side and position.legal_moves() == (PASS,):
             position = position.after(PASS)
         if position.side != side and not position.over:
-            raise NotationError(f"it is {SIDES[position.side]}'s turn")
+            raise NotationError(f"it is {COLOURS[position.side]}'s turn")
         return position
 
     def _play(self, colour: str, name: str) -> str:
-        position = self._turn(_side(colour))
+        position = self._turn(_parse_side(colour))
         self.positions.append(position.play(position.parse_move(name)))
         return ""
 
@@ -160,7 +165,7 @@ class Gtp(Talk):
         except AwelloError as error:
             raise NotationError(f"cannot load file, it must be a game in GGF: {error}") from None
         positions = list(record.positions())
-        self.change_to(record.start.game)
+        self.change_game(record.start.game)
         self.positions = positions[: max(1, parse_whole(move, "the number of a move"))] if move else positions
         return ""
 
@@ -173,7 +178,7 @@ class Gtp(Talk):
 
     def _choose(self, colour: str) -> tuple[str, Position]:
         """The best move of a colour by its name, and the position that it is played in."""
-        position = self._turn(_side(colour))
+        position = self._turn(_parse_side(colour))
         if position.over:
             return "pass", position
         begun, side = time.perf_counter(), position.side
@@ -183,13 +188,13 @@ class Gtp(Talk):
 
     def _search(self, position: Position, left: Time) -> Analysis:
         clock, seconds = left.limits()
-        limit = self.settings.limit
+        limit = self.options.limit
         if seconds is not None:
             limit = replace(limit or Limit(), seconds=seconds)
-        return self.think(self.engine.think(position, clock, limit))
+        return self.search(self.engine.think(position, clock, limit))
 
     def _set_time(self, main: str, more: str, moves: str) -> str:
-        seconds, overtime, stones = _seconds(main), _seconds(more), _moves(moves)
+        seconds, (overtime, stones) = _parse_time(main, "0")[0], _parse_time(more, moves)
         if not stones:  # overtime without moves means that there is no limit, and so does no time at all
             overtime, seconds = 0.0, math.inf if overtime or not seconds else seconds
         clock = Time(seconds, 0, overtime, stones)
@@ -197,8 +202,8 @@ class Gtp(Talk):
         return ""
 
     def _set_time_left(self, colour: str, seconds: str, moves: str) -> str:
-        side = _side(colour)
-        self.times[side] = replace(self.times[side], seconds=_seconds(seconds), moves=_moves(moves))
+        side, (left, stones) = _parse_side(colour), _parse_time(seconds, moves)
+        self.times[side] = replace(self.times[side], seconds=left, moves=stones)
         return ""
 
     # ---- what there is to see ----------------------------------------------------------------------------------------
@@ -219,25 +224,94 @@ def _parse(line: str) -> tuple[str, str, list[str]]:
     return number, words[0].lower() if words else "", words[1:]
 
 
-def _side(colour: str) -> int:
-    if colour.lower() not in COLOURS:
+def _parse_side(colour: str) -> int:
+    if colour.lower() not in ("b", "w", *COLOURS):
         raise NotationError("invalid color")
-    return COLOURS[colour.lower()]
+    return int(colour.lower().startswith("w"))
 
 
-def _moves(text: str) -> int:
-    if (moves := parse_whole(text, "a number of stones")) < 0:
-        raise NotationError("a number of stones is 0 or more")
-    return moves
-
-
-def _seconds(text: str) -> float:
-    if (seconds := _number(text, "a time in seconds")) < 0:
-        raise NotationError("a time is 0 or more seconds")
-    return seconds
-
-
-def _number(text: str, what: str) -> float:
-    if (number := parse_number(text)) is None:
+def _parse_number(text: str, what: str, least: float = -math.inf) -> float:
+    number = parse_number(text)
+    if number is None or number < least:
         raise NotationError(f"syntax error: expected {what}, found {text[:SHOWN]!r}")
     return number
+
+
+def _parse_time(seconds: str, moves: str) -> tuple[float, int]:
+    return _parse_number(seconds, "seconds, 0 or more", 0), parse_whole(moves, "a number of stones, 0 or more", 0)
+
+
+class Refused(Forfeit):
+    """The program understood a command and rejected it."""
+
+
+@register("gtp", "another program for Othello that speaks GTP: gtp@5s,command=gtp-rhino -l 5")
+@dataclass
+class GtpPlayer(ExternalEnginePlayer):
+    """Plays a program's answer to genmove."""
+
+    PROTOCOL = "GTP"
+    GAMES = tuple(SIZES.values())
+
+    def greet(self, program: LineProcess) -> None:
+        with suppress(Refused):
+            request(program, "set_game Othello")  # many play nothing else, and some do not know the word
+
+    def get_ready(self, program: LineProcess, game: Game) -> None:
+        request(program, f"boardsize {game.size}")
+        self._clear(program)
+        if self.limit is not None:
+            with suppress(Refused):
+                request(program, f"time_settings 0 {_whole_seconds(self.limit.seconds or 0)} 1")
+
+    def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
+        if record.start != Position.start(record.start.game):
+            raise SpecError("player gtp plays games from the start: its protocol knows no other position")
+        self._catch_up(program, record)
+        colour, seconds = COLOURS[record.final.side], self.seconds(clock, self.limit)
+        if self.limit is not None or math.isfinite(clock.seconds):
+            stones = int(self.limit is not None and seconds < clock.seconds)
+            with suppress(Refused):
+                request(program, f"time_left {colour} {_whole_seconds(seconds)} {stones}")
+        answer = request(program, f"genmove {colour}", seconds)
+        with suppress(AwelloError):
+            self.told.append(record.final.parse_move(answer))
+        yield answer
+
+    def _clear(self, program: LineProcess) -> None:
+        request(program, "clear_board")
+        self.told = list[int]()
+
+    def _catch_up(self, program: LineProcess, record: Record) -> None:
+        """Tell the program the moves that it has not seen; all of them, if some were taken back."""
+        if tuple(self.told) != record.moves[: len(self.told)]:
+            self._clear(program)
+        known = len(self.told)
+        positions = list(record.positions())
+        for position, move in zip(positions[known:], record.moves[known:], strict=False):
+            try:
+                request(program, f"play {COLOURS[position.side]} {position.format_move(move)}")
+            except Refused:
+                if move != PASS:  # some programs pass by themselves, and do not know the word
+                    raise
+            self.told.append(move)
+
+
+def _whole_seconds(seconds: float) -> int:
+    """Seconds as GTP writes them; 0 would mean that there is no limit."""
+    return max(1, int(seconds))
+
+
+def request(program: LineProcess, command: str, seconds: float | None = None) -> str:
+    """The answer to a command, in one line; `Refused` if it is an error."""
+    program.say(command)
+    answer = list[str]()
+    for line in program.lines(lambda line: answer and not line, seconds):
+        if answer or line.startswith(("=", "?")):  # lines before it are not part of the answer
+            answer.append(line)
+        if len(answer) > MOST_LINES:
+            raise Forfeit("crash", f"the answer of {program.command!r} to {command!r} does not end")
+    text = " ".join(answer)[1:].strip()
+    if answer[0].startswith("?"):
+        raise Refused("crash", f"{program.command!r} refuses {command!r}: {text}")
+    return text
