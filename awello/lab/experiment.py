@@ -83,7 +83,7 @@ def play_job(plan: Plan, pairing: int, number: int) -> Played:
 
     def watch(before: Position, choice: Choice, after: Position) -> None:
         after_moves.append(after.holdings())
-        if choice.analysis:
+        if choice.analysis and choice.analysis.nodes:  # another program may not tell them
             nodes[before.side ^ side].append(choice.analysis.nodes)
 
     record = play_one(match, players, number, watch)

@@ -17,7 +17,7 @@ from awello.analysis import Analysis
 from awello.errors import AwelloError, SpecError
 from awello.formats.transcript import follow, split_transcript
 from awello.limits import Clock, Limit
-from awello.players.player import Choice, Forfeit, Player, Resignation
+from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
 from awello.position import Position
 from awello.protocols.line_process import LineProcess
 from awello.record import Record
@@ -100,10 +100,11 @@ class ExternalEnginePlayer(Player, ABC):
             raise Forfeit("illegal", f"{self.command!r} answers {answer[:40]!r}: {error}") from None
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
-    def analyse(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
         """Ever better analyses by the program, to a depth (a level counts as one) or for a time.
 
-        `AwelloError` if the program fails or tells no value that can be true.
+        The protocols value one move, whatever `best` asks for.  `AwelloError` if the program fails, or tells no value
+        that can be true.
         """
         if limit.depth is None and limit.level is None and limit.seconds is None:
             raise SpecError("an external engine analyses to a depth or for a time: give a limit such as 12 or 5s")
@@ -164,3 +165,11 @@ def read_analysis(
         return None
     seconds, candidates = monotonic() - started, ((line[0], value),)
     return Analysis(line[0], value, exact, depth, nodes, 0, seconds, candidates, line, certainty, line[:exact])
+
+
+def make_external_engine(spec: str) -> ExternalEnginePlayer:
+    """The external engine of a player spec."""
+    player = make_player(spec)
+    if not isinstance(player, ExternalEnginePlayer):
+        raise SpecError(f"player {player.spec.name} is not an external engine: choose nboard or uci with a command")
+    return player

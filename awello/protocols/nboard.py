@@ -169,8 +169,8 @@ class NBoardPlayer(ExternalEnginePlayer):
         program.say(f"set game {format_ggf(replace(record, tags=ABOUT))}")
         for line in lines:
             found = _parse_search(record.final, line, started)
-            if found and not (last and line.startswith("===") and last.move == found.move):  # the last one says more
-                yield (last := found)
+            if found and (last is None or not line.startswith("===") or found.candidates != last.candidates):
+                yield (last := found)  # unless it says less than the last one
             if line.startswith("==="):
                 yield re.split(r"[\s/]", line.removeprefix("===").strip())[0]
 

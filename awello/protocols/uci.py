@@ -31,6 +31,7 @@ from awello.rules.game import VARIANTS, Game
 
 NULL_MOVE = "0000"
 USUAL_SECONDS = 1.0
+OPTION = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # those that we set
 
 
 class UciServer(EngineServer):
@@ -173,11 +174,11 @@ class UciPlayer(ExternalEnginePlayer):
 
     def greet(self, program: LineProcess) -> None:
         program.say("uci")
-        lines = program.lines(lambda line: line == "uciok")
-        self.knows_variants = any(re.match(r"option\s+name\s+Variant\b", line, re.I) for line in lines)
+        found = (OPTION.match(line) for line in program.lines(lambda line: line == "uciok"))
+        self.options = {option[1].lower() for option in found if option}
 
     def get_ready(self, program: LineProcess, game: Game) -> None:
-        if self.knows_variants:
+        if "variant" in self.options:
             program.say(f"setoption name Variant value {game}")
         elif game != Game.ABAPA:
             raise Forfeit("crash", f"{self.command!r} plays abapa alone: it has no option Variant for {game}")
@@ -191,7 +192,10 @@ class UciPlayer(ExternalEnginePlayer):
         return self._go(program, record, limit, self.seconds(clock, self.limit))
 
     def examine(self, program: LineProcess, position: Position, limit: Limit) -> Told:
-        return self._go(program, Record(position), limit, self.seconds(Clock(), limit))
+        books = "ownbook" in self.options
+        program.say(*["setoption name OwnBook value false"] * books)  # a book knows values, but no lines
+        yield from self._go(program, Record(position), limit, self.seconds(Clock(), limit))
+        program.say(*["setoption name OwnBook value true"] * books)
 
     def _go(self, program: LineProcess, record: Record, limit: Limit, seconds: float) -> Told:
         start, started = record.start, time.monotonic()
