@@ -1,11 +1,10 @@
-"""`awello bot`: a player of ours in somebody's club."""
+"""`awello bot`: one of our players as a bot in a club."""
 
 import os
 import re
 import sys
 from contextlib import suppress
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
@@ -35,19 +34,20 @@ def bot(  # nosec B107 # no token unless one is given
     ] = "",
     casual: Annotated[bool, typer.Option("--casual", help="What it seeks is not rated")] = False,
 ) -> None:
-    """Let a player of yours play whoever challenges it in a club. Ctrl-C ends it.
+    """Let a player accept challenges in a club. Ctrl-C ends it.
 
-    A broken connection is made again, and games go on where they were.
+    A broken connection is made again, and games continue. A player that learns does so after each game, before the
+    next one begins.
     """
     import asyncio
 
     from awello.limits import parse_clock
-    from awello.protocols.club import Bot, Manners
+    from awello.protocols.club import Bot, BotPolicy
     from awello.rules.game import Game
 
-    check_server(server)
     games = {str(game): game for game in Game}
-    for name in [*(kind or ()), *seek.split()[:1]]:
+    words = seek.split()
+    for name in [*(kind or ()), *words[:1]]:
         if name not in games:
             raise ConfigError(f"no game {name!r}: choose {', '.join(games)}")
     secret = token or os.environ.get("AWELLO_TOKEN", "")
@@ -55,23 +55,15 @@ def bot(  # nosec B107 # no token unless one is given
         raise ConfigError("a bot needs a token: make one on the club's page, and set AWELLO_TOKEN")
     if not re.fullmatch(r"[!-~]+", secret):
         raise ConfigError("the token is not valid: copy it from the club's page without spaces or line breaks")
-    words = seek.split()
     if words and len(words) != 2:
-        raise ConfigError(f"{seek!r} is no game to seek: write a game and a time, such as 'othello 5m'")
-    wanted = (games[words[0]], parse_clock(words[1])) if words else None
-    kinds = frozenset(games[name] for name in kind) if kind else frozenset(Game)
-    entered = int(tournament) if re.fullmatch(r"[0-9]{1,9}", tournament) else tournament or None
-    manners = Manners(kinds, most, frozenset(name.lower() for name in only or ()), wanted, not casual, entered)
+        raise ConfigError(f"{seek!r} is not a game to seek: write a game and a time, such as 'othello 5m'")
+    policy = BotPolicy(
+        games=frozenset(games[name] for name in kind or games),
+        most=most,
+        names=frozenset(name.lower() for name in only or ()),
+        seek=(games[words[0]], parse_clock(words[1])) if words else None,
+        rated=not casual,
+        tournament=int(tournament) if re.fullmatch(r"[0-9]{1,9}", tournament) else tournament or None,
+    )
     with suppress(KeyboardInterrupt):
-        asyncio.run(Bot(server, secret, spec, manners, lambda line: print(line, file=sys.stderr, flush=True)).run())
-
-
-def check_server(server: str) -> None:
-    """Refuse an address that can never be reached."""
-    try:
-        parts = urlsplit(server)
-        valid = parts.scheme in ("http", "https") and (parts.hostname or "").encode("idna") and parts.port != 0
-    except ValueError:  # a port that is not a number, brackets that do not match, a label that no host can have
-        valid = False
-    if not valid or any(letter.isspace() for letter in server):
-        raise ConfigError(f"--server {server!r} is not the address of a club: write https://HOST or http://HOST:PORT")
+        asyncio.run(Bot(server, secret, spec, policy, lambda line: print(line, file=sys.stderr, flush=True)).run())
