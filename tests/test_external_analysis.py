@@ -9,10 +9,11 @@ from conftest import awello
 from waiting import wait_until
 
 from awello import Game, Limit, Match, Position, make_player, parse_position, parse_transcript, play_match
+from awello.cli.analyse import make_analyst
 from awello.engine.engine import Engine
 from awello.errors import AwelloError, SpecError
 from awello.limits import Clock
-from awello.protocols.external_engine import ExternalEnginePlayer, make_external_engine
+from awello.protocols.external_engine import ExternalEnginePlayer
 
 OURS = f"{sys.executable} -m awello engine"
 PROGRAM = """
@@ -37,7 +38,7 @@ def answering(tmp_path: Path) -> Answering:
         (tmp_path / "answer").write_text(answer)
         (tmp_path / "program.py").write_text(PROGRAM)
         words = f"{sys.executable} {tmp_path / 'program.py'} {tmp_path / 'answer'}"
-        return make_external_engine(f"{name},command={words},log={tmp_path / 'log'}")
+        return make_analyst(f"{name},command={words},log={tmp_path / 'log'}")
 
     return make
 
@@ -60,7 +61,7 @@ def solve(position: Position) -> float:
     ],
 )
 def test_our_engine_analyses_for_us(spec: str, limit: Limit, position: Position) -> None:
-    engine = make_external_engine(spec)
+    engine = make_analyst(spec)
     for _ in range(2):
         found = list(engine.analyse(position, limit))
         depths = [analysis.depth for analysis in found]
@@ -73,13 +74,13 @@ def test_our_engine_analyses_for_us(spec: str, limit: Limit, position: Position)
 def test_an_exact_value_is_exact() -> None:
     record = play_match(Match(Game.OTHELLO, "random", "random", seed=1)).records[0]
     position = next(each for each in list(record.positions())[-7:] if len(each.legal_moves()) > 1)
-    *_, last = make_external_engine(f"nboard,command={OURS} nboard --hash 1").analyse(position, Limit(depth=9))
+    *_, last = make_analyst(f"nboard,command={OURS} nboard --hash 1").analyse(position, Limit(depth=9))
     assert (last.exact, last.value, last.exact_moves) == (True, solve(position), (last.move,))
 
 
 def test_seeds_already_captured_are_not_part_of_the_value() -> None:
     position = parse_position("0-0-0-0-0-2-0-1-0-0-0-0-22-23-S")
-    *_, last = make_external_engine(f"uci,command={OURS} uci --hash 1").analyse(position, Limit(depth=9))
+    *_, last = make_analyst(f"uci,command={OURS} uci --hash 1").analyse(position, Limit(depth=9))
     assert position.lead == -1 and last.value == solve(position)
 
 
@@ -143,7 +144,7 @@ def test_a_line_ends_before_its_first_illegal_move(answering: Answering) -> None
     (found,) = answering("uci", "info depth 2 nodes 7 score cp -50 pv A b c\nbestmove A").analyse(
         Position.start(Game.ABAPA), Limit(depth=2)
     )
-    assert (found.line, found.value, found.nodes, found.depth) == ((0, 1), -0.5, 7, 2)
+    assert (found.line, found.value, found.depth) == ((0, 1), -0.5, 2)
 
 
 def test_another_move_than_the_analysed_one_has_no_analysis(answering: Answering) -> None:

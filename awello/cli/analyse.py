@@ -14,6 +14,7 @@ from awello.errors import ConfigError, NotationError
 if TYPE_CHECKING:
     from awello.engine.review import Judgement, Summary
     from awello.limits import Limit
+    from awello.protocols.external_engine import ExternalEnginePlayer
     from awello.record import Record
     from awello.rules.game import Game
 
@@ -101,18 +102,28 @@ def judge(
     """The judgements in the order of the game, and whether Ctrl-C left some out."""
     from awello.engine.engine import Engine
     from awello.engine.review import review
-    from awello.protocols.external_engine import make_external_engine
 
     judgements: list[Judgement] = []
     interrupted = False
     with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, memory) as engine:
         try:
-            for judgement in review(record, make_external_engine(external) if external else engine, limit):
+            for judgement in review(record, make_analyst(external) if external else engine, limit):
                 judgements.append(judgement)
                 step()
         except KeyboardInterrupt:
             interrupted = True
     return judgements[::-1], interrupted
+
+
+def make_analyst(spec: str) -> "ExternalEnginePlayer":
+    """Another program that can analyse."""
+    from awello.players.player import make_player
+    from awello.protocols.external_engine import ExternalEnginePlayer
+
+    player = make_player(spec)
+    if not isinstance(player, ExternalEnginePlayer):
+        raise ConfigError(f"player {player.spec.name} is not an external engine: choose nboard or uci with a command")
+    return player
 
 
 def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:

@@ -62,7 +62,7 @@ class EngineServer(ABC):
 
     def __init__(self, options: EngineOptions) -> None:
         self.options = options
-        self.engine = self.make_engine(self.GAME)
+        self.make_engine(self.GAME)
         self.searching = False
         self._started = 0.0  # when the last search started
         self._lines: SimpleQueue[str | None] = SimpleQueue()
@@ -85,16 +85,16 @@ class EngineServer(ABC):
         return False
 
     # ---- the common part ---------------------------------------------------------------------------------------------
-    def make_engine(self, game: Game) -> Engine:
-        """An engine for a game."""
-        weights = self.options.weights if game == self.GAME else None
-        return Engine(game, self.options.threads, self.options.hash, weights=weights)
-
-    def change_game(self, game: Game) -> None:
-        """Replace the engine if it plays another game."""
-        if self.engine.game != game:
-            self.engine.close()
-            self.engine = self.make_engine(game)
+    def make_engine(self, game: Game, options: EngineOptions | None = None) -> None:
+        """Have an engine for a game with some options; if it cannot be made, the one before stays."""
+        before, options = getattr(self, "engine", None), options or self.options
+        if before and (before.game, self.options) == (game, options):
+            return
+        weights = options.weights if game == self.GAME else None
+        self.engine = Engine(game, options.threads, options.hash, weights=weights)
+        self.options = options
+        if before:
+            before.close()
 
     def serve(self) -> None:
         """Answer lines until there are no more."""
@@ -106,9 +106,9 @@ class EngineServer(ABC):
             self._answered_all.set()
             self.engine.close()
 
-    def say(self, text: str) -> None:
-        """Write a line and flush it."""
-        sys.stdout.write(f"{text}\n")  # one call, because two threads write
+    def say(self, *lines: str) -> None:
+        """Write lines and flush them."""
+        sys.stdout.write("\n".join((*lines, "")))  # one call, because two threads write
         sys.stdout.flush()
 
     def search(

@@ -8,8 +8,8 @@ speaks another protocol.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from awello.analysis import Analysis
 from awello.errors import AwelloError, SpecError
 from awello.formats.transcript import follow, split_transcript
 from awello.limits import Clock, Limit
-from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
+from awello.players.player import Choice, Forfeit, Player, Resignation
 from awello.position import Position
 from awello.protocols.line_process import LineProcess
 from awello.record import Record
@@ -26,8 +26,7 @@ from awello.rules.game import Game
 LONGEST_SEARCH = 900.0  # seconds for a move without a time limit
 LARGEST_MARGIN = {"othello": 64, "awale": 48}
 
-Told = Iterator[Analysis | str]
-"""What a program finds, and at the end the name of its move."""
+Told = Iterator[Analysis | str]  # what a program finds, and at the end the name of its move
 
 
 @dataclass
@@ -50,7 +49,6 @@ class ExternalEnginePlayer(Player, ABC):
         self.record: Record | None = None
         self.failure: Forfeit | None = None  # what went wrong before the game, and loses it
 
-    # ---- the protocol's part -----------------------------------------------------------------------------------------
     @abstractmethod
     def greet(self, program: LineProcess) -> None:
         """Make sure that a new program speaks the protocol."""
@@ -67,7 +65,6 @@ class ExternalEnginePlayer(Player, ABC):
         """Ask for an analysis to a depth or, if the limit has none, for a time."""
         raise SpecError(f"player {self.spec.name} cannot analyse: {self.PROTOCOL} has no command that tells values")
 
-    # ---- the common part ---------------------------------------------------------------------------------------------
     def begin(self, game: Game, seed: int) -> None:
         self._check(game)
         self.game, self.failure, known = game, None, self.program is not None
@@ -88,9 +85,11 @@ class ExternalEnginePlayer(Player, ABC):
         self.record = record
 
     def choose(self, position: Position, clock: Clock) -> Choice:
+        if self.program is None:
+            raise RuntimeError("begin comes first")
         record = self.record if self.record is not None and self.record.final == position else Record(position)
         analysis, answer = None, ""
-        for told in self._listen(lambda program: self.ask(program, record, clock)):
+        for told in self._listen(self.ask(self.program, record, clock)):
             analysis, answer = (told, answer) if isinstance(told, Analysis) else (analysis, told)
         if answer.lower() == "resign":
             raise Resignation
@@ -106,17 +105,17 @@ class ExternalEnginePlayer(Player, ABC):
         The protocols value one move, whatever `best` asks for.  `AwelloError` if the program fails, or tells no value
         that can be true.
         """
-        if limit.depth is None and limit.level is None and limit.seconds is None:
+        depth = limit.level if limit.depth is None else limit.depth
+        if depth is None and limit.seconds is None:
             raise SpecError("an external engine analyses to a depth or for a time: give a limit such as 12 or 5s")
         if position.over:
             raise AwelloError("the game is over: there is nothing to analyse")
         if self.program is None or not self.program.alive or self.game != position.game:
             self.begin(position.game, 0)
-        depth = limit.level if limit.depth is None else limit.depth
-        limit = Limit(depth=None if depth is None else max(1, depth), seconds=limit.seconds)
-        found = False
+        assert self.program is not None
+        limit, found = Limit(None if depth is None else max(1, depth), limit.seconds), False
         try:
-            for told in self._listen(lambda program: self.examine(program, position, limit)):
+            for told in self._listen(self.examine(self.program, position, limit)):
                 if isinstance(told, Analysis):
                     found = True
                     yield told
@@ -129,15 +128,17 @@ class ExternalEnginePlayer(Player, ABC):
         """The time that the program has for an answer."""
         return min(clock.seconds, LONGEST_SEARCH if limit is None or limit.seconds is None else limit.seconds)
 
-    def _listen(self, ask: Callable[[LineProcess], Told]) -> Told:
-        if self.program is None:
-            raise RuntimeError("begin comes first")
-        if self.failure:
-            raise self.failure
+    def _listen(self, told: Told) -> Told:
+        """What the program tells; it is ended if it is not heard to the end, as it may still search."""
+        started = monotonic()
         try:
-            yield from ask(self.program)
+            if self.failure:
+                raise self.failure
+            for each in told:
+                yield replace(each, seconds=monotonic() - started) if isinstance(each, Analysis) else each
         except BaseException:
-            self.program.kill()  # it may still search for an answer that is not needed any more
+            assert self.program is not None
+            self.program.kill()
             raise
 
     def _check(self, game: Game) -> None:
@@ -150,26 +151,10 @@ class ExternalEnginePlayer(Player, ABC):
 
 
 def read_analysis(
-    position: Position,
-    moves: str,
-    value: float | None,
-    depth: int,
-    started: float,
-    exact: bool = False,
-    certainty: int = 100,
-    nodes: int = 0,
+    position: Position, moves: str, value: float | None, depth: int, exact: bool = False, certainty: int = 100
 ) -> Analysis | None:
-    """What a program has found since a time; None if the value or the first move is impossible."""
+    """What a program has found; None if the value or the first move is impossible."""
     line = follow(split_transcript(moves, position.game)[0], position)[0].moves
     if not line or value is None or abs(position.lead + value) > LARGEST_MARGIN[position.game.family]:
         return None
-    seconds, candidates = monotonic() - started, ((line[0], value),)
-    return Analysis(line[0], value, exact, depth, nodes, 0, seconds, candidates, line, certainty, line[:exact])
-
-
-def make_external_engine(spec: str) -> ExternalEnginePlayer:
-    """The external engine of a player spec."""
-    player = make_player(spec)
-    if not isinstance(player, ExternalEnginePlayer):
-        raise SpecError(f"player {player.spec.name} is not an external engine: choose nboard or uci with a command")
-    return player
+    return Analysis(line[0], value, exact, depth, 0, 0, 0.0, ((line[0], value),), line, certainty, line[:exact])

@@ -119,7 +119,7 @@ class GtpServer(EngineServer):
     def _size(self, size: str) -> str:
         if (rows := parse_whole(size, "4, 6 or 8 rows")) not in SIZES:
             raise NotationError("unacceptable size")
-        self.change_game(SIZES[rows])
+        self.make_engine(SIZES[rows])
         return self._clear()
 
     def _clear(self) -> str:
@@ -165,7 +165,7 @@ class GtpServer(EngineServer):
         except AwelloError as error:
             raise NotationError(f"cannot load file, it must be a game in GGF: {error}") from None
         positions = list(record.positions())
-        self.change_game(record.start.game)
+        self.make_engine(record.start.game)
         self.positions = positions[: max(1, parse_whole(move, "the number of a move"))] if move else positions
         return ""
 

@@ -59,7 +59,8 @@ class NBoardServer(EngineServer):
             case "move":
                 self._move(rest)
             case "hint":
-                self._hint(parse_whole(rest or "1", "the number of moves to look at"))
+                self._search("Analysing", parse_whole(rest or "1", "the number of moves to look at"))
+                self.say("status")
             case "go":
                 self._go()
             case "analyze" | "analyse":
@@ -82,7 +83,7 @@ class NBoardServer(EngineServer):
                 self._say_name()
             case "game":
                 self.positions = list(parse_ggf(value).positions())
-                self.change_game(self.positions[0].game)
+                self.make_engine(self.positions[0].game)
 
     def _move(self, text: str) -> None:
         position, name = self.positions[-1], re.split(r"[\s/]", text.strip())[0]
@@ -91,16 +92,11 @@ class NBoardServer(EngineServer):
         self.positions.append(position.play(position.parse_move(name)))
 
     # ---- searches ----------------------------------------------------------------------------------------------------
-    def _hint(self, moves: int) -> None:
-        self._search("Analysing", moves)
-        self.say("status")
-
     def _go(self) -> None:
         started = time.perf_counter()
         found = self._search("Thinking")
         seconds = time.perf_counter() - started
-        self.say(f"=== {_format_line(self.positions[-1], (found.move,))}/{found.value:.2f}/{seconds:.2f}")
-        self.say("status")
+        self.say(f"=== {_format_line(self.positions[-1], found.line[:1])}/{found.value:.2f}/{seconds:.2f}", "status")
 
     def _search(self, status: str, best: int = 1) -> Analysis:
         """Search the last position, and show what is found."""
@@ -165,13 +161,13 @@ class NBoardPlayer(ExternalEnginePlayer):
         program.say(f"set depth {self.depth}")
 
     def _search(self, program: LineProcess, record: Record, lines: Iterator[str]) -> Told:
-        started, last = time.monotonic(), None
+        last = None
         program.say(f"set game {format_ggf(replace(record, tags=ABOUT))}")
         for line in lines:
-            found = _parse_search(record.final, line, started)
-            if found and (last is None or not line.startswith("===") or found.candidates != last.candidates):
-                yield (last := found)  # unless it says less than the last one
-            if line.startswith("==="):
+            found, answers = _parse_search(record.final, line), line.startswith("===")
+            if found and not (answers and last and found.candidates == last.candidates):  # an answer without a line
+                yield (last := found)
+            if answers:
                 yield re.split(r"[\s/]", line.removeprefix("===").strip())[0]
 
 
@@ -191,16 +187,16 @@ def _hint(program: LineProcess, seconds: float) -> Iterator[str]:
     yield from program.lines(lambda line: re.fullmatch(r"pong\s+2", line))
 
 
-def _parse_search(position: Position, line: str, started: float) -> Analysis | None:
+def _parse_search(position: Position, line: str) -> Analysis | None:
     """The analysis of `search F5D6 +1.25 0 12`, or of the shorter `=== F5/1.25/0.8`."""
-    kind, moves, value, _, depth = ([*re.split(r"[\s/]+", line.replace("===", "=== ", 1)), *[""] * 5])[:5]
-    reached = re.match(r"([0-9]{1,2})(?:@([0-9]{1,2})%)?(?![0-9])", depth)
+    kind, moves, value, _, depth = [*re.split(r"[\s/]+", line.replace("===", "=== ", 1)), *[""] * 5][:5]
     if kind not in ("search", "book", "==="):
         return None
     if depth.startswith("100%"):
-        return read_analysis(position, moves, parse_number(value), empties_of(position), started, depth == "100%")
+        return read_analysis(position, moves, parse_number(value), empties_of(position), depth == "100%")
+    reached = re.match(r"([0-9]{1,2})(?:@([0-9]{1,2})%)?(?![0-9])", depth)
     plies, certainty = (int(number or 100) for number in reached.groups()) if reached else (0, 100)
-    return read_analysis(position, moves, parse_number(value), plies, started, certainty=certainty)
+    return read_analysis(position, moves, parse_number(value), plies, certainty=certainty)
 
 
 def _format_line(position: Position, line: tuple[int, ...]) -> str:

@@ -8,7 +8,6 @@ of its clock or, if there is none, a second.
 
 import math
 import re
-import time
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -73,13 +72,15 @@ class UciServer(EngineServer):
 
     def _introduce(self) -> None:
         variants = " ".join(f"var {name}" for name in VARIANTS)
-        self.say(f"id name {NAME}")
-        self.say("id author The Awello developers")
-        self.say(f"option name Hash type spin default {self.options.hash} min {LEAST_HASH} max {MOST_HASH}")
-        self.say(f"option name Threads type spin default {self.options.threads} min 1 max {MOST_THREADS}")
-        self.say("option name OwnBook type check default true")
-        self.say(f"option name Variant type combo default {self.engine.game} {variants}")
-        self.say("uciok")
+        self.say(
+            f"id name {NAME}",
+            "id author The Awello developers",
+            f"option name Hash type spin default {self.options.hash} min {LEAST_HASH} max {MOST_HASH}",
+            f"option name Threads type spin default {self.options.threads} min 1 max {MOST_THREADS}",
+            "option name OwnBook type check default true",
+            f"option name Variant type combo default {self.engine.game} {variants}",
+            "uciok",
+        )
 
     def _set_option(self, words: list[str]) -> None:
         """setoption name NAME value VALUE."""
@@ -87,27 +88,17 @@ class UciServer(EngineServer):
             case ["name", "ownbook", "value", ("true" | "false") as value]:
                 self.book = value == "true"
             case ["name", "variant", "value", value] if value in VARIANTS:
-                self.change_game(VARIANTS[value])
+                self.make_engine(VARIANTS[value])
                 self.position = Position.start(self.engine.game)
             case ["name", "hash", "value", value]:
-                self._renew(replace(self.options, hash=parse_whole(value, "megabytes")))
+                self.make_engine(self.engine.game, replace(self.options, hash=parse_whole(value, "megabytes")))
             case ["name", "threads", "value", value]:
-                self._renew(replace(self.options, threads=parse_whole(value, "a number of threads")))
+                threads = parse_whole(value, "a number of threads")
+                self.make_engine(self.engine.game, replace(self.options, threads=threads))
             case _:
                 options = f"Hash, Threads, OwnBook (true, false), Variant ({', '.join(VARIANTS)})"
                 found = " ".join(words)[:SHOWN]
                 raise NotationError(f"expected 'name OPTION value VALUE' of {options}, found {found!r}")
-
-    def _renew(self, options: EngineOptions) -> None:
-        """Replace the engine by one with other options, if there can be one."""
-        before, self.options = self.options, options
-        try:
-            engine = self.make_engine(self.engine.game)
-        except (ValueError, MemoryError):
-            self.options = before
-            raise
-        self.engine.close()
-        self.engine = engine
 
     def _parse_position(self, words: list[str]) -> Position:
         """The position of `startpos` or `fen DIAGRAM`, and the moves after it."""
@@ -198,13 +189,13 @@ class UciPlayer(ExternalEnginePlayer):
         program.say(*["setoption name OwnBook value true"] * books)
 
     def _go(self, program: LineProcess, record: Record, limit: Limit, seconds: float) -> Told:
-        start, started = record.start, time.monotonic()
+        start = record.start
         where = "startpos" if start == Position.start(start.game) else f"fen {format_position(start)}"
         moves = f" moves {format_transcript(record)}" if record.moves else ""
         how = f"movetime {max(1, int(1000 * (limit.seconds or 0)))}" if limit.depth is None else f"depth {limit.depth}"
         program.say(f"position {where}{moves}", f"go {how}")
         for line in program.lines(lambda line: line.startswith("bestmove"), seconds):
-            if found := _parse_info(record.final, line, started):
+            if found := _parse_info(record.final, line):
                 yield found
         yield "".join(line.split()[1:2])
 
@@ -215,10 +206,7 @@ class UciPlayer(ExternalEnginePlayer):
         return USUAL_SECONDS if math.isinf(clock.seconds) else allowance(clock, moves_left(position)).aim
 
 
-def _parse_info(position: Position, line: str, started: float) -> Analysis | None:
+def _parse_info(position: Position, line: str) -> Analysis | None:
     """The analysis of `info depth 8 score cp 150 pv FfBe`; None for other lines."""
-    if not (info := re.match(r"info\b.* score cp (-?[0-9]{1,6})\b.* pv ([A-Fa-f ]+)", line)):
-        return None
-    numbers = {name: int(number) for name, number in re.findall(r" (depth|nodes) ([0-9]{1,15})\b", line)}
-    value = int(info[1]) / 100 - position.lead
-    return read_analysis(position, info[2], value, numbers.get("depth", 0), started, nodes=numbers.get("nodes", 0))
+    info = re.match(r"info\b(?:.* depth ([0-9]{1,3})\b)?.* score cp (-?[0-9]{1,6})\b.* pv ([A-Fa-f ]+)", line)
+    return info and read_analysis(position, info[3], int(info[2]) / 100 - position.lead, int(info[1] or 0))
