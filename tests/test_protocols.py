@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -16,16 +16,16 @@ import pytest
 from conftest import ROOT, awello, listen
 from waiting import PATIENCE, wait_until
 
-from awello import Game, Match, Position, parse_position, parse_transcript, play_match
+from awello import Game, Match, Position, __version__, parse_position, parse_transcript, play_match
 from awello.engine.engine import Engine
 from awello.formats.ggf import format_ggf
 from awello.limits import Clock
-from awello.protocols.engine_server import EngineOptions, EngineServer
+from awello.protocols.engine_server import EngineServer
 from awello.protocols.gtp import GtpServer, Time
 from awello.protocols.nboard import NBoardServer
 from awello.protocols.uci import UciServer
 
-QUICK = EngineOptions(level=2, hash=1, version="1.2")
+QUICK: dict[str, int] = {"level": 2, "hash": 1}
 PASSING = "c4c3e6b4a4a5b2a3"  # Black must pass
 
 
@@ -59,7 +59,7 @@ class Output:
 
 
 @contextmanager
-def talking(talk: Callable[[EngineOptions], EngineServer], settings: EngineOptions = QUICK) -> Iterator[Partner]:
+def talking(talk: Callable[..., EngineServer], settings: Mapping[str, int] = QUICK) -> Iterator[Partner]:
     """A conversation in this process, which has its kernels already; it must be over at the end."""
     ours, theirs = os.pipe()
     answers: list[str] = []
@@ -70,7 +70,7 @@ def talking(talk: Callable[[EngineOptions], EngineServer], settings: EngineOptio
 
         def converse() -> None:
             try:
-                talk(settings).serve()
+                talk(**settings).serve()
             except BaseException as error:
                 failures.append(error)
 
@@ -83,7 +83,7 @@ def talking(talk: Callable[[EngineOptions], EngineServer], settings: EngineOptio
         assert not failures
 
 
-def script(talk: Callable[[EngineOptions], EngineServer], *lines: str) -> list[str]:
+def script(talk: Callable[..., EngineServer], *lines: str) -> list[str]:
     """What is answered to some lines."""
     with talking(talk) as partner:
         partner.write(*lines)
@@ -154,7 +154,7 @@ def test_ping_ends_a_thought(monkeypatch: pytest.MonkeyPatch) -> None:
         stop(engine)
 
     monkeypatch.setattr(Engine, "stop", stop_by)
-    with talking(NBoardServer, EngineOptions(level=30, hash=1)) as partner:
+    with talking(NBoardServer, {"level": 30, "hash": 1}) as partner:
         partner.write("hint 60")
         partner.wait("search")
         partner.write("ping 2", "set depth 1", "go", "ping 3")
@@ -177,7 +177,7 @@ def gtp(*lines: str) -> list[str]:
 
 def test_gtp() -> None:
     answers = gtp("protocol_version", "2 name", "version # a comment", "", "# nothing", "known_command play")
-    assert answers == ["= 2", "=2 Awello", "= 1.2", "= true"]
+    assert answers == ["= 2", "=2 Awello", f"= {__version__}", "= true"]
     assert gtp(
         "known_command fly", "KNOWN_COMMAND undo", "list_games", "set_game Reversi", "komi 6.5", "77 quit", "name"
     ) == [
@@ -286,14 +286,14 @@ def test_gtp_obeys_the_clock() -> None:
     left = Time(1.0, 0, 10.0, 5).spend(2.0)
     assert left == Time(10.0, 5, 10.0, 5) and left.spend(4.0) == Time(6.0, 4, 10.0, 5)
     assert Time(3.0, 1, 10.0, 5).spend(2.0) == Time(10.0, 5, 10.0, 5)
-    with talking(GtpServer, EngineOptions(level=30, hash=1)) as partner:  # without a clock this takes hours
+    with talking(GtpServer, {"level": 30, "hash": 1}) as partner:  # without a clock this takes hours
         partner.write("time_settings 0 1 2", "genmove b", "time_left w 1 0", "genmove w")
         partner.wait("= [a-h][1-8]")
     assert len([line for line in partner.answers if re.match("= [a-h]", line)]) == 2
 
 
 def gtp_time(words: str) -> tuple[Clock, float | None]:
-    talk = GtpServer(QUICK)
+    talk = GtpServer(level=2, hash=1)
     talk._set_time(*words.split())
     return talk.times[1].limits()
 
@@ -336,7 +336,7 @@ def test_uci_options_and_variants() -> None:
     )
     assert answers[-1] == "bestmove 0000" and answers[-2].startswith("bestmove")
     assert not any(line.startswith("info string") for line in answers)
-    with talking(UciServer, EngineOptions(hash=1)) as partner:
+    with talking(UciServer, {"hash": 1}) as partner:
         partner.write("position startpos", "go movetime 60000", "setoption name OwnBook value false", "go depth 2")
     assert partner.answers[:2] == ["info depth 0 score cp 56 pv F", "bestmove F"], "the book knows it at once"
     assert partner.answers[-1].startswith("bestmove") and not partner.answers[2].startswith("info depth 0")
@@ -361,7 +361,7 @@ def test_uci_ignores_what_it_does_not_know() -> None:
 
 @pytest.mark.parametrize("how", ["infinite", "ponder", "depth 99"])
 def test_stop_ends_a_thought(how: str) -> None:
-    with talking(UciServer, EngineOptions(hash=1)) as partner:
+    with talking(UciServer, {"hash": 1}) as partner:
         partner.write("setoption name OwnBook value false", "position startpos moves Ff", f"go {how}")
         partner.wait("info depth")
         partner.write("isready")
@@ -403,9 +403,9 @@ def test_an_endless_thought_waits_for_stop_even_if_all_is_known(monkeypatch: pyt
 )
 @pytest.mark.parametrize("last", ["quit", ""])
 def test_nothing_is_thought_for_nobody(
-    talk: Callable[[EngineOptions], EngineServer], lines: list[str], answer: str, last: str
+    talk: Callable[..., EngineServer], lines: list[str], answer: str, last: str
 ) -> None:
-    with talking(talk, EngineOptions(level=30, hash=1)) as partner:
+    with talking(talk, {"level": 30, "hash": 1}) as partner:
         partner.write(*lines, *filter(None, [last]))
     assert any(re.match(answer, line) for line in partner.answers), "but what was asked is answered"
 

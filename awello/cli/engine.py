@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from awello import __version__
 from awello.cli.app import app
 
 
@@ -26,11 +25,10 @@ def engine(
     It talks on standard input and output. Give this command to the board, such as NBoard or Auale, which starts and
     quits it.
     """
-    from awello.protocols.engine_server import EngineOptions
     from awello.protocols.gtp import GtpServer
     from awello.protocols.nboard import NBoardServer
     from awello.protocols.uci import UciServer
 
     servers: dict[str, type[NBoardServer | GtpServer | UciServer]]
     servers = {"nboard": NBoardServer, "gtp": GtpServer, "uci": UciServer}
-    servers[protocol](EngineOptions(level, threads, hash, weights, __version__)).serve()
+    servers[protocol](level, threads, hash, weights).serve()

@@ -6,6 +6,7 @@ A broken connection is made again, and the club then sends every game in progres
 import asyncio
 import json
 import zlib
+from asyncio import Task
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -74,26 +75,25 @@ class Bot:
     def __post_init__(self) -> None:
         make_player(self.spec)  # a wrong spec is an error at once
         self.address = channel_address(self.server)
-        self.players: dict[int, asyncio.Task[Player]] = {}  # by the game, as is what follows
-        self.searches: dict[int, asyncio.Task[None]] = {}  # a game may be sent again meanwhile
-        self.claims: dict[int, asyncio.Task[None]] = {}  # wins to be claimed from opponents who left
-        self.learning: dict[int, asyncio.Task[None]] = {}  # from games that are over
-        self.tasks: set[asyncio.Task[None]] = set()
-        self.over: set[int] = set()
-        self.news: dict[int, str] = {}  # what was last said of a tournament
+        self.players: dict[int, Task[Player]] = {}  # by the game, as is what follows
+        self.searches: dict[int, Task[None]] = {}  # a game may be sent again meanwhile
+        self.claims: dict[int, Task[None]] = {}  # wins to be claimed from opponents who left
+        self.learning: dict[int, Task[None]] = {}  # from games that are over
+        self.tasks: set[Task[None]] = set()
+        self.told: set[str] = set()  # results, which the club may send again
         self.asked: dict[int, Message] = {}  # messages on this connection that have not been answered, by their id
         self.numbers, self.seeking = count(1), 0  # the id of the message by which a game is sought
         self.name = ""
         self.pool = ThreadPoolExecutor(self.policy.most)
 
-    # ---- the connection ----------------------------------------------------------------------------------------------
     async def run(self) -> None:
         """Play until cancelled; a broken connection is made again."""
         pause = PAUSE
         while True:
             try:
-                headers = {"authorization": f"Bearer {self.token}"}
-                async with connect(self.address, additional_headers=headers) as socket:
+                async with connect(
+                    self.address, additional_headers={"authorization": f"Bearer {self.token}"}
+                ) as socket:
                     pause = PAUSE
                     await self._listen(socket)
             except ConnectionClosed as closed:
@@ -135,12 +135,13 @@ class Bot:
 
     async def _ask(self, do: str, **fields: Any) -> int:
         number = next(self.numbers)
-        await self._send({"id": number, "do": do, **fields})
+        await self._send({"id": number, "do": do, **fields}, self.socket)
         return number
 
-    async def _send(self, message: Message) -> None:
-        self.asked[message["id"]] = message
-        await self.socket.send(json.dumps(message))
+    async def _send(self, message: Message, socket: ClientConnection) -> None:
+        if socket is self.socket:
+            self.asked[message["id"]] = message
+            await socket.send(json.dumps(message))
 
     def _take_answer(self, answer: Message) -> None:
         """Send a message again later if the club could not take it now."""
@@ -149,19 +150,16 @@ class Bot:
             return
         self.tell(f"the club refused: {answer['message']}")
         if answer["id"] == self.seeking:
-            self._later(self._seek_again, max(RETRY, 60.0 * answer.get("minutes", 0)))
+            self.seeking = 0
+            self._later(self._seek, delay=max(RETRY, 60.0 * answer.get("minutes", 0)))
         elif asked and answer["code"] in BUSY:
-            self._later(self._resend, self.socket, asked)
+            self._later(self._send, asked, self.socket, delay=RESEND)
 
-    async def _resend(self, socket: ClientConnection, message: Message) -> None:
-        await asyncio.sleep(RESEND)
-        if socket is self.socket:
-            await self._send(message)
-
-    def _later(self, work: Callable[..., Coroutine[Any, Any, None]], *words: Any) -> asyncio.Task[None]:
+    def _later(self, work: Callable[..., Coroutine[Any, Any, None]], *words: Any, delay: float = 0) -> Task[None]:
         """Work in the background; if the connection is gone then, the next one tells what is to be done."""
 
         async def finish() -> None:
+            await asyncio.sleep(delay)
             with suppress(ConnectionClosed):
                 await work(*words)
 
@@ -174,7 +172,6 @@ class Bot:
         """The result of work in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, work, *words)
 
-    # ---- which games to play -----------------------------------------------------------------------------------------
     async def _answer_challenge(self, challenge: Message) -> None:
         await asyncio.gather(*self.learning.values())
         accepts = self.policy.accepts(challenge, len(self.players))
@@ -187,25 +184,23 @@ class Bot:
             terms = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.policy.rated}
             self.seeking = await self._ask("seek", kind=str(game), **terms)
 
-    async def _seek_again(self, pause: float) -> None:
-        await asyncio.sleep(pause)
-        self.seeking = 0
-        await self._seek()
-
     def _report_tournament(self, news: Message) -> None:
-        """Say once what is new in a tournament: it begins, a round begins, it is over."""
+        """Say what is new in a tournament: it begins, a round begins, it is over."""
         place = next((row["place"] for row in news["standings"] if row["name"] == self.name), None)
-        said = f"tournament {news['name']}: {news['state']}, round {news['round']} of {news['rounds']}, place {place}"
-        if news["state"] != "open" and said != self.news.get(news["tournament"]):
-            self.news[news["tournament"]] = said
-            self.tell(said)
+        if news["state"] != "open":
+            state = f"{news['state']}, round {news['round']} of {news['rounds']}, place {place}"
+            self._tell_once(f"tournament {news['name']}: {state}")
+
+    def _tell_once(self, line: str) -> None:
+        if line not in self.told:
+            self.told.add(line)
+            self.tell(line)
 
     def _report_warning(self, warning: Message) -> None:
         """Say that rated games were left early, and what that costs."""
         price = f"no rated games for {warning['minutes']} min" if warning["minutes"] else f"{warning['free']} are free"
         self.tell(f"rated games left early within an hour: {warning['left']} ({price})")
 
-    # ---- a game ------------------------------------------------------------------------------------------------------
     def _look(self, state: Message) -> None:
         """Begin a game, move in it, or end it."""
         number, names = state["game"], [player["name"] for player in state["players"]]
@@ -221,7 +216,7 @@ class Bot:
         if names[state["mover"]] == self.name and ((search := self.searches.get(number)) is None or search.done()):
             self.searches[number] = self._later(self._move, state)
 
-    async def _begin(self, state: Message, learning: list[asyncio.Task[None]]) -> Player:
+    async def _begin(self, state: Message, learning: list[Task[None]]) -> Player:
         """The player of a new game, which begins when the games before it have been learnt from."""
         await asyncio.gather(*learning)
         player = make_player(self.spec)
@@ -237,32 +232,26 @@ class Bot:
             left = state["clocks"][mover] - SPARE - (monotonic() - told)
             clock = Clock(max(0.01, left), state["control"]["increment"])
             choice = await self._run(choose, player, record, clock)
-            if number in self.players:
-                await self._ask("move", game=number, ply=state["ply"], move=record.final.format_move(choice.move))
-        except Resignation:
-            await self._ask("resign", game=number)
-        except ConnectionClosed:
-            raise
         except Exception as error:
-            self.tell(f"game {number}: {describe_error(error)}; the bot resigns")
+            if not isinstance(error, Resignation):
+                self.tell(f"game {number}: {describe_error(error)}; the bot resigns")
             await self._ask("resign", game=number)
+            return
+        if number in self.players:
+            await self._ask("move", game=number, ply=state["ply"], move=record.final.format_move(choice.move))
 
     def _end(self, state: Message, names: list[str]) -> None:
         number = state["game"]
         if claim := self.claims.pop(number, None):
             claim.cancel()
-        if number not in self.over:
-            self.over.add(number)
-            self.tell(f"game {number}, {' - '.join(names)}: {describe(state, names)}")
+        self._tell_once(f"game {number}, {' - '.join(names)}: {describe(state, names)}")
         search = self.searches.pop(number, None)
         if player := self.players.pop(number, None):
             self.learning[number] = self._later(self._learn, player, search, state, names.index(self.name))
         else:
             self._later(self._seek)
 
-    async def _learn(
-        self, begun: asyncio.Task[Player], search: asyncio.Task[None] | None, state: Message, side: int
-    ) -> None:
+    async def _learn(self, begun: Task[Player], search: Task[None] | None, state: Message, side: int) -> None:
         """End a player's game and let it learn, before another game begins."""
         try:
             player = await begun
@@ -281,10 +270,9 @@ class Bot:
         if claim := self.claims.pop(news["game"], None):
             claim.cancel()
         if news["claim"] is not None:
-            self.claims[news["game"]] = self._later(self._claim, news["game"], news["claim"])
+            self.claims[news["game"]] = self._later(self._claim, news["game"], delay=news["claim"] + CLAIM_MARGIN)
 
-    async def _claim(self, number: int, seconds: float) -> None:
-        await asyncio.sleep(seconds + CLAIM_MARGIN)
+    async def _claim(self, number: int) -> None:
         if number in self.players:
             await self._ask("claim", game=number)
 

@@ -33,36 +33,25 @@ NAME = "Awello"
 LARGEST = (1 << 31) - 1  # number in a line
 
 
-@dataclass(frozen=True)
-class EngineOptions:
-    """How the engine searches, unless the other side says otherwise."""
-
-    level: int | None = None
-    threads: int = 1
-    hash: int = HASH
-    weights: Path | None = None
-    """For the game that the protocol starts with."""
-    version: str = ""
-
-    def __post_init__(self) -> None:
-        level_of(self.level or 0)
-
-    @property
-    def limit(self) -> Limit | None:
-        """The level as a limit."""
-        return None if self.level is None else Limit(level=self.level)
-
-
+@dataclass
 class EngineServer(ABC):
     """One conversation, from the first line to the last."""
 
     GAME: ClassVar[Game]
     URGENT: ClassVar[str] = ""
     """The word that ends a search."""
+    AT_ONCE: ClassVar[str] = ""
+    """A line that is answered during a search."""
 
-    def __init__(self, options: EngineOptions) -> None:
-        self.options = options
-        self.make_engine(self.GAME)
+    level: int | None = None
+    threads: int = 1
+    hash: int = HASH
+    weights: Path | None = None
+    """For the game that the protocol starts with."""
+
+    def __post_init__(self) -> None:
+        level_of(self.level or 0)
+        self.engine = Engine(self.GAME, self.threads, self.hash, weights=self.weights)
         self.searching = False
         self._started = 0.0  # when the last search started
         self._lines: SimpleQueue[str | None] = SimpleQueue()
@@ -71,7 +60,6 @@ class EngineServer(ABC):
         self._answered_all = threading.Event()
         self._news = threading.Condition()
 
-    # ---- the protocol's part -----------------------------------------------------------------------------------------
     @abstractmethod
     def answer(self, line: str) -> bool:
         """Answer a line, and return whether another may follow; `AwelloError` says what is wrong with the line."""
@@ -80,21 +68,18 @@ class EngineServer(ABC):
     def refuse(self, line: str, why: str) -> None:
         """Answer a line that is wrong."""
 
-    def answer_while_searching(self, line: str) -> bool:
-        """Answer a line during a search, and return whether that was possible."""
-        return False
+    def change_engine(self, game: Game, threads: int | None = None, hash: int | None = None) -> None:
+        """Have an engine with another game or other options; if it cannot be made, the one before stays."""
+        threads, hash = (self.threads if threads is None else threads), (self.hash if hash is None else hash)
+        if (game, threads, hash) != (self.engine.game, self.threads, self.hash):
+            engine = Engine(game, threads, hash, weights=self.weights if game == self.GAME else None)
+            self.engine.close()
+            self.engine, self.threads, self.hash = engine, threads, hash
 
-    # ---- the common part ---------------------------------------------------------------------------------------------
-    def make_engine(self, game: Game, options: EngineOptions | None = None) -> None:
-        """Have an engine for a game with some options; if it cannot be made, the one before stays."""
-        before, options = getattr(self, "engine", None), options or self.options
-        if before and (before.game, self.options) == (game, options):
-            return
-        weights = options.weights if game == self.GAME else None
-        self.engine = Engine(game, options.threads, options.hash, weights=weights)
-        self.options = options
-        if before:
-            before.close()
+    @property
+    def limit(self) -> Limit | None:
+        """The level as a limit."""
+        return None if self.level is None else Limit(level=self.level)
 
     def serve(self) -> None:
         """Answer lines until there are no more."""
@@ -174,7 +159,8 @@ class EngineServer(ABC):
         input, line = FileIO(sys.stdin.fileno(), closefd=False), ""  # unbuffered: the exit does not wait for its lock
         while not _says(line, "quit") and (read := input.readline(MOST_LINE_BYTES)):
             line = read.decode(errors="replace").strip()
-            if self.searching and self.answer_while_searching(line):
+            if self.searching and line and line == self.AT_ONCE:
+                self.answer(line)
                 continue
             if _says(line, self.URGENT):
                 with self._news:

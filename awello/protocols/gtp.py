@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 
-from awello.analysis import Analysis
+from awello import __version__
 from awello.errors import AwelloError, NotationError, SpecError
 from awello.formats.ggf import parse_ggf
 from awello.formats.reading import SHOWN, parse_number
 from awello.limits import Clock, Limit
 from awello.players.player import Forfeit, register
 from awello.position import Position, format_position
-from awello.protocols.engine_server import NAME, EngineOptions, EngineServer, parse_whole
+from awello.protocols.engine_server import NAME, EngineServer, parse_whole
 from awello.protocols.external_engine import ExternalEnginePlayer, Told
 from awello.protocols.line_process import MOST_LINES, LineProcess
 from awello.record import Record
@@ -59,23 +59,23 @@ class GtpServer(EngineServer):
 
     GAME = Game.OTHELLO
 
-    def __init__(self, options: EngineOptions) -> None:
-        super().__init__(options)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.positions = [Position.start()]  # after each command to play
         self.times = [Time(), Time()]
-        self.commands: dict[str, Callable[..., str]] = {
+        self.commands: dict[str, Callable[..., str | None]] = {
             "protocol_version": lambda: "2",
             "name": lambda: NAME,
-            "version": lambda: self.options.version,
+            "version": lambda: __version__,
             "known_command": lambda name: "true" if name in self.commands else "false",
             "list_commands": lambda: "\n".join(self.commands),
-            "quit": lambda: "",
+            "quit": lambda: None,
             "boardsize": self._size,
             "clear_board": self._clear,
             "komi": self._set_komi,
             "play": self._play,
-            "genmove": self._generate,
-            "reg_genmove": lambda colour: self._choose(colour)[0],
+            "genmove": lambda colour: self._choose(colour, play=True),
+            "reg_genmove": lambda colour: self._choose(colour, play=False),
             "undo": self._undo,
             "time_settings": self._set_time,
             "time_left": self._set_time_left,
@@ -92,7 +92,6 @@ class GtpServer(EngineServer):
             "gogui-rules_final_result": lambda: Record(self.position).describe() if self.position.over else "",
         }
 
-    # ---- lines -------------------------------------------------------------------------------------------------------
     def answer(self, line: str) -> bool:
         number, name, words = _parse(line)
         if not name:
@@ -103,38 +102,35 @@ class GtpServer(EngineServer):
             signature(self.commands[name]).bind(*words)
         except TypeError:
             raise NotationError(f"syntax error: {name} does not take {len(words)} words") from None
-        text = self.commands[name](*words)
+        text = self.commands[name](*words) or ""
         self.say(f"={number} {text}".rstrip(" ") + "\n")
         return name != "quit"
 
     def refuse(self, line: str, why: str) -> None:
         self.say(f"?{_parse(line)[0]} {why}\n")
 
-    # ---- the game ----------------------------------------------------------------------------------------------------
     @property
     def position(self) -> Position:
         """The position that questions are about."""
         return self.positions[-1]
 
-    def _size(self, size: str) -> str:
+    def _size(self, size: str) -> None:
         if (rows := parse_whole(size, "4, 6 or 8 rows")) not in SIZES:
             raise NotationError("unacceptable size")
-        self.make_engine(SIZES[rows])
-        return self._clear()
+        self.change_engine(SIZES[rows])
+        self._clear()
 
-    def _clear(self) -> str:
+    def _clear(self) -> None:
         self.positions = [Position.start(self.engine.game)]
         self.engine.clear()
-        return ""
 
-    def _set_game(self, game: str) -> str:
+    def _set_game(self, game: str) -> None:
         if game.lower() not in ("othello", "reversi"):
             raise NotationError("unknown game")
-        return self._clear()
+        self._clear()
 
-    def _set_komi(self, komi: str) -> str:
+    def _set_komi(self, komi: str) -> None:
         _parse_number(komi, "a number of points")  # Othello has none, but those who know Go say it
-        return ""
 
     def _turn(self, side: int) -> Position:
         """The position with a side to move: the other one passes, if it must."""
@@ -145,18 +141,16 @@ class GtpServer(EngineServer):
             raise NotationError(f"it is {COLOURS[position.side]}'s turn")
         return position
 
-    def _play(self, colour: str, name: str) -> str:
+    def _play(self, colour: str, name: str) -> None:
         position = self._turn(_parse_side(colour))
         self.positions.append(position.play(position.parse_move(name)))
-        return ""
 
-    def _undo(self) -> str:
+    def _undo(self) -> None:
         if len(self.positions) == 1:
             raise NotationError("cannot undo")
         self.positions.pop()
-        return ""
 
-    def _load(self, file: str, move: str = "") -> str:
+    def _load(self, file: str, move: str = "") -> None:
         """A game in the Generic Game Format, which is SGF as Othello programs write it; before a move, if given."""
         try:
             record = parse_ggf(Path(file).read_text("utf-8", "replace"))
@@ -165,48 +159,34 @@ class GtpServer(EngineServer):
         except AwelloError as error:
             raise NotationError(f"cannot load file, it must be a game in GGF: {error}") from None
         positions = list(record.positions())
-        self.make_engine(record.start.game)
+        self.change_engine(record.start.game)
         self.positions = positions[: max(1, parse_whole(move, "the number of a move"))] if move else positions
-        return ""
 
-    # ---- moves -------------------------------------------------------------------------------------------------------
-    def _generate(self, colour: str) -> str:
-        name, position = self._choose(colour)
-        if not position.over:
-            self.positions.append(position.play(name))
-        return name
-
-    def _choose(self, colour: str) -> tuple[str, Position]:
-        """The best move of a colour by its name, and the position that it is played in."""
+    def _choose(self, colour: str, play: bool) -> str:
+        """The best move of a colour by its name, played if wanted."""
         position = self._turn(_parse_side(colour))
         if position.over:
-            return "pass", position
-        begun, side = time.perf_counter(), position.side
-        found = self._search(position, self.times[side])
-        self.times[side] = self.times[side].spend(time.perf_counter() - begun)
-        return position.format_move(found.move), position
-
-    def _search(self, position: Position, left: Time) -> Analysis:
+            return "pass"
+        started, left = time.perf_counter(), self.times[position.side]
         clock, seconds = left.limits()
-        limit = self.options.limit
-        if seconds is not None:
-            limit = replace(limit or Limit(), seconds=seconds)
-        return self.search(self.engine.think(position, clock, limit))
+        limit = self.limit if seconds is None else replace(self.limit or Limit(), seconds=seconds)
+        found = self.search(self.engine.think(position, clock, limit))
+        self.times[position.side] = left.spend(time.perf_counter() - started)
+        if play:
+            self.positions.append(position.after(found.move))
+        return position.format_move(found.move)
 
-    def _set_time(self, main: str, more: str, moves: str) -> str:
+    def _set_time(self, main: str, more: str, moves: str) -> None:
         seconds, (overtime, stones) = _parse_time(main, "0")[0], _parse_time(more, moves)
         if not stones:  # overtime without moves means that there is no limit, and so does no time at all
             overtime, seconds = 0.0, math.inf if overtime or not seconds else seconds
         clock = Time(seconds, 0, overtime, stones)
         self.times = [clock if seconds else clock.spend(0.0)] * 2
-        return ""
 
-    def _set_time_left(self, colour: str, seconds: str, moves: str) -> str:
+    def _set_time_left(self, colour: str, seconds: str, moves: str) -> None:
         side, (left, stones) = _parse_side(colour), _parse_time(seconds, moves)
         self.times[side] = replace(self.times[side], seconds=left, moves=stones)
-        return ""
 
-    # ---- what there is to see ----------------------------------------------------------------------------------------
     def _score(self) -> str:
         black, white = self.position.score()
         return "0" if black == white else f"B+{black - white}" if black > white else f"W+{white - black}"

@@ -23,7 +23,7 @@ from awello.formats.reading import parse_number
 from awello.limits import Clock, Limit
 from awello.players.player import register
 from awello.position import Position
-from awello.protocols.engine_server import NAME, EngineOptions, EngineServer, parse_whole
+from awello.protocols.engine_server import NAME, EngineServer, parse_whole
 from awello.protocols.external_engine import ExternalEnginePlayer, Told, read_analysis
 from awello.protocols.line_process import LineProcess
 from awello.record import Record
@@ -39,9 +39,9 @@ class NBoardServer(EngineServer):
     GAME = Game.OTHELLO
     URGENT = "ping"
 
-    def __init__(self, options: EngineOptions) -> None:
-        super().__init__(options)
-        self.level = USUAL if options.level is None else options.level
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.level = USUAL if self.level is None else self.level
         self.positions = [Position.start()]
 
     def refuse(self, line: str, why: str) -> None:
@@ -77,13 +77,12 @@ class NBoardServer(EngineServer):
         self.say(f"set myname {NAME}{self.level}")
 
     def _set(self, what: str, value: str) -> None:
-        match what.lower():
-            case "depth":
-                self.level = min(max(0, parse_whole(value, f"a depth from 0 to {HIGHEST}")), HIGHEST)
-                self._say_name()
-            case "game":
-                self.positions = list(parse_ggf(value).positions())
-                self.make_engine(self.positions[0].game)
+        if what.lower() == "depth":
+            self.level = min(max(0, parse_whole(value, f"a depth from 0 to {HIGHEST}")), HIGHEST)
+            self._say_name()
+        elif what.lower() == "game":
+            self.positions = list(parse_ggf(value).positions())
+            self.change_engine(self.positions[0].game)
 
     def _move(self, text: str) -> None:
         position, name = self.positions[-1], re.split(r"[\s/]", text.strip())[0]
@@ -91,7 +90,6 @@ class NBoardServer(EngineServer):
             self.positions.append(position := position.after(PASS))
         self.positions.append(position.play(position.parse_move(name)))
 
-    # ---- searches ----------------------------------------------------------------------------------------------------
     def _go(self) -> None:
         started = time.perf_counter()
         found = self._search("Thinking")
@@ -111,7 +109,7 @@ class NBoardServer(EngineServer):
                 self.say(f"search {_format_line(position, line)} {value:+.2f} 0 {_format_depth(analysis)}")
 
         best = max(1, min(best, len(position.legal_moves())))
-        found = self.search(self.engine.think(position, Clock(), Limit(level=self.level), best=best), show)
+        found = self.search(self.engine.think(position, Clock(), self.limit, best=best), show)
         self.say(f"nodestats {found.nodes} {found.seconds:.2f}")
         return found
 
@@ -126,7 +124,7 @@ class NBoardServer(EngineServer):
                 first, second = position.score()
                 value = float(second - first if position.side else first - second)
             else:
-                value = self.search(self.engine.think(position, Clock(), Limit(level=self.level))).value
+                value = self.search(self.engine.think(position, Clock(), self.limit)).value
             self.say(f"analysis {made} {value:+.2f}")
         self.say("status")
 

@@ -8,7 +8,7 @@ of its clock or, if there is none, a second.
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from awello.analysis import Analysis
@@ -22,7 +22,7 @@ from awello.formats.transcript import format_transcript, parse_transcript
 from awello.limits import Clock, Limit
 from awello.players.player import Forfeit, register
 from awello.position import Position, format_position, parse_position
-from awello.protocols.engine_server import NAME, EngineOptions, EngineServer, parse_whole
+from awello.protocols.engine_server import NAME, EngineServer, parse_whole
 from awello.protocols.external_engine import ExternalEnginePlayer, Told, read_analysis
 from awello.protocols.line_process import LineProcess
 from awello.record import Record
@@ -38,17 +38,15 @@ class UciServer(EngineServer):
 
     GAME = Game.ABAPA
     URGENT = "stop"
+    AT_ONCE = "isready"
 
-    def __init__(self, options: EngineOptions) -> None:
-        super().__init__(options)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.position: Position | None = Position.start(self.GAME)
         self.book = True
 
     def refuse(self, line: str, why: str) -> None:
         self.say(f"info string {why}")
-
-    def answer_while_searching(self, line: str) -> bool:
-        return line == "isready" and self.answer(line)
 
     def answer(self, line: str) -> bool:
         command, *words = line.split() or [""]
@@ -75,8 +73,8 @@ class UciServer(EngineServer):
         self.say(
             f"id name {NAME}",
             "id author The Awello developers",
-            f"option name Hash type spin default {self.options.hash} min {LEAST_HASH} max {MOST_HASH}",
-            f"option name Threads type spin default {self.options.threads} min 1 max {MOST_THREADS}",
+            f"option name Hash type spin default {self.hash} min {LEAST_HASH} max {MOST_HASH}",
+            f"option name Threads type spin default {self.threads} min 1 max {MOST_THREADS}",
             "option name OwnBook type check default true",
             f"option name Variant type combo default {self.engine.game} {variants}",
             "uciok",
@@ -88,13 +86,12 @@ class UciServer(EngineServer):
             case ["name", "ownbook", "value", ("true" | "false") as value]:
                 self.book = value == "true"
             case ["name", "variant", "value", value] if value in VARIANTS:
-                self.make_engine(VARIANTS[value])
+                self.change_engine(VARIANTS[value])
                 self.position = Position.start(self.engine.game)
             case ["name", "hash", "value", value]:
-                self.make_engine(self.engine.game, replace(self.options, hash=parse_whole(value, "megabytes")))
+                self.change_engine(self.engine.game, hash=parse_whole(value, "megabytes"))
             case ["name", "threads", "value", value]:
-                threads = parse_whole(value, "a number of threads")
-                self.make_engine(self.engine.game, replace(self.options, threads=threads))
+                self.change_engine(self.engine.game, threads=parse_whole(value, "a number of threads"))
             case _:
                 options = f"Hash, Threads, OwnBook (true, false), Variant ({', '.join(VARIANTS)})"
                 found = " ".join(words)[:SHOWN]
@@ -113,7 +110,6 @@ class UciServer(EngineServer):
             raise NotationError(f"after the position come moves, not {rest[0]!r}")
         return parse_transcript("".join(rest[1:]), start).final
 
-    # ---- searches ----------------------------------------------------------------------------------------------------
     def _go(self, words: list[str]) -> None:
         position = self.position
         endless = bool({"infinite", "ponder"} & set(words))
@@ -141,7 +137,7 @@ class UciServer(EngineServer):
 
     def _find_in_book(self, position: Position) -> Analysis | None:
         """The book's move; a level is to show its own strength, and plays without the book."""
-        found = shipped_book(position.game).choose(position) if self.book and self.options.level is None else None
+        found = shipped_book(position.game).choose(position) if self.book and self.level is None else None
         return Analysis(*found, False, 0, 0, 0, 0.0, (found,), found[:1]) if found else None
 
     def _parse_limit(self, words: list[str]) -> Limit | None:
@@ -151,7 +147,7 @@ class UciServer(EngineServer):
             return Limit(seconds=max(1, parse_whole(said["movetime"], "milliseconds")) / 1000)
         if "depth" in said:
             return Limit(depth=max(1, parse_whole(said["depth"], "a depth")))
-        return self.options.limit
+        return self.limit
 
 
 @register("uci", "another program for Awalé that speaks UCI as Aalina does: uci@1s,command=aalina; @8 sets a depth")
