@@ -245,7 +245,7 @@ def test_a_bot_without_a_token_is_told_how_to_get_one(monkeypatch: pytest.Monkey
     monkeypatch.delenv("AWELLO_TOKEN", raising=False)
     assert "needs a token" in awello("bot", "random", "--server", "http://127.0.0.1:1").stderr
     wrong = awello("bot", "random", "--server", "http://127.0.0.1:1", "--token", "t", "--seek", "chess 5m")
-    assert "no game 'chess'" in wrong.stderr
+    assert "unknown game 'chess'" in wrong.stderr
 
 
 @register("pupil", "the first legal move; writes down its calls")

@@ -9,7 +9,6 @@ from conftest import awello
 from waiting import wait_until
 
 from awello import Game, Limit, Match, Position, make_player, parse_position, parse_transcript, play_match
-from awello.cli.analyse import make_analyst
 from awello.engine.engine import Engine
 from awello.errors import AwelloError, SpecError
 from awello.limits import Clock
@@ -27,6 +26,14 @@ for line in sys.stdin:
     elif word in ("go", "hint"):
         print(open(sys.argv[1]).read(), flush=True)
 """
+
+
+def make_analyst(spec: str) -> ExternalEnginePlayer:
+    player = make_player(spec)
+    assert isinstance(player, ExternalEnginePlayer)
+    return player
+
+
 Answering = Callable[[str, str], ExternalEnginePlayer]
 
 

@@ -311,7 +311,7 @@ def test_ctrl_c_ends_it_too(log: Path) -> None:
     [
         ("gtp", Game.OTHELLO, "needs a program: write gtp,command=PROGRAM"),
         ("gtp,command=no-such-program -x", Game.OTHELLO, "cannot start 'no-such-program -x': No such file"),
-        ("nboard,command=play 'it", Game.OTHELLO, "is not a command: No closing quotation"),
+        ("nboard,command=play 'it", Game.OTHELLO, "cannot start .*: No closing quotation"),
         ("gtp@6,command=x", Game.OTHELLO, "takes a time for each move as its limit, such as gtp@5s"),
         ("uci@6n,command=x", Game.ABAPA, "takes a time for each move"),
         ("gtp,command=x", Game.ABAPA, "plays othello, othello6, othello4, not abapa"),

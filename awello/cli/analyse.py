@@ -14,7 +14,6 @@ from awello.errors import ConfigError, NotationError
 if TYPE_CHECKING:
     from awello.engine.review import Judgement, Summary
     from awello.limits import Limit
-    from awello.protocols.external_engine import ExternalEnginePlayer
     from awello.record import Record
     from awello.rules.game import Game
 
@@ -102,28 +101,22 @@ def judge(
     """The judgements in the order of the game, and whether Ctrl-C left some out."""
     from awello.engine.engine import Engine
     from awello.engine.review import review
+    from awello.players.player import make_player
+    from awello.protocols.external_engine import ExternalEnginePlayer
 
+    analyst = make_player(external) if external else None
+    if not isinstance(analyst, ExternalEnginePlayer | None):
+        raise ConfigError(f"player {analyst} is not an external engine: choose nboard or uci with a command")
     judgements: list[Judgement] = []
     interrupted = False
     with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, memory) as engine:
         try:
-            for judgement in review(record, make_analyst(external) if external else engine, limit):
+            for judgement in review(record, analyst or engine, limit):
                 judgements.append(judgement)
                 step()
         except KeyboardInterrupt:
             interrupted = True
     return judgements[::-1], interrupted
-
-
-def make_analyst(spec: str) -> "ExternalEnginePlayer":
-    """Another program that can analyse."""
-    from awello.players.player import make_player
-    from awello.protocols.external_engine import ExternalEnginePlayer
-
-    player = make_player(spec)
-    if not isinstance(player, ExternalEnginePlayer):
-        raise ConfigError(f"player {player.spec.name} is not an external engine: choose nboard or uci with a command")
-    return player
 
 
 def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:

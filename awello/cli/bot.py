@@ -42,26 +42,23 @@ def bot(  # nosec B107 # no token unless one is given
     import asyncio
 
     from awello.limits import parse_clock
+    from awello.position import Position
     from awello.protocols.club import Bot, BotPolicy
     from awello.rules.game import Game
 
-    games = {str(game): game for game in Game}
     words = seek.split()
-    for name in [*(kind or ()), *words[:1]]:
-        if name not in games:
-            raise ConfigError(f"no game {name!r}: choose {', '.join(games)}")
+    if len(words) not in (0, 2):
+        raise ConfigError(f"{seek!r} is not a game to seek: write a game and a time, such as 'othello 5m'")
     secret = token or os.environ.get("AWELLO_TOKEN", "")
     if not secret:
         raise ConfigError("a bot needs a token: make one on the club's page, and set AWELLO_TOKEN")
     if not re.fullmatch(r"[!-~]+", secret):
         raise ConfigError("the token is not valid: copy it from the club's page without spaces or line breaks")
-    if words and len(words) != 2:
-        raise ConfigError(f"{seek!r} is not a game to seek: write a game and a time, such as 'othello 5m'")
     policy = BotPolicy(
-        games=frozenset(games[name] for name in kind or games),
+        games=frozenset(map(Game, kind or Game)),  # type: ignore[arg-type]  # names too
         most=most,
         names=frozenset(name.lower() for name in only or ()),
-        seek=(games[words[0]], parse_clock(words[1])) if words else None,
+        seek=(Position.start(words[0]).game, parse_clock(words[1])) if words else None,
         rated=not casual,
         tournament=int(tournament) if re.fullmatch(r"[0-9]{1,9}", tournament) else tournament or None,
     )

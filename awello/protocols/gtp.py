@@ -242,7 +242,8 @@ class GtpPlayer(ExternalEnginePlayer):
         self._clear(program)
         if self.limit is not None:
             with suppress(Refused):
-                request(program, f"time_settings 0 {_whole_seconds(self.limit.seconds or 0)} 1")
+                # 0 seconds would mean that there is no limit
+                request(program, f"time_settings 0 {max(1, int(self.limit.seconds or 0))} 1")
 
     def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
         if record.start != Position.start(record.start.game):
@@ -252,7 +253,7 @@ class GtpPlayer(ExternalEnginePlayer):
         if self.limit is not None or math.isfinite(clock.seconds):
             stones = int(self.limit is not None and seconds < clock.seconds)
             with suppress(Refused):
-                request(program, f"time_left {colour} {_whole_seconds(seconds)} {stones}")
+                request(program, f"time_left {colour} {max(1, int(seconds))} {stones}")
         answer = request(program, f"genmove {colour}", seconds)
         with suppress(AwelloError):
             self.told.append(record.final.parse_move(answer))
@@ -275,11 +276,6 @@ class GtpPlayer(ExternalEnginePlayer):
                 if move != PASS:  # some programs pass by themselves, and do not know the word
                     raise
             self.told.append(move)
-
-
-def _whole_seconds(seconds: float) -> int:
-    """Seconds as GTP writes them; 0 would mean that there is no limit."""
-    return max(1, int(seconds))
 
 
 def request(program: LineProcess, command: str, seconds: float | None = None) -> str:

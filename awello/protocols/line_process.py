@@ -45,10 +45,8 @@ class LineProcess:
                 errors="replace",
                 start_new_session=True,  # Ctrl-C is for us, and we end the program
             )
-        except OSError as error:
-            raise SpecError(f"cannot start {command!r}: {error.strerror}") from None
-        except ValueError as error:
-            raise SpecError(f"{command!r} is not a command: {error}") from None
+        except (OSError, ValueError) as error:
+            raise SpecError(f"cannot start {command!r}: {getattr(error, 'strerror', error)}") from None
         assert self._process.stdout is not None
         self._lines: Queue[str | None] = Queue(MOST_LINES)
         threading.Thread(target=_listen, args=(self._process.stdout, self._lines, self._note), daemon=True).start()

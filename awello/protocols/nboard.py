@@ -120,12 +120,9 @@ class NBoardServer(EngineServer):
             if self.called:
                 break
             position = self.positions[made]
-            if position.over:
-                first, second = position.score()
-                value = float(second - first if position.side else first - second)
-            else:
-                value = self.search(self.engine.think(position, Clock(), self.limit)).value
-            self.say(f"analysis {made} {value:+.2f}")
+            margin = (position.score()[0] - position.score()[1]) * (-1 if position.side else 1)
+            found = None if position.over else self.search(self.engine.think(position, Clock(), self.limit))
+            self.say(f"analysis {made} {found.value if found else margin:+.2f}")
         self.say("status")
 
 
@@ -204,6 +201,5 @@ def _format_line(position: Position, line: tuple[int, ...]) -> str:
 
 def _format_depth(analysis: Analysis) -> str:
     """How deep, and how sure: `12`, `24@95%`, and `100%` for an exact score."""
-    if analysis.exact:
-        return "100%"
-    return f"{analysis.depth}" if analysis.certainty == 100 else f"{analysis.depth}@{analysis.certainty}%"
+    certainty = "" if analysis.certainty == 100 else f"@{analysis.certainty}%"
+    return "100%" if analysis.exact else f"{analysis.depth}{certainty}"

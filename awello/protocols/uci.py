@@ -173,9 +173,10 @@ class UciPlayer(ExternalEnginePlayer):
         program.hear(lambda line: line == "readyok")
 
     def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
-        limit = self.limit
-        if limit is None or limit.seconds is not None:
-            limit = Limit(seconds=self._share(record.final, clock))
+        usual = USUAL_SECONDS if math.isinf(clock.seconds) else allowance(clock, moves_left(record.final)).aim
+        limit = self.limit or Limit(seconds=usual)
+        if limit.seconds is not None:
+            limit = Limit(seconds=min(limit.seconds, clock.seconds))
         return self._go(program, record, limit, self.seconds(clock, self.limit))
 
     def examine(self, program: LineProcess, position: Position, limit: Limit) -> Told:
@@ -194,12 +195,6 @@ class UciPlayer(ExternalEnginePlayer):
             if found := _parse_info(record.final, line):
                 yield found
         yield "".join(line.split()[1:2])
-
-    def _share(self, position: Position, clock: Clock) -> float:
-        """The seconds that the program is told to search."""
-        if self.limit is not None and self.limit.seconds is not None:
-            return min(self.limit.seconds, clock.seconds)
-        return USUAL_SECONDS if math.isinf(clock.seconds) else allowance(clock, moves_left(position)).aim
 
 
 def _parse_info(position: Position, line: str) -> Analysis | None:
