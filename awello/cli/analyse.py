@@ -32,9 +32,7 @@ def analyse(
     threads: Annotated[int, typer.Option(min=1, help="Threads that search", metavar="N")] = 1,
     memory: Annotated[int, typer.Option("--hash", min=1, help="Megabytes of the engine's table", metavar="MB")] = 64,
     plot: Annotated[Path | None, typer.Option(help="Draw the values to this .svg or .png too", metavar="FILE")] = None,
-    engine: Annotated[
-        str, typer.Option(help="Let another program analyse, such as nboard,command=ntest", metavar="SPEC")
-    ] = "",
+    engine: Annotated[str, typer.Option(help="Use another program: nboard,command=ntest", metavar="SPEC")] = "",
     json: Json = False,
 ) -> None:
     """Judge every move of a game. Ctrl-C ends with what was judged so far, from the end of the game.

@@ -16,23 +16,13 @@ from awello.errors import ConfigError
 def bot(  # nosec B107 # no token unless one is given
     spec: Annotated[str, typer.Argument(help="Who plays, such as champion@level=6", metavar="SPEC")],
     server: Annotated[str, typer.Option(help="The address of the club, such as https://HOST", metavar="URL")],
-    token: Annotated[
-        str, typer.Option(help="The program's token; better in AWELLO_TOKEN, where others cannot read it", metavar="T")
-    ] = "",
-    kind: Annotated[
-        list[str] | None, typer.Option(help="Only this game, such as othello or abapa; again for more", metavar="GAME")
-    ] = None,
+    token: Annotated[str, typer.Option(help="The bot's token; safer in AWELLO_TOKEN", metavar="TOKEN")] = "",
+    kind: Annotated[list[str] | None, typer.Option(help="Accept this game only; repeatable", metavar="GAME")] = None,
     most: Annotated[int, typer.Option(min=1, max=64, help="Games at once", metavar="N")] = 4,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Only challenges of this name; again for more", metavar="NAME")
-    ] = None,
-    seek: Annotated[
-        str, typer.Option(help="Seek a game whenever it plays none, such as 'othello 5m'", metavar="GAME TIME")
-    ] = "",
-    tournament: Annotated[
-        str, typer.Option(help="Enter this tournament before it begins", metavar="NUMBER or NAME")
-    ] = "",
-    casual: Annotated[bool, typer.Option("--casual", help="What it seeks is not rated")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Accept this player only; repeatable", metavar="NAME")] = None,
+    seek: Annotated[str, typer.Option(help="Seek when idle, such as 'othello 5m'", metavar="GAME TIME")] = "",
+    tournament: Annotated[str, typer.Option(help="Enter this tournament", metavar="NUMBER or NAME")] = "",
+    casual: Annotated[bool, typer.Option("--casual", help="Seek unrated games")] = False,
 ) -> None:
     """Let a player accept challenges in a club. Ctrl-C ends it.
 

@@ -11,14 +11,10 @@ from awello.cli.app import app
 @app.command()
 def engine(
     protocol: Annotated[Literal["nboard", "gtp", "uci"], typer.Argument(help="Othello: nboard or gtp; Awalé: uci")],
-    level: Annotated[
-        int | None, typer.Option(help="The champion's level, 0 to 30; default: its clock, or 12", metavar="N")
-    ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads that search together", metavar="N")] = 1,
-    hash: Annotated[int, typer.Option(min=1, max=65536, help="Memory for positions, in MiB", metavar="MB")] = 64,
-    weights: Annotated[
-        Path | None, typer.Option(help="Learnt weights in place of the shipped ones", metavar="FILE")
-    ] = None,
+    level: Annotated[int | None, typer.Option(help="0 to 30; default: its clock, or 12", metavar="N")] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Search threads", metavar="N")] = 1,
+    hash: Annotated[int, typer.Option(min=1, max=65536, help="Transposition table in MiB", metavar="MB")] = 64,
+    weights: Annotated[Path | None, typer.Option(help="Learnt weights to play with", metavar="FILE")] = None,
 ) -> None:
     """Run the champion as an engine for another board.
 

@@ -38,6 +38,7 @@ FOREVER = 1008  # the code of a connection that must not be made again
 NOT_BEGUN = "was not begun"  # the reason of a game that does not count
 
 Message = dict[str, Any]
+Work = Callable[..., Coroutine[Any, Any, object]]
 Result = TypeVar("Result")
 
 
@@ -91,9 +92,8 @@ class Bot:
         pause = PAUSE
         while True:
             try:
-                async with connect(
-                    self.address, additional_headers={"authorization": f"Bearer {self.token}"}
-                ) as socket:
+                headers = {"authorization": f"Bearer {self.token}"}
+                async with connect(self.address, additional_headers=headers) as socket:
                     pause = PAUSE
                     await self._listen(socket)
             except ConnectionClosed as closed:
@@ -155,13 +155,13 @@ class Bot:
         elif asked and answer["code"] in BUSY:
             self._later(self._send, asked, self.socket, delay=RESEND)
 
-    def _later(self, work: Callable[..., Coroutine[Any, Any, None]], *words: Any, delay: float = 0) -> Task[None]:
+    def _later(self, work: Work, *words: Any, delay: float = 0, **fields: Any) -> Task[None]:
         """Work in the background; if the connection is gone then, the next one tells what is to be done."""
 
         async def finish() -> None:
             await asyncio.sleep(delay)
             with suppress(ConnectionClosed):
-                await work(*words)
+                await work(*words, **fields)
 
         task = asyncio.create_task(finish())
         self.tasks.add(task)
@@ -214,7 +214,7 @@ class Bot:
             self.seeking = 0
             self.players[number] = asyncio.create_task(self._begin(state, [*self.learning.values()]))
         if names[state["mover"]] == self.name and ((search := self.searches.get(number)) is None or search.done()):
-            self.searches[number] = self._later(self._move, state)
+            self.searches[number] = self._later(self._move, state, self.players[number])
 
     async def _begin(self, state: Message, learning: list[Task[None]]) -> Player:
         """The player of a new game, which begins when the games before it have been learnt from."""
@@ -224,21 +224,21 @@ class Bot:
         await self._run(player.begin, Game[state["kind"].upper()], seed)
         return player
 
-    async def _move(self, state: Message) -> None:
-        number, mover, told = state["game"], state["mover"], monotonic()
-        record = read_record(state)
+    async def _move(self, state: Message, begun: Task[Player]) -> None:
+        number, record, told = state["game"], read_record(state), monotonic()
+        answer: Message = {"do": "resign"}
         try:
-            player = await self.players[number]
-            left = state["clocks"][mover] - SPARE - (monotonic() - told)
+            player = await begun
+            left = state["clocks"][state["mover"]] - SPARE - (monotonic() - told)
             clock = Clock(max(0.01, left), state["control"]["increment"])
             choice = await self._run(choose, player, record, clock)
+            answer = {"do": "move", "ply": state["ply"], "move": record.final.format_move(choice.move)}
+        except Resignation:
+            pass
         except Exception as error:
-            if not isinstance(error, Resignation):
-                self.tell(f"game {number}: {describe_error(error)}; the bot resigns")
-            await self._ask("resign", game=number)
-            return
+            self.tell(f"game {number}: {describe_error(error)}; the bot resigns")
         if number in self.players:
-            await self._ask("move", game=number, ply=state["ply"], move=record.final.format_move(choice.move))
+            await self._ask(**answer, game=number)
 
     def _end(self, state: Message, names: list[str]) -> None:
         number = state["game"]
@@ -270,11 +270,8 @@ class Bot:
         if claim := self.claims.pop(news["game"], None):
             claim.cancel()
         if news["claim"] is not None:
-            self.claims[news["game"]] = self._later(self._claim, news["game"], delay=news["claim"] + CLAIM_MARGIN)
-
-    async def _claim(self, number: int) -> None:
-        if number in self.players:
-            await self._ask("claim", game=number)
+            delay = news["claim"] + CLAIM_MARGIN
+            self.claims[news["game"]] = self._later(self._ask, "claim", delay=delay, game=news["game"])
 
 
 def channel_address(server: str) -> str:

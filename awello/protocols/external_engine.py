@@ -2,9 +2,8 @@
 
     gtp@5s,command=gtp-rhino -l 5,log=talk.txt
 
-The program is started once for all games.  A program that answers nonsense, answers late or ends loses that game, and
-the next game starts a new process.  Only trouble before its first game is an error: then it cannot be started, or
-speaks another protocol.
+The program is started once for all games.  If it answers nonsense, answers late or ends, it loses that game, and the
+next one starts a new process.  Only trouble before its first game is an error.
 """
 
 from abc import ABC, abstractmethod

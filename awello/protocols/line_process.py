@@ -34,7 +34,10 @@ class LineProcess:
         if not command.strip():
             name = protocol.lower()
             raise SpecError(f"player {name} needs a program: write {name},command=PROGRAM with its options")
-        self._note = _open_log(log)
+        try:
+            self._log = Path(log or os.devnull).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115 (_listen does)
+        except OSError as error:
+            raise SpecError(f"cannot write to log={log}: {error.strerror}") from None
         try:
             self._process = subprocess.Popen(
                 shlex.split(command),
@@ -49,7 +52,7 @@ class LineProcess:
             raise SpecError(f"cannot start {command!r}: {getattr(error, 'strerror', error)}") from None
         assert self._process.stdout is not None
         self._lines: Queue[str | None] = Queue(MOST_LINES)
-        threading.Thread(target=_listen, args=(self._process.stdout, self._lines, self._note), daemon=True).start()
+        threading.Thread(target=_listen, args=(self._process.stdout, self._lines, self._log), daemon=True).start()
         weakref.finalize(self, _end, self._process)
 
     @property
@@ -66,7 +69,7 @@ class LineProcess:
         assert self._process.stdin is not None
         try:
             for line in lines:
-                self._note(">", line)
+                _note(self._log, ">", line)
                 self._process.stdin.write(f"{line}\n")
             self._process.stdin.flush()
         except OSError:
@@ -74,14 +77,13 @@ class LineProcess:
 
     def read(self, end: float) -> str | None:
         """The next line, None if there is none by the time `end`; `Forfeit` if the program has ended."""
-        left = end - monotonic()
         try:
-            line = self._lines.get(timeout=left) if left > 0 else ""
-        except Empty:
+            line = self._lines.get(timeout=end - monotonic())
+        except (Empty, ValueError):  # a time that has passed is not a valid timeout
             return None
         if line is None:
             raise self._describe_end()
-        return line.strip() if left > 0 else None
+        return line.strip()
 
     def lines(self, is_last: Callable[[str], object], seconds: float | None = None) -> Iterator[str]:
         """The next lines, including the last; `Forfeit` if it does not come in the seconds for a move, or else soon."""
@@ -112,30 +114,17 @@ class LineProcess:
         return Forfeit("crash", f"{self.command!r} has ended {how}: try it in a shell")
 
 
-Note = Callable[[str, str], None]
+def _note(log: TextIO, direction: str, line: str) -> None:
+    """Log a line with its time and direction: `>` to the program, `<` from it."""
+    with suppress(OSError, ValueError):  # a full disk, or the program has ended
+        log.write(f"{datetime.now().isoformat(timespec='milliseconds')} {direction} {line.rstrip()}\n")
 
 
-def _open_log(name: str) -> Note:
-    """A function that logs a line with its time and direction: `>` to the program, `<` from it."""
-    if not name:
-        return lambda direction, line: None
-    try:
-        file = Path(name).open("a", buffering=1, encoding="utf-8")  # noqa: SIM115  (it lives as long as the program)
-    except OSError as error:
-        raise SpecError(f"cannot write to log={name}: {error.strerror}") from None
-
-    def note(direction: str, line: str) -> None:
-        with suppress(OSError):
-            file.write(f"{datetime.now().isoformat(timespec='milliseconds')} {direction} {line.rstrip()}\n")
-
-    return note
-
-
-def _listen(output: TextIO, lines: "Queue[str | None]", note: Note) -> None:
+def _listen(output: TextIO, lines: "Queue[str | None]", log: TextIO) -> None:
     """Queue the lines of a program, then None; it holds no reference to the object, which ends the program."""
-    with output:
+    with log, output:
         while line := output.readline(MOST_LINE_CHARACTERS):
-            note("<", line)
+            _note(log, "<", line)
             lines.put(line)
     lines.put(None)
 

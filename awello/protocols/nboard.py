@@ -145,36 +145,32 @@ class NBoardPlayer(ExternalEnginePlayer):
         program.hear(lambda line: re.fullmatch(r"pong\s+1", line))
 
     def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
-        return self._search(program, record, _go(program, self.seconds(clock, self.limit)))
+        return self._search(program, record, "go", program.lines(_is_answer, self.seconds(clock, self.limit)))
 
     def examine(self, program: LineProcess, position: Position, limit: Limit) -> Told:
+        how, seconds = "hint 1" if limit.depth is None else "go", self.seconds(Clock(), limit)
+        lines = _read_hint(program, seconds) if limit.depth is None else program.lines(_is_answer, seconds)
         program.say(f"set depth {min(limit.depth or MOST_DEPTH, MOST_DEPTH)}")
-        lines = (
-            _hint(program, limit.seconds or 0.0) if limit.depth is None else _go(program, self.seconds(Clock(), limit))
-        )
-        yield from self._search(program, Record(position), lines)
+        yield from self._search(program, Record(position), how, lines)
         program.say(f"set depth {self.depth}")
 
-    def _search(self, program: LineProcess, record: Record, lines: Iterator[str]) -> Told:
+    def _search(self, program: LineProcess, record: Record, how: str, lines: Iterator[str]) -> Told:
         last = None
-        program.say(f"set game {format_ggf(replace(record, tags=ABOUT))}")
+        program.say(f"set game {format_ggf(replace(record, tags=ABOUT))}", how)
         for line in lines:
-            found, answers = _parse_search(record.final, line), line.startswith("===")
-            if found and not (answers and last and found.candidates == last.candidates):  # an answer without a line
+            found = _parse_search(record.final, line)
+            if found and not (_is_answer(line) and last and found.candidates == last.candidates):  # it has no line
                 yield (last := found)
-            if answers:
+            if _is_answer(line):
                 yield re.split(r"[\s/]", line.removeprefix("===").strip())[0]
 
 
-def _go(program: LineProcess, seconds: float) -> Iterator[str]:
-    """What a program says while it chooses a move."""
-    program.say("go")
-    yield from program.lines(lambda line: line.startswith("==="), seconds)
+def _is_answer(line: str) -> bool:
+    return line.startswith("===")
 
 
-def _hint(program: LineProcess, seconds: float) -> Iterator[str]:
+def _read_hint(program: LineProcess, seconds: float) -> Iterator[str]:
     """What a program says while it analyses, until we interrupt it: the protocol has no line that ends a hint."""
-    program.say("hint 1")
     end = time.monotonic() + seconds
     while (line := program.read(end)) is not None:
         yield line
