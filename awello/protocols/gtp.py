@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
 
-from awello import __version__
 from awello.errors import AwelloError, NotationError, SpecError
 from awello.formats.ggf import parse_ggf
 from awello.formats.reading import SHOWN, parse_number
@@ -66,7 +66,7 @@ class GtpServer(EngineServer):
         self.commands: dict[str, Callable[..., str | None]] = {
             "protocol_version": lambda: "2",
             "name": lambda: NAME,
-            "version": lambda: __version__,
+            "version": lambda: version("awello"),
             "known_command": lambda name: "true" if name in self.commands else "false",
             "list_commands": lambda: "\n".join(self.commands),
             "quit": lambda: None,

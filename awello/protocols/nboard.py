@@ -94,7 +94,7 @@ class NBoardServer(EngineServer):
         started = time.perf_counter()
         found = self._search("Thinking")
         seconds = time.perf_counter() - started
-        self.say(f"=== {_format_line(self.positions[-1], found.line[:1])}/{found.value:.2f}/{seconds:.2f}", "status")
+        self.say(f"=== {_format_line(self.positions[-1], (found.move,))}/{found.value:.2f}/{seconds:.2f}", "status")
 
     def _search(self, status: str, best: int = 1) -> Analysis:
         """Search the last position, and show what is found."""
@@ -120,9 +120,12 @@ class NBoardServer(EngineServer):
             if self.called:
                 break
             position = self.positions[made]
-            margin = (position.score()[0] - position.score()[1]) * (-1 if position.side else 1)
-            found = None if position.over else self.search(self.engine.think(position, Clock(), self.limit))
-            self.say(f"analysis {made} {found.value if found else margin:+.2f}")
+            if position.over:
+                first, second = position.score()
+                value = float(second - first if position.side else first - second)
+            else:
+                value = self.search(self.engine.think(position, Clock(), self.limit)).value
+            self.say(f"analysis {made} {value:+.2f}")
         self.say("status")
 
 
@@ -159,8 +162,8 @@ class NBoardPlayer(ExternalEnginePlayer):
         program.say(f"set game {format_ggf(replace(record, tags=ABOUT))}", how)
         for line in lines:
             found = _parse_search(record.final, line)
-            if found and not (_is_answer(line) and last and found.candidates == last.candidates):  # it has no line
-                yield (last := found)
+            if found and not (_is_answer(line) and last and found.candidates == last.candidates):
+                yield (last := found)  # an answer that repeats the last value would only lose its depth and line
             if _is_answer(line):
                 yield re.split(r"[\s/]", line.removeprefix("===").strip())[0]
 
