@@ -161,14 +161,23 @@ def test_another_move_than_the_analysed_one_has_no_analysis(answering: Answering
     assert (choice.move, choice.analysis) == (1, None)
 
 
-@pytest.mark.parametrize("name", ["nboard", "uci"])
-def test_a_program_that_is_late_is_ended(answering: Answering, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "limit"), [("nboard", Limit(depth=9)), ("uci", Limit(depth=9, seconds=0.1))])
+def test_a_program_that_is_late_is_ended(
+    answering: Answering, name: str, limit: Limit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("awello.protocols.line_process.GRACE", 0.1)
+    monkeypatch.setattr("awello.protocols.external_engine.LONGEST_SEARCH", 0.1)
     engine = answering(name, "thinking")
     position = Position.start(engine.GAMES[0])
     with pytest.raises(AwelloError, match=r"gives no answer within 0\.1 s"):
-        list(engine.analyse(position, Limit(depth=9, seconds=0.1)))
+        list(engine.analyse(position, limit))
     assert engine.program and not engine.program.alive
+
+
+def test_a_time_counts_more_than_a_depth(answering: Answering, tmp_path: Path) -> None:
+    engine = answering("uci", "info depth 2 score cp 0 pv A\nbestmove A")
+    list(engine.analyse(Position.start(Game.ABAPA), Limit(depth=30, seconds=0.1)))
+    assert "> go movetime 100" in (tmp_path / "log").read_text()
 
 
 def test_an_abandoned_analysis_ends_the_program_and_the_next_one_starts_another(answering: Answering) -> None:

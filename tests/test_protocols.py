@@ -21,7 +21,7 @@ from awello.engine.engine import Engine
 from awello.formats.ggf import format_ggf
 from awello.limits import Clock
 from awello.protocols.engine_server import EngineServer
-from awello.protocols.gtp import GtpServer, Time
+from awello.protocols.gtp import GtpServer, TimeLeft
 from awello.protocols.nboard import NBoardServer
 from awello.protocols.uci import UciServer
 
@@ -277,15 +277,15 @@ def test_gtp_loads_a_game(tmp_path: Path) -> None:
 
 
 def test_gtp_obeys_the_clock() -> None:
-    assert Time().limits() == gtp_time("0 0 0") == gtp_time("60 10 0")
+    assert TimeLeft().limits() == gtp_time("0 0 0") == gtp_time("60 10 0")
     clock, seconds = gtp_time("60 0 0")
     assert (clock.seconds, clock.increment, seconds) == (60, 0, None)
     clock, seconds = gtp_time("60 10 5")
     assert (clock.seconds, clock.increment, seconds) == (60, 2, None)
     assert gtp_time("0 10 5")[1] == 2
-    left = Time(1.0, 0, 10.0, 5).spend(2.0)
-    assert left == Time(10.0, 5, 10.0, 5) and left.spend(4.0) == Time(6.0, 4, 10.0, 5)
-    assert Time(3.0, 1, 10.0, 5).spend(2.0) == Time(10.0, 5, 10.0, 5)
+    left = TimeLeft(1.0, 0, 10.0, 5).spend(2.0)
+    assert left == TimeLeft(10.0, 5, 10.0, 5) and left.spend(4.0) == TimeLeft(6.0, 4, 10.0, 5)
+    assert TimeLeft(3.0, 1, 10.0, 5).spend(2.0) == TimeLeft(10.0, 5, 10.0, 5)
     with talking(GtpServer, {"level": 30, "hash": 1}) as partner:  # without a clock this takes hours
         partner.write("time_settings 0 1 2", "genmove b", "time_left w 1 0", "genmove w")
         partner.wait("= [a-h][1-8]")

@@ -61,7 +61,7 @@ class ExternalEnginePlayer(Player, ABC):
         """Ask for a move at the end of a game so far."""
 
     def examine(self, program: LineProcess, position: Position, limit: Limit) -> Told:
-        """Ask for an analysis to a depth or, if the limit has none, for a time."""
+        """Ask for an analysis, to a depth or for a time."""
         raise SpecError(f"player {self.spec.name} cannot analyse: {self.PROTOCOL} has no command that tells values")
 
     def begin(self, game: Game, seed: int) -> None:
@@ -99,7 +99,7 @@ class ExternalEnginePlayer(Player, ABC):
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Ever better analyses by the program, to a depth (a level counts as one) or for a time.
+        """Ever better analyses by the program, for a time or, if there is none, to a depth (a level counts as one).
 
         The protocols value one move, whatever `best` asks for.  `AwelloError` if the program fails, or tells no value
         that can be true.
@@ -112,7 +112,8 @@ class ExternalEnginePlayer(Player, ABC):
         if self.program is None or not self.program.alive or self.game != position.game:
             self.begin(position.game, 0)
         assert self.program is not None
-        limit, found = Limit(None if depth is None else max(1, depth), limit.seconds), False
+        limit = Limit(depth=max(1, depth or 0)) if limit.seconds is None else Limit(seconds=limit.seconds)
+        found = False
         try:
             for told in self._listen(self.examine(self.program, position, limit)):
                 if isinstance(told, Analysis):

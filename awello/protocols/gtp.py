@@ -31,7 +31,7 @@ COLOURS = "black", "white"
 
 
 @dataclass(frozen=True)
-class Time:
+class TimeLeft:
     """A colour's clock: seconds left, for so many moves or (0) for the game, and what comes after them."""
 
     seconds: float = math.inf
@@ -46,12 +46,12 @@ class Time:
             return Clock(), max(0.0, self.seconds) / self.moves
         return Clock(max(0.0, self.seconds), self.more / self.more_moves if self.more_moves else 0.0), None
 
-    def spend(self, seconds: float) -> "Time":
+    def spend(self, seconds: float) -> "TimeLeft":
         """The clock after a move."""
         left, moves = self.seconds - seconds, max(0, self.moves - 1)
         if self.more_moves and (moves == 0 if self.moves else left <= 0):
             left, moves = self.more, self.more_moves
-        return Time(left, moves, self.more, self.more_moves)
+        return TimeLeft(left, moves, self.more, self.more_moves)
 
 
 class GtpServer(EngineServer):
@@ -62,7 +62,7 @@ class GtpServer(EngineServer):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.positions = [Position.start()]  # after each command to play
-        self.times = [Time(), Time()]
+        self.times = [TimeLeft(), TimeLeft()]
         self.commands: dict[str, Callable[..., str | None]] = {
             "protocol_version": lambda: "2",
             "name": lambda: NAME,
@@ -180,7 +180,7 @@ class GtpServer(EngineServer):
         seconds, (overtime, stones) = _parse_time(main, "0")[0], _parse_time(more, moves)
         if not stones:  # overtime without moves means that there is no limit, and so does no time at all
             overtime, seconds = 0.0, math.inf if overtime or not seconds else seconds
-        clock = Time(seconds, 0, overtime, stones)
+        clock = TimeLeft(seconds, 0, overtime, stones)
         self.times = [clock if seconds else clock.spend(0.0)] * 2
 
     def _set_time_left(self, colour: str, seconds: str, moves: str) -> None:
