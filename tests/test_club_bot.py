@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import re
 import sqlite3
 import stat
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from clubs import Visitor, serving
@@ -17,7 +20,7 @@ from conftest import awello
 from sqlalchemy import select
 from waiting import PATIENCE, wait_until_async
 
-from awello import Game, Record
+from awello import Game, Player, Position, Record, register
 from awello.club.accounts import make_token, open_account
 from awello.club.schema import games
 from awello.club.store import ClubStore
@@ -27,9 +30,33 @@ from awello.errors import ConfigError, SpecError
 from awello.limits import Clock
 from awello.players.player import Choice
 from awello.protocols import club as clubs
-from awello.protocols.club import Bot, Manners
+from awello.protocols.club import Bot, BotPolicy
 
-SEEK = Manners(seek=(Game.OTHELLO4, Clock(60.0)))
+SEEK = BotPolicy(seek=(Game.OTHELLO4, Clock(60.0)))
+
+
+STATE = {
+    "game": 1,
+    "kind": "othello4",
+    "players": [{"name": "rex"}, {"name": "Ann"}],
+    "over": False,
+    "mover": 0,
+    "moves": [],
+    "ply": 0,
+    "clocks": [60.0, 60.0],
+    "control": {"increment": 0.0},
+}
+OVER = {"over": True, "winner": 0, "reason": "resigned", "score": None}
+
+
+class Line:
+    """A connection that keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[dict[str, Any]] = []
+
+    async def send(self, text: str) -> None:
+        self.sent.append(json.loads(text))
 
 
 def tokens_of(file: Path, *names: str) -> list[str]:
@@ -100,7 +127,7 @@ def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
     file, said = tmp_path / "club.sqlite", list[str]()
-    manners = Manners(seek=(Game.OTHELLO, Clock(300.0)))
+    policy = BotPolicy(seek=(Game.OTHELLO, Clock(300.0)))
     one, two = tokens_of(file, "rex", "max")
 
     def moves(store: ClubStore) -> int:
@@ -114,7 +141,7 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
                 with serving(file, port) as address:
                     if not port:
                         port = int(address.split(":")[2].strip("/"))
-                        bots = [Bot(address, each, "uct@30ms", manners, said.append) for each in (one, two)]
+                        bots = [Bot(address, each, "uct@30ms", policy, said.append) for each in (one, two)]
                         await stack.enter_async_context(playing(bots))
                     await wait_until_async(lambda: moves(store) >= target or any(table.over for table in tables(store)))  # noqa: B023
 
@@ -134,28 +161,18 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
         assert decided.wait(PATIENCE)
         return Choice(record.final.legal_moves()[0])
 
-    class Line:
-        def __init__(self) -> None:
-            self.sent: list[dict[str, Any]] = []
-
-        async def send(self, text: str) -> None:
-            self.sent.append(json.loads(text))
-
-    state = {"game": 1, "kind": "othello4", "players": [{"name": "rex"}, {"name": "Ann"}], "over": False, "mover": 0}
-    state |= {"moves": [], "ply": 0, "clocks": [60.0, 60.0], "control": {"increment": 0.0}}
-
     async def play() -> None:
         bot = Bot("http://127.0.0.1", "token", "random", tell=lambda line: None)
         bot.name, first, second = "rex", Line(), Line()
         bot.socket = first  # type: ignore[assignment]
-        await bot._look(state)
+        bot._look(STATE)
         await wait_until_async(lambda: thoughts)
         bot.socket = second  # type: ignore[assignment]
-        await bot._look(state)
+        bot._look(STATE)
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0] and not first.sent and [sent["do"] for sent in second.sent] == ["move"]
-        await bot._look(state)  # the club could not keep it
+        bot._look(STATE)  # the club could not keep it
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2
 
@@ -164,17 +181,17 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("manners", "challenge", "playing", "taken"),
+    ("policy", "challenge", "playing", "taken"),
     [
-        (Manners(), {}, 0, True),
-        (Manners(most=2), {}, 2, False),
-        (Manners(names=frozenset({"bob"})), {}, 0, False),
-        (Manners(names=frozenset({"ann"})), {}, 0, True),
-        (Manners(kinds=frozenset({Game.ABAPA})), {}, 0, False),
+        (BotPolicy(), {}, 0, True),
+        (BotPolicy(most=2), {}, 2, False),
+        (BotPolicy(names=frozenset({"bob"})), {}, 0, False),
+        (BotPolicy(names=frozenset({"ann"})), {}, 0, True),
+        (BotPolicy(games=frozenset({Game.ABAPA})), {}, 0, False),
     ],
 )
-def test_manners(manners: Manners, challenge: dict[str, str], playing: int, taken: bool) -> None:
-    assert manners.accepts({"from": "Ann", "kind": "othello"} | challenge, playing) == taken
+def test_policy(policy: BotPolicy, challenge: dict[str, str], playing: int, taken: bool) -> None:
+    assert policy.accepts({"from": "Ann", "kind": "othello"} | challenge, playing) == taken
 
 
 def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
@@ -187,8 +204,8 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(SpecError):
         Bot("http://127.0.0.1", "token", "nobody")
     for server in ("ftp://x", "http://"):
-        with pytest.raises(ConfigError, match="is no address of a club"):
-            Bot(server, "token", "random").address  # noqa: B018
+        with pytest.raises(ConfigError, match="is not the address of a club"):
+            Bot(server, "token", "random")
     assert Bot("https://x.org/awello/", "t", "random").address == "wss://x.org/awello/api/club/live"
 
 
@@ -231,4 +248,118 @@ def test_a_bot_without_a_token_is_told_how_to_get_one(monkeypatch: pytest.Monkey
     monkeypatch.delenv("AWELLO_TOKEN", raising=False)
     assert "needs a token" in awello("bot", "random", "--server", "http://127.0.0.1:1").stderr
     wrong = awello("bot", "random", "--server", "http://127.0.0.1:1", "--token", "t", "--seek", "chess 5m")
-    assert "no game 'chess'" in wrong.stderr
+    assert "unknown game 'chess'" in wrong.stderr
+
+
+@register("pupil", "the first legal move; writes down its calls")
+@dataclass
+class Pupil(Player):
+    calls: ClassVar[list[tuple[str, Any]]] = []
+    lesson: ClassVar[threading.Event] = threading.Event()
+
+    def begin(self, game: Game, seed: int) -> None:
+        self.calls.append(("begin", self))
+
+    def follow(self, record: Record) -> None:
+        self.calls.append(("follow", record.moves))
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        self.calls.append(("choose", position))
+        return Choice(position.legal_moves()[0])
+
+    def end(self) -> None:
+        self.calls.append(("end", self))
+
+    def learn(self, record: Record, side: int) -> Mapping[str, int]:
+        assert self.lesson.wait(PATIENCE)
+        self.calls.append(("learn", (self, record, side)))
+        return {}
+
+
+def words(calls: list[tuple[str, Any]]) -> list[str]:
+    return [word for word, _ in calls]
+
+
+def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None:
+    file = tmp_path / "club.sqlite"
+    one, two = tokens_of(file, "rex", "max")
+    Pupil.calls.clear()
+    Pupil.lesson.set()
+
+    async def play(bots: list[Bot]) -> None:
+        async with playing(bots):
+            await wait_until_async(lambda: words(Pupil.calls).count("learn") >= 3)
+
+    def ignore(line: str) -> None:
+        pass
+
+    with serving(file) as address:
+        asyncio.run(play([Bot(address, one, "pupil", SEEK, ignore), Bot(address, two, "random", SEEK, ignore)]))
+    games = " ".join(words(Pupil.calls)).split("begin")[1:4]
+    for game in games:
+        assert re.fullmatch(r" ?(follow choose )+end learn ?", game), "in this order, and nothing in between"
+    for (_, moves), (word, position) in pairwise(Pupil.calls):
+        assert word != "choose" or Record(Position.start(Game.OTHELLO4), moves).final == position
+    learnt = [told for word, told in Pupil.calls if word == "learn"]
+    assert all(record.final.over and record.loser is None for _, record, _ in learnt)
+    assert {side for _, _, side in learnt} <= {0, 1} and len({id(player) for player, _, _ in learnt}) == len(learnt)
+
+
+def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
+    Pupil.calls.clear()
+    Pupil.lesson.clear()
+
+    async def play() -> None:
+        bot, line = Bot("http://127.0.0.1", "token", "pupil", tell=lambda line: None), Line()
+        bot.name, bot.socket = "rex", line  # type: ignore[assignment]
+        bot._look(STATE)
+        await wait_until_async(lambda: line.sent)
+        bot._look(STATE | OVER)
+        bot._look(STATE | OVER)  # the club may say it twice
+        bot._look(STATE | {"game": 2})
+        challenge = bot._later(bot._answer_challenge, {"from": "Ann", "kind": "othello", "number": 5})
+        await wait_until_async(lambda: words(Pupil.calls)[-1] == "end")
+        assert [sent["do"] for sent in line.sent] == ["move"] and not challenge.done()
+        Pupil.lesson.set()
+        await wait_until_async(lambda: not bot.tasks)
+        assert [sent["do"] for sent in line.sent][1:] in (["accept", "move"], ["move", "accept"])
+
+    asyncio.run(play())
+    assert words(Pupil.calls) == ["begin", "follow", "choose", "end", "learn", "begin", "follow", "choose"]
+    _, record, side = Pupil.calls[4][1]
+    assert (record.loser, record.reason, side) == (1, "resigned", 0)
+
+
+@pytest.mark.parametrize("reason", ["was not begun", "agreed"])
+def test_a_game_that_was_not_begun_teaches_nothing(reason: str) -> None:
+    Pupil.calls.clear()
+    Pupil.lesson.set()
+
+    async def play() -> None:
+        bot = Bot("http://127.0.0.1", "token", "pupil", tell=lambda line: None)
+        bot.name = "rex"
+        bot._look(STATE | {"mover": 1})
+        bot._look(STATE | OVER | {"winner": None, "reason": reason})
+        await wait_until_async(lambda: not bot.tasks)
+
+    asyncio.run(play())
+    assert words(Pupil.calls) == ["begin", "end", *["learn"] * (reason == "agreed")]
+
+
+def test_a_player_that_fails_to_learn_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = list[str]()
+
+    def fail(player: Pupil, record: Record, side: int) -> None:
+        raise RuntimeError("boom")
+
+    async def play() -> None:
+        bot = Bot("http://127.0.0.1", "token", "pupil", tell=said.append)
+        bot.name = "rex"
+        bot._look(STATE | {"mover": 1})
+        bot._look(STATE | OVER)
+        await wait_until_async(lambda: not bot.tasks)
+        assert not bot.learning and not bot.players
+
+    monkeypatch.setattr(Pupil, "learn", fail)
+    asyncio.run(play())
+    assert said[-1] == "game 1: nothing was learnt: RuntimeError: boom"

@@ -32,7 +32,7 @@ from awello.club.stored_games import load_tables, rating_of, table_of
 from awello.club.table import Refused, Table
 from awello.errors import StorageError
 from awello.limits import Clock
-from awello.protocols.club import Bot, Manners
+from awello.protocols.club import Bot, BotPolicy
 
 SMALL = Terms(Game.OTHELLO4, Clock(60.0))
 
@@ -489,7 +489,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
 
     async def play() -> None:
         server, address = serve(0)
-        bots = [Bot(address, token, "uct@5ms", Manners(tournament=1), lambda line: None) for token in tokens]
+        bots = [Bot(address, token, "uct@5ms", BotPolicy(tournament=1), lambda line: None) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
         await wait_until_async(lambda: len(contest().people) == 6)
         start_now(store, 1)
@@ -531,7 +531,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     assert made.stdout.startswith("tournament 1, Friday, begins at 2")
 
     async def play(address: str) -> dict[str, Any]:
-        manners = Manners(tournament="friday")
+        manners = BotPolicy(tournament="friday")
         bots = [Bot(address, token, "random", manners, said.append) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
         client = Visitor(base_url=address)

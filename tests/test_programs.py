@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,10 @@ from awello.arena.openings import random_opening
 from awello.errors import SpecError
 from awello.formats.ggf import format_ggf
 from awello.limits import Clock
-from awello.players.nboard import ABOUT
 from awello.players.player import Choice, Forfeit
-from awello.players.program import Program
 from awello.players.simple import Random
+from awello.protocols.line_process import LineProcess
+from awello.protocols.nboard import ABOUT
 from awello.record import Record
 
 PROGRAM = ROOT / "tests" / "program.py"
@@ -258,7 +259,7 @@ def test_a_program_that_cannot_start_again_loses_its_games(log: Path) -> None:
 # ---- beginnings and ends --------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["gtp", "nboard", "uci"])
 def test_a_program_that_speaks_something_else(log: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("awello.players.program.READY", 0.1)
+    monkeypatch.setattr("awello.protocols.line_process.READY", 0.1)
     with pytest.raises(SpecError, match=r"gives no answer: does it speak (GTP|NBoard|UCI)"):
         play_match(Match(GAMES[name], spec(log, "is silent", name), "random"))
 
@@ -281,14 +282,14 @@ def test_nothing_is_left_of_it(log: Path, habit: str) -> None:
 
 
 def test_what_it_has_started_ends_with_it(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hear = Program.hear
+    lines = LineProcess.lines
 
-    def hear_late(program: Program, *words: Any) -> str:
+    def read_late(program: LineProcess, *words: Any) -> Iterator[str]:
         wait_until(lambda: log.exists() and log.read_text())  # the child has begun
-        return hear(program, *words)
+        return lines(program, *words)
 
-    monkeypatch.setattr("awello.players.program.READY", 0.1)
-    monkeypatch.setattr(Program, "hear", hear_late)
+    monkeypatch.setattr("awello.protocols.line_process.READY", 0.1)
+    monkeypatch.setattr(LineProcess, "lines", read_late)
     with pytest.raises(SpecError, match="gives no answer"):
         make_player(spec(log, "has a child")).begin(Game.OTHELLO, 1)
     wait_until(lambda: gone(int(log.read_text())))
@@ -310,12 +311,12 @@ def test_ctrl_c_ends_it_too(log: Path) -> None:
     [
         ("gtp", Game.OTHELLO, "needs a program: write gtp,command=PROGRAM"),
         ("gtp,command=no-such-program -x", Game.OTHELLO, "cannot start 'no-such-program -x': No such file"),
-        ("nboard,command=play 'it", Game.OTHELLO, "is no command: No closing quotation"),
+        ("nboard,command=play 'it", Game.OTHELLO, "cannot start .*: No closing quotation"),
         ("gtp@6,command=x", Game.OTHELLO, "takes a time for each move as its limit, such as gtp@5s"),
         ("uci@6n,command=x", Game.ABAPA, "takes a time for each move"),
-        ("gtp,command=x", Game.ABAPA, "plays Othello alone"),
-        ("nboard,command=x", Game.OTHELLO6, "plays Othello on 8x8 alone"),
-        ("uci,command=x", Game.OTHELLO, "plays Awalé alone"),
+        ("gtp,command=x", Game.ABAPA, "plays othello, othello6, othello4, not abapa"),
+        ("nboard,command=x", Game.OTHELLO6, "plays othello, not othello6"),
+        ("uci,command=x", Game.OTHELLO, "plays abapa, tournament, romein, not othello"),
     ],
 )
 def test_what_cannot_be_played(wanted: str, game: Game, part: str) -> None:

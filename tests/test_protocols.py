@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -16,16 +16,16 @@ import pytest
 from conftest import ROOT, awello, listen
 from waiting import PATIENCE, wait_until
 
-from awello import Game, Match, Position, parse_position, parse_transcript, play_match
+from awello import Game, Match, Position, __version__, parse_position, parse_transcript, play_match
 from awello.engine.engine import Engine
 from awello.formats.ggf import format_ggf
 from awello.limits import Clock
-from awello.protocols.gtp import Gtp, Time
-from awello.protocols.nboard import NBoard
-from awello.protocols.talk import Settings, Talk
-from awello.protocols.uci import Uci
+from awello.protocols.engine_server import EngineServer
+from awello.protocols.gtp import GtpServer, TimeLeft
+from awello.protocols.nboard import NBoardServer
+from awello.protocols.uci import UciServer
 
-QUICK = Settings(level=2, hash=1, version="1.2")
+QUICK: dict[str, int] = {"level": 2, "hash": 1}
 PASSING = "c4c3e6b4a4a5b2a3"  # Black must pass
 
 
@@ -59,7 +59,7 @@ class Output:
 
 
 @contextmanager
-def talking(talk: Callable[[Settings], Talk], settings: Settings = QUICK) -> Iterator[Partner]:
+def talking(talk: Callable[..., EngineServer], settings: Mapping[str, int] = QUICK) -> Iterator[Partner]:
     """A conversation in this process, which has its kernels already; it must be over at the end."""
     ours, theirs = os.pipe()
     answers: list[str] = []
@@ -70,7 +70,7 @@ def talking(talk: Callable[[Settings], Talk], settings: Settings = QUICK) -> Ite
 
         def converse() -> None:
             try:
-                talk(settings).converse()
+                talk(**settings).serve()
             except BaseException as error:
                 failures.append(error)
 
@@ -83,7 +83,7 @@ def talking(talk: Callable[[Settings], Talk], settings: Settings = QUICK) -> Ite
         assert not failures
 
 
-def script(talk: Callable[[Settings], Talk], *lines: str) -> list[str]:
+def script(talk: Callable[..., EngineServer], *lines: str) -> list[str]:
     """What is answered to some lines."""
     with talking(talk) as partner:
         partner.write(*lines)
@@ -98,7 +98,7 @@ def legal(text: str, position: Position) -> bool:
 def test_nboard() -> None:
     game = format_ggf(parse_transcript("f5d6"))
     answers = script(
-        NBoard, "nboard 2", "set depth 3", f"set game {game}", "ping 7", "set contempt 10", "learn", "hint 2"
+        NBoardServer, "nboard 2", "set depth 3", f"set game {game}", "ping 7", "set contempt 10", "learn", "hint 2"
     )
     assert answers[:5] == ["set myname Awello2", "set myname Awello3", "pong 7", "learned", "status Analysing"]
     position = parse_transcript("f5d6").final
@@ -112,7 +112,7 @@ def test_nboard() -> None:
 
 
 def test_nboard_does_not_play_its_move() -> None:
-    answers = script(NBoard, "go", "go", "move F5/1.20/3.5", "d6", "move c3//0.1", "go")
+    answers = script(NBoardServer, "go", "go", "move F5/1.20/3.5", "d6", "move c3//0.1", "go")
     moves = [re.fullmatch(r"=== ([A-H][1-8])/(-?\d+\.\d\d)/(\d+\.\d\d)", line) for line in answers if line[:3] == "==="]
     assert all(moves) and len(moves) == 3
     for move, moved in zip(moves, ("", "", "f5d6c3"), strict=True):
@@ -121,18 +121,18 @@ def test_nboard_does_not_play_its_move() -> None:
 
 def test_nboard_analyses_every_position() -> None:
     record = play_match(Match(Game.OTHELLO4, "random", "random", seed=1)).records[0]
-    answers = script(NBoard, f"set game {format_ggf(record)}", "analyze")
+    answers = script(NBoardServer, f"set game {format_ggf(record)}", "analyze")
     lines = [line.split() for line in answers if line.startswith("analysis")]
     assert [int(words[1]) for words in lines] == list(range(len(record.moves), -1, -1))
     first, second = record.final.score()
     assert float(lines[0][2]) == (second - first if record.final.side else first - second)
-    assert "status the game is over" in script(NBoard, f"set game {format_ggf(record)}", "go", "hint 3")
+    assert "status the game is over" in script(NBoardServer, f"set game {format_ggf(record)}", "go", "hint 3")
 
 
 def test_nboard_passes() -> None:
     record = parse_transcript(PASSING)
     assert record.final.legal_moves() == (-1,)
-    answers = script(NBoard, f"set game {format_ggf(record)}", "go", "move PA", "go", "analyze")
+    answers = script(NBoardServer, f"set game {format_ggf(record)}", "go", "move PA", "go", "analyze")
     (one, other) = [line for line in answers if line[:3] == "==="]
     assert one.startswith("=== PA/") and legal(other[4:6], record.final.play("pass"))
     assert next(line.split()[1] for line in answers if line.startswith("analysis")) == str(len(record.moves) + 1)
@@ -141,7 +141,7 @@ def test_nboard_passes() -> None:
 def test_nboard_ignores_what_it_does_not_know() -> None:
     wrong = ["", "what", "set", "set game", "set game (;)", "set depth x", "move", "move a1", "a1", "hint x", "\0\xff"]
     wrong += ["set depth " + "9" * 5000, "x" * 200_000, "(;", "=== F5"]
-    answers = script(NBoard, *wrong, "ping 1", "go")
+    answers = script(NBoardServer, *wrong, "ping 1", "go")
     assert "pong 1" in answers and answers[-2].startswith("===")
     assert all(line.startswith(("status ", "set myname")) for line in answers[: answers.index("pong 1")])
 
@@ -154,7 +154,7 @@ def test_ping_ends_a_thought(monkeypatch: pytest.MonkeyPatch) -> None:
         stop(engine)
 
     monkeypatch.setattr(Engine, "stop", stop_by)
-    with talking(NBoard, Settings(level=30, hash=1)) as partner:
+    with talking(NBoardServer, {"level": 30, "hash": 1}) as partner:
         partner.write("hint 60")
         partner.wait("search")
         partner.write("ping 2", "set depth 1", "go", "ping 3")
@@ -172,12 +172,12 @@ def test_ping_ends_a_thought(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- GTP ------------------------------------------------------------------------------------------------------------
 def gtp(*lines: str) -> list[str]:
     """The answers to some lines, each joined; an empty line ends it."""
-    return "\n".join(script(Gtp, *lines)).removesuffix("\n").split("\n\n")
+    return "\n".join(script(GtpServer, *lines)).removesuffix("\n").split("\n\n")
 
 
 def test_gtp() -> None:
     answers = gtp("protocol_version", "2 name", "version # a comment", "", "# nothing", "known_command play")
-    assert answers == ["= 2", "=2 Awello", "= 1.2", "= true"]
+    assert answers == ["= 2", "=2 Awello", f"= {__version__}", "= true"]
     assert gtp(
         "known_command fly", "KNOWN_COMMAND undo", "list_games", "set_game Reversi", "komi 6.5", "77 quit", "name"
     ) == [
@@ -277,30 +277,30 @@ def test_gtp_loads_a_game(tmp_path: Path) -> None:
 
 
 def test_gtp_obeys_the_clock() -> None:
-    assert Time().limits() == gtp_time("0 0 0") == gtp_time("60 10 0")
+    assert TimeLeft().limits() == gtp_time("0 0 0") == gtp_time("60 10 0")
     clock, seconds = gtp_time("60 0 0")
     assert (clock.seconds, clock.increment, seconds) == (60, 0, None)
     clock, seconds = gtp_time("60 10 5")
     assert (clock.seconds, clock.increment, seconds) == (60, 2, None)
     assert gtp_time("0 10 5")[1] == 2
-    left = Time(1.0, 0, 10.0, 5).spend(2.0)
-    assert left == Time(10.0, 5, 10.0, 5) and left.spend(4.0) == Time(6.0, 4, 10.0, 5)
-    assert Time(3.0, 1, 10.0, 5).spend(2.0) == Time(10.0, 5, 10.0, 5)
-    with talking(Gtp, Settings(level=30, hash=1)) as partner:  # without a clock this takes hours
+    left = TimeLeft(1.0, 0, 10.0, 5).spend(2.0)
+    assert left == TimeLeft(10.0, 5, 10.0, 5) and left.spend(4.0) == TimeLeft(6.0, 4, 10.0, 5)
+    assert TimeLeft(3.0, 1, 10.0, 5).spend(2.0) == TimeLeft(10.0, 5, 10.0, 5)
+    with talking(GtpServer, {"level": 30, "hash": 1}) as partner:  # without a clock this takes hours
         partner.write("time_settings 0 1 2", "genmove b", "time_left w 1 0", "genmove w")
         partner.wait("= [a-h][1-8]")
     assert len([line for line in partner.answers if re.match("= [a-h]", line)]) == 2
 
 
 def gtp_time(words: str) -> tuple[Clock, float | None]:
-    talk = Gtp(QUICK)
+    talk = GtpServer(level=2, hash=1)
     talk._set_time(*words.split())
     return talk.times[1].limits()
 
 
 # ---- UCI ------------------------------------------------------------------------------------------------------------
 def test_uci() -> None:
-    answers = script(Uci, "uci", "isready", "ucinewgame", "position startpos moves FfEd", "go depth 3", "go")
+    answers = script(UciServer, "uci", "isready", "ucinewgame", "position startpos moves FfEd", "go depth 3", "go")
     assert answers[0] == "id name Awello" and answers[6:8] == ["uciok", "readyok"]
     assert {line.split()[2] for line in answers[2:6]} == {"Hash", "Threads", "OwnBook", "Variant"}
     position = parse_transcript("FfEd", Position.start(Game.ABAPA)).final
@@ -315,7 +315,7 @@ def test_uci() -> None:
 
 
 def test_uci_scores_are_hundredths_of_a_seed() -> None:
-    answers = script(Uci, "position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go depth 9")
+    answers = script(UciServer, "position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go depth 9")
     found = re.match(r"info depth \d+ score cp (-?\d+) ", answers[-2])
     assert found and int(found[1]) in (-400, -300, -200, -100, 0, 100, 200)
     assert int(found[1]) == 100 * (22 - 23 + still_to_be_won("0-0-0-0-0-2-0-1-0-0-0-0-22-23-S"))
@@ -330,13 +330,13 @@ def still_to_be_won(diagram: str) -> float:
 def test_uci_options_and_variants() -> None:
     stuck = "0-0-0-0-0-1-0-0-0-0-0-0-24-23-N"
     answers = script(
-        Uci,
+        UciServer,
         *("setoption name Variant value romein", "setoption name OwnBook value false", "setoption name Hash value 2"),
         *("setoption name Threads value 2", "position startpos", "go movetime 50", f"position fen {stuck}", "go"),
     )
     assert answers[-1] == "bestmove 0000" and answers[-2].startswith("bestmove")
     assert not any(line.startswith("info string") for line in answers)
-    with talking(Uci, Settings(hash=1)) as partner:
+    with talking(UciServer, {"hash": 1}) as partner:
         partner.write("position startpos", "go movetime 60000", "setoption name OwnBook value false", "go depth 2")
     assert partner.answers[:2] == ["info depth 0 score cp 56 pv F", "bestmove F"], "the book knows it at once"
     assert partner.answers[-1].startswith("bestmove") and not partner.answers[2].startswith("info depth 0")
@@ -353,7 +353,7 @@ def test_uci_ignores_what_it_does_not_know() -> None:
     ]
     wrong += ["position", "position fen", "position fen 1-2", "position startpos moves Zz", "position startpos FfEd"]
     wrong += ["position startpos", "go movetime x", "go depth", "\0", "x" * 200_000]
-    answers = script(Uci, *wrong, "setoption name Hash value " + "9" * 400, "position bad", "go", "isready")
+    answers = script(UciServer, *wrong, "setoption name Hash value " + "9" * 400, "position bad", "go", "isready")
     assert answers[-1] == "readyok" and answers[-2] == "bestmove 0000"
     assert "info string syntax error: expected milliseconds, found 'x'" in answers
     assert all(line.startswith(("info ", "bestmove", "readyok")) for line in answers)
@@ -361,7 +361,7 @@ def test_uci_ignores_what_it_does_not_know() -> None:
 
 @pytest.mark.parametrize("how", ["infinite", "ponder", "depth 99"])
 def test_stop_ends_a_thought(how: str) -> None:
-    with talking(Uci, Settings(hash=1)) as partner:
+    with talking(UciServer, {"hash": 1}) as partner:
         partner.write("setoption name OwnBook value false", "position startpos moves Ff", f"go {how}")
         partner.wait("info depth")
         partner.write("isready")
@@ -374,14 +374,14 @@ def test_stop_ends_a_thought(how: str) -> None:
 
 
 def test_an_endless_thought_waits_for_stop_even_if_all_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting, wait = threading.Event(), Uci.await_interruption
+    waiting, wait = threading.Event(), UciServer.await_interruption
 
-    def await_interruption(talk: Uci) -> None:
+    def await_interruption(talk: UciServer) -> None:
         waiting.set()
         wait(talk)
 
-    monkeypatch.setattr(Uci, "await_interruption", await_interruption)
-    with talking(Uci) as partner:
+    monkeypatch.setattr(UciServer, "await_interruption", await_interruption)
+    with talking(UciServer) as partner:
         partner.write("position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go infinite")
         partner.wait("info depth")
         assert waiting.wait(PATIENCE)
@@ -396,16 +396,16 @@ def test_an_endless_thought_waits_for_stop_even_if_all_is_known(monkeypatch: pyt
 @pytest.mark.parametrize(
     ("talk", "lines", "answer"),
     [
-        (NBoard, ["hint 1"], "nodestats"),
-        (Gtp, ["genmove b"], "= [a-h]"),
-        (Uci, ["position startpos", "go infinite"], "bestm"),
+        (NBoardServer, ["hint 1"], "nodestats"),
+        (GtpServer, ["genmove b"], "= [a-h]"),
+        (UciServer, ["position startpos", "go infinite"], "bestm"),
     ],
 )
 @pytest.mark.parametrize("last", ["quit", ""])
 def test_nothing_is_thought_for_nobody(
-    talk: Callable[[Settings], Talk], lines: list[str], answer: str, last: str
+    talk: Callable[..., EngineServer], lines: list[str], answer: str, last: str
 ) -> None:
-    with talking(talk, Settings(level=30, hash=1)) as partner:
+    with talking(talk, {"level": 30, "hash": 1}) as partner:
         partner.write(*lines, *filter(None, [last]))
     assert any(re.match(answer, line) for line in partner.answers), "but what was asked is answered"
 

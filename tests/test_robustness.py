@@ -306,7 +306,7 @@ for name in ("getuid", "geteuid", "nice", "killpg", "fork", "sched_getaffinity")
     delattr(os, name)
 for name in ("SIGKILL", "SIGHUP", "SIGALRM", "pthread_sigmask"):
     delattr(signal, name)
-import awello.web.app, awello.web.metrics, awello.web.reception, awello.arena.sandbox, awello.players.program
+import awello.web.app, awello.web.metrics, awello.web.reception, awello.arena.sandbox, awello.protocols.uci
 from awello.cli.app import main
 print(awello.web.metrics._most_memory())
 sys.argv = ["awello", "play", "othello", "--first", "random", "--second", "random"]

@@ -32,6 +32,7 @@ def analyse(
     threads: Annotated[int, typer.Option(min=1, help="Threads that search", metavar="N")] = 1,
     memory: Annotated[int, typer.Option("--hash", min=1, help="Megabytes of the engine's table", metavar="MB")] = 64,
     plot: Annotated[Path | None, typer.Option(help="Draw the values to this .svg or .png too", metavar="FILE")] = None,
+    engine: Annotated[str, typer.Option(help="Use another program: nboard,command=ntest", metavar="SPEC")] = "",
     json: Json = False,
 ) -> None:
     """Judge every move of a game. Ctrl-C ends with what was judged so far, from the end of the game.
@@ -50,7 +51,7 @@ def analyse(
 
         check_plot(plot)
     played = read_record(record, game)
-    judgements, interrupted = judge(played, spent, threads, memory)
+    judgements, interrupted = judge(played, spent, threads, memory, engine)
     if json:
         print_json(as_json(played, limit, judgements))
     else:
@@ -92,16 +93,23 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def judge(record: "Record", limit: "Limit", threads: int, memory: int) -> "tuple[list[Judgement], bool]":
+def judge(
+    record: "Record", limit: "Limit", threads: int, memory: int, external: str = ""
+) -> "tuple[list[Judgement], bool]":
     """The judgements in the order of the game, and whether Ctrl-C left some out."""
     from awello.engine.engine import Engine
     from awello.engine.review import review
+    from awello.players.player import make_player
+    from awello.protocols.external_engine import ExternalEnginePlayer
 
+    analyst = make_player(external) if external else None
+    if not isinstance(analyst, ExternalEnginePlayer | None):
+        raise ConfigError(f"player {analyst} is not an external engine: choose nboard or uci with a command")
     judgements: list[Judgement] = []
     interrupted = False
     with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, memory) as engine:
         try:
-            for judgement in review(record, engine, limit):
+            for judgement in review(record, analyst or engine, limit):
                 judgements.append(judgement)
                 step()
         except KeyboardInterrupt:

@@ -1,47 +1,30 @@
-"""`awello engine`: the champion under other people's boards, by NBoard, GTP or UCI."""
+"""`awello engine`: the champion as an engine for other boards, by NBoard, GTP or UCI."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from awello import __version__
 from awello.cli.app import app
-
-
-class Protocol(StrEnum):
-    """A language that boards and engines talk in."""
-
-    NBOARD = "nboard"
-    GTP = "gtp"
-    UCI = "uci"
 
 
 @app.command()
 def engine(
-    protocol: Annotated[Protocol, typer.Argument(help="Othello: nboard or gtp; Awalé: uci")],
-    level: Annotated[
-        int | None, typer.Option(help="The champion's level, 0 to 30; unless said, its clock or 12", metavar="N")
-    ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads that search together", metavar="N")] = 1,
-    hash: Annotated[int, typer.Option(min=1, max=65536, help="Memory for positions, in MiB", metavar="MB")] = 64,
-    weights: Annotated[
-        Path | None, typer.Option(help="Learnt weights in place of the shipped ones", metavar="FILE")
-    ] = None,
+    protocol: Annotated[Literal["nboard", "gtp", "uci"], typer.Argument(help="Othello: nboard or gtp; Awalé: uci")],
+    level: Annotated[int | None, typer.Option(help="0 to 30; default: its clock, or 12", metavar="N")] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Search threads", metavar="N")] = 1,
+    hash: Annotated[int, typer.Option(min=1, max=65536, help="Transposition table in MiB", metavar="MB")] = 64,
+    weights: Annotated[Path | None, typer.Option(help="Learnt weights to play with", metavar="FILE")] = None,
 ) -> None:
-    """Put the champion under another program's board: it talks on standard input and output.
+    """Run the champion as an engine for another board.
 
-    It is the command to give to the board. NBoard and Auale, for instance, start it and quit it by themselves.
+    It talks on standard input and output. Give this command to the board, such as NBoard or Auale, which starts and
+    quits it.
     """
-    from awello.protocols.gtp import Gtp
-    from awello.protocols.nboard import NBoard
-    from awello.protocols.talk import Settings
-    from awello.protocols.uci import Uci
+    from awello.protocols.gtp import GtpServer
+    from awello.protocols.nboard import NBoardServer
+    from awello.protocols.uci import UciServer
 
-    talks: dict[Protocol, type[NBoard | Gtp | Uci]] = {
-        Protocol.NBOARD: NBoard,
-        Protocol.GTP: Gtp,
-        Protocol.UCI: Uci,
-    }
-    talks[protocol](Settings(level, threads, hash, weights, __version__)).converse()
+    servers: dict[str, type[NBoardServer | GtpServer | UciServer]]
+    servers = {"nboard": NBoardServer, "gtp": GtpServer, "uci": UciServer}
+    servers[protocol](level, threads, hash, weights).serve()

@@ -78,7 +78,7 @@ class ExperimentGame:
     seconds: tuple[float, float]
     moves: tuple[int, int]
     nodes: tuple[list[int], list[int]]
-    """The nodes of each move, for players that search."""
+    """The nodes of each move, for players that search and tell them."""
 
 
 def run_experiment(
@@ -106,7 +106,7 @@ def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGa
     after_moves, held = positions[result.opening :], result.record.final.holdings()
     means = [sum(each[at] for each in after_moves) / max(1, len(after_moves)) for at in (one, other)]
     times = [result.time_of(at) for at in (one, other)]
-    searched = [[nodes for nodes in result.nodes[at::2] if nodes is not None] for at in (one, other)]
+    searched = [[nodes for nodes in result.nodes[at::2] if nodes] for at in (one, other)]
     return ExperimentGame(
         pairing,
         number,

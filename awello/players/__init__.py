@@ -4,12 +4,9 @@ from awello.players import (  # noqa: F401  (they enter themselves in the regist
     budget,
     champion,
     cnn,
-    gtp,
     human,
     montecarlo,
-    nboard,
     otage,
     simple,
     textbook,
-    uci,
 )

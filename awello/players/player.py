@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
@@ -153,6 +154,7 @@ def forget_players() -> None:
 
 def registry() -> dict[str, Entry]:
     """All players, with those of the file that AWELLO_PLAYERS names; worker processes see the same ones."""
+    import_module("awello.protocols")  # the players of the layer above
     if file := os.environ.get("AWELLO_PLAYERS"):
         import_players(file)
     return REGISTRY

@@ -11,25 +11,19 @@ import signal
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from glob import glob
 from pathlib import Path
 
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
 
 
-# --- what there is, and what it uses ----------------------------------------------------------------------------------
 def children(pid: int) -> list[int]:
     """The children of a process, ended ones included until their exit status is read."""
     found: list[int] = []
-    with suppress(OSError):
-        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  (this is asked for at each move)
-            found += _children_of_thread(f"/proc/{pid}/task/{task}/children")
+    for file in glob(f"/proc/{pid}/task/*/children"):  # noqa: PTH207  (this is asked for at each move)
+        with suppress(OSError), open(file, "rb") as content:  # noqa: PTH123
+            found += map(int, content.read().split())
     return found
-
-
-def _children_of_thread(file: str) -> list[int]:
-    with suppress(OSError), open(file, "rb") as content:  # noqa: PTH123
-        return [int(pid) for pid in content.read().split()]
-    return []
 
 
 def descendants(pid: int) -> list[int]:
@@ -65,17 +59,14 @@ def anonymous_memory(pid: int) -> int:
 
 def processor_time(pids: Iterable[int]) -> float:
     """The seconds of processor time of processes, and of their children that have ended."""
-    return sum(map(_processor_time, pids))
+    ticks = 0
+    for pid in pids:
+        with suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()  # the name may hold anything
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
 
 
-def _processor_time(pid: int) -> float:
-    with suppress(OSError):
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()  # the name may hold anything
-        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    return 0.0
-
-
-# --- how it ends ------------------------------------------------------------------------------------------------------
 def kill_tree(root: int) -> None:
     """Kill a process, unless it is the calling one, and its descendants."""
     if sys.platform == "win32":

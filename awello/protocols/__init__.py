@@ -1,1 +1,3 @@
-"""Our engine under other people's boards: NBoard, GTP and UCI, on standard input and output."""
+"""NBoard, GTP, UCI and the club's channel: our engine and players under other boards, other engines as players here."""
+
+from awello.protocols import gtp, nboard, uci  # noqa: F401  (they register their players)

@@ -1,32 +1,37 @@
-"""Version 2 of the Go Text Protocol for Othello, with what GoGui asks to know the rules.
+"""Version 2 of the Go Text Protocol for Othello, with the commands by which GoGui learns the rules.
 
-A player without a move passes: the controller may say so, or leave it out.
+    gtp,command=gtp-rhino -l 5
+
+A player without a move passes: the controller may say so, or leave it out.  The protocol tells moves without values.
 """
 
 import math
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
 
-from awello.analysis import Analysis
-from awello.errors import AwelloError, NotationError
+from awello.errors import AwelloError, NotationError, SpecError
 from awello.formats.ggf import parse_ggf
-from awello.formats.reading import parse_number
+from awello.formats.reading import SHOWN, parse_number
 from awello.limits import Clock, Limit
+from awello.players.player import Forfeit, register
 from awello.position import Position, format_position
-from awello.protocols.talk import NAME, SHOWN, Settings, Talk, parse_whole
+from awello.protocols.engine_server import NAME, EngineServer, parse_whole
+from awello.protocols.external_engine import ExternalEnginePlayer, Told
+from awello.protocols.line_process import MOST_LINES, LineProcess
 from awello.record import Record
 from awello.rules.game import PASS, SIZES, Game
 
-COLOURS = {"b": 0, "black": 0, "w": 1, "white": 1}
-SIDES = "black", "white"
+COLOURS = "black", "white"
 
 
 @dataclass(frozen=True)
-class Time:
+class TimeLeft:
     """A colour's clock: seconds left, for so many moves or (0) for the game, and what comes after them."""
 
     seconds: float = math.inf
@@ -41,36 +46,36 @@ class Time:
             return Clock(), max(0.0, self.seconds) / self.moves
         return Clock(max(0.0, self.seconds), self.more / self.more_moves if self.more_moves else 0.0), None
 
-    def spend(self, seconds: float) -> "Time":
+    def spend(self, seconds: float) -> "TimeLeft":
         """The clock after a move."""
         left, moves = self.seconds - seconds, max(0, self.moves - 1)
         if self.more_moves and (moves == 0 if self.moves else left <= 0):
             left, moves = self.more, self.more_moves
-        return Time(left, moves, self.more, self.more_moves)
+        return TimeLeft(left, moves, self.more, self.more_moves)
 
 
-class Gtp(Talk):
-    """The engine as a controller of GTP talks to it."""
+class GtpServer(EngineServer):
+    """Our engine as a GTP controller talks to it."""
 
     GAME = Game.OTHELLO
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.positions = [Position.start()]  # after each command to play
-        self.times = [Time(), Time()]
-        self.commands: dict[str, Callable[..., str]] = {
+        self.times = [TimeLeft(), TimeLeft()]
+        self.commands: dict[str, Callable[..., str | None]] = {
             "protocol_version": lambda: "2",
             "name": lambda: NAME,
-            "version": lambda: self.settings.version,
+            "version": lambda: version("awello"),
             "known_command": lambda name: "true" if name in self.commands else "false",
             "list_commands": lambda: "\n".join(self.commands),
-            "quit": lambda: "",
+            "quit": lambda: None,
             "boardsize": self._size,
             "clear_board": self._clear,
             "komi": self._set_komi,
             "play": self._play,
-            "genmove": self._generate,
-            "reg_genmove": lambda colour: self._choose(colour)[0],
+            "genmove": lambda colour: self._choose(colour, play=True),
+            "reg_genmove": lambda colour: self._choose(colour, play=False),
             "undo": self._undo,
             "time_settings": self._set_time,
             "time_left": self._set_time_left,
@@ -83,11 +88,10 @@ class Gtp(Talk):
             "gogui-rules_board": self._board,
             "gogui-rules_board_size": lambda: str(self.position.game.size),
             "gogui-rules_legal_moves": lambda: " ".join(map(self.position.format_move, self.position.legal_moves())),
-            "gogui-rules_side_to_move": lambda: SIDES[self.position.side],
+            "gogui-rules_side_to_move": lambda: COLOURS[self.position.side],
             "gogui-rules_final_result": lambda: Record(self.position).describe() if self.position.over else "",
         }
 
-    # ---- lines -------------------------------------------------------------------------------------------------------
     def answer(self, line: str) -> bool:
         number, name, words = _parse(line)
         if not name:
@@ -98,38 +102,35 @@ class Gtp(Talk):
             signature(self.commands[name]).bind(*words)
         except TypeError:
             raise NotationError(f"syntax error: {name} does not take {len(words)} words") from None
-        text = self.commands[name](*words)
+        text = self.commands[name](*words) or ""
         self.say(f"={number} {text}".rstrip(" ") + "\n")
         return name != "quit"
 
-    def complain(self, line: str, what: str) -> None:
-        self.say(f"?{_parse(line)[0]} {what}\n")
+    def refuse(self, line: str, why: str) -> None:
+        self.say(f"?{_parse(line)[0]} {why}\n")
 
-    # ---- the game ----------------------------------------------------------------------------------------------------
     @property
     def position(self) -> Position:
         """The position that questions are about."""
         return self.positions[-1]
 
-    def _size(self, size: str) -> str:
+    def _size(self, size: str) -> None:
         if (rows := parse_whole(size, "4, 6 or 8 rows")) not in SIZES:
             raise NotationError("unacceptable size")
-        self.change_to(SIZES[rows])
-        return self._clear()
+        self.change_engine(SIZES[rows])
+        self._clear()
 
-    def _clear(self) -> str:
+    def _clear(self) -> None:
         self.positions = [Position.start(self.engine.game)]
         self.engine.clear()
-        return ""
 
-    def _set_game(self, game: str) -> str:
+    def _set_game(self, game: str) -> None:
         if game.lower() not in ("othello", "reversi"):
             raise NotationError("unknown game")
-        return self._clear()
+        self._clear()
 
-    def _set_komi(self, komi: str) -> str:
-        _number(komi, "a number of points")  # Othello has none, but those who know Go say it
-        return ""
+    def _set_komi(self, komi: str) -> None:
+        _parse_number(komi, "a number of points")  # Othello has none, but those who know Go say it
 
     def _turn(self, side: int) -> Position:
         """The position with a side to move: the other one passes, if it must."""
@@ -137,21 +138,19 @@ class Gtp(Talk):
         if position.side != side and position.legal_moves() == (PASS,):
             position = position.after(PASS)
         if position.side != side and not position.over:
-            raise NotationError(f"it is {SIDES[position.side]}'s turn")
+            raise NotationError(f"it is {COLOURS[position.side]}'s turn")
         return position
 
-    def _play(self, colour: str, name: str) -> str:
-        position = self._turn(_side(colour))
+    def _play(self, colour: str, name: str) -> None:
+        position = self._turn(_parse_side(colour))
         self.positions.append(position.play(position.parse_move(name)))
-        return ""
 
-    def _undo(self) -> str:
+    def _undo(self) -> None:
         if len(self.positions) == 1:
             raise NotationError("cannot undo")
         self.positions.pop()
-        return ""
 
-    def _load(self, file: str, move: str = "") -> str:
+    def _load(self, file: str, move: str = "") -> None:
         """A game in the Generic Game Format, which is SGF as Othello programs write it; before a move, if given."""
         try:
             record = parse_ggf(Path(file).read_text("utf-8", "replace"))
@@ -160,48 +159,34 @@ class Gtp(Talk):
         except AwelloError as error:
             raise NotationError(f"cannot load file, it must be a game in GGF: {error}") from None
         positions = list(record.positions())
-        self.change_to(record.start.game)
+        self.change_engine(record.start.game)
         self.positions = positions[: max(1, parse_whole(move, "the number of a move"))] if move else positions
-        return ""
 
-    # ---- moves -------------------------------------------------------------------------------------------------------
-    def _generate(self, colour: str) -> str:
-        name, position = self._choose(colour)
-        if not position.over:
-            self.positions.append(position.play(name))
-        return name
-
-    def _choose(self, colour: str) -> tuple[str, Position]:
-        """The best move of a colour by its name, and the position that it is played in."""
-        position = self._turn(_side(colour))
+    def _choose(self, colour: str, play: bool) -> str:
+        """The best move of a colour by its name, played if wanted."""
+        position = self._turn(_parse_side(colour))
         if position.over:
-            return "pass", position
-        begun, side = time.perf_counter(), position.side
-        found = self._search(position, self.times[side])
-        self.times[side] = self.times[side].spend(time.perf_counter() - begun)
-        return position.format_move(found.move), position
-
-    def _search(self, position: Position, left: Time) -> Analysis:
+            return "pass"
+        started, left = time.perf_counter(), self.times[position.side]
         clock, seconds = left.limits()
-        limit = self.settings.limit
-        if seconds is not None:
-            limit = replace(limit or Limit(), seconds=seconds)
-        return self.think(self.engine.think(position, clock, limit))
+        limit = self.limit if seconds is None else replace(self.limit or Limit(), seconds=seconds)
+        found = self.search(self.engine.think(position, clock, limit))
+        self.times[position.side] = left.spend(time.perf_counter() - started)
+        if play:
+            self.positions.append(position.after(found.move))
+        return position.format_move(found.move)
 
-    def _set_time(self, main: str, more: str, moves: str) -> str:
-        seconds, overtime, stones = _seconds(main), _seconds(more), _moves(moves)
+    def _set_time(self, main: str, more: str, moves: str) -> None:
+        seconds, (overtime, stones) = _parse_time(main, "0")[0], _parse_time(more, moves)
         if not stones:  # overtime without moves means that there is no limit, and so does no time at all
             overtime, seconds = 0.0, math.inf if overtime or not seconds else seconds
-        clock = Time(seconds, 0, overtime, stones)
+        clock = TimeLeft(seconds, 0, overtime, stones)
         self.times = [clock if seconds else clock.spend(0.0)] * 2
-        return ""
 
-    def _set_time_left(self, colour: str, seconds: str, moves: str) -> str:
-        side = _side(colour)
-        self.times[side] = replace(self.times[side], seconds=_seconds(seconds), moves=_moves(moves))
-        return ""
+    def _set_time_left(self, colour: str, seconds: str, moves: str) -> None:
+        side, (left, stones) = _parse_side(colour), _parse_time(seconds, moves)
+        self.times[side] = replace(self.times[side], seconds=left, moves=stones)
 
-    # ---- what there is to see ----------------------------------------------------------------------------------------
     def _score(self) -> str:
         black, white = self.position.score()
         return "0" if black == white else f"B+{black - white}" if black > white else f"W+{white - black}"
@@ -219,25 +204,90 @@ def _parse(line: str) -> tuple[str, str, list[str]]:
     return number, words[0].lower() if words else "", words[1:]
 
 
-def _side(colour: str) -> int:
-    if colour.lower() not in COLOURS:
+def _parse_side(colour: str) -> int:
+    if colour.lower() not in ("b", "w", *COLOURS):
         raise NotationError("invalid color")
-    return COLOURS[colour.lower()]
+    return int(colour.lower().startswith("w"))
 
 
-def _moves(text: str) -> int:
-    if (moves := parse_whole(text, "a number of stones")) < 0:
-        raise NotationError("a number of stones is 0 or more")
-    return moves
-
-
-def _seconds(text: str) -> float:
-    if (seconds := _number(text, "a time in seconds")) < 0:
-        raise NotationError("a time is 0 or more seconds")
-    return seconds
-
-
-def _number(text: str, what: str) -> float:
-    if (number := parse_number(text)) is None:
+def _parse_number(text: str, what: str, least: float = -math.inf) -> float:
+    number = parse_number(text)
+    if number is None or number < least:
         raise NotationError(f"syntax error: expected {what}, found {text[:SHOWN]!r}")
     return number
+
+
+def _parse_time(seconds: str, moves: str) -> tuple[float, int]:
+    return _parse_number(seconds, "seconds, 0 or more", 0), parse_whole(moves, "a number of stones, 0 or more", 0)
+
+
+class Refused(Forfeit):
+    """The program understood a command and rejected it."""
+
+
+@register("gtp", "another program for Othello that speaks GTP: gtp@5s,command=gtp-rhino -l 5")
+@dataclass
+class GtpPlayer(ExternalEnginePlayer):
+    """Plays a program's answer to genmove."""
+
+    PROTOCOL = "GTP"
+    GAMES = tuple(SIZES.values())
+
+    def greet(self, program: LineProcess) -> None:
+        with suppress(Refused):
+            request(program, "set_game Othello")  # many play nothing else, and some do not know the word
+
+    def get_ready(self, program: LineProcess, game: Game) -> None:
+        request(program, f"boardsize {game.size}")
+        self._clear(program)
+        if self.limit is not None:
+            with suppress(Refused):
+                # 0 seconds would mean that there is no limit
+                request(program, f"time_settings 0 {max(1, int(self.limit.seconds or 0))} 1")
+
+    def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
+        if record.start != Position.start(record.start.game):
+            raise SpecError("player gtp plays games from the start: its protocol knows no other position")
+        self._catch_up(program, record)
+        colour, seconds = COLOURS[record.final.side], self.seconds(clock, self.limit)
+        if self.limit is not None or math.isfinite(clock.seconds):
+            stones = int(self.limit is not None and seconds < clock.seconds)
+            with suppress(Refused):
+                request(program, f"time_left {colour} {max(1, int(seconds))} {stones}")
+        answer = request(program, f"genmove {colour}", seconds)
+        with suppress(AwelloError):
+            self.told.append(record.final.parse_move(answer))
+        yield answer
+
+    def _clear(self, program: LineProcess) -> None:
+        request(program, "clear_board")
+        self.told = list[int]()
+
+    def _catch_up(self, program: LineProcess, record: Record) -> None:
+        """Tell the program the moves that it has not seen; all of them, if some were taken back."""
+        if tuple(self.told) != record.moves[: len(self.told)]:
+            self._clear(program)
+        known = len(self.told)
+        positions = list(record.positions())
+        for position, move in zip(positions[known:], record.moves[known:], strict=False):
+            try:
+                request(program, f"play {COLOURS[position.side]} {position.format_move(move)}")
+            except Refused:
+                if move != PASS:  # some programs pass by themselves, and do not know the word
+                    raise
+            self.told.append(move)
+
+
+def request(program: LineProcess, command: str, seconds: float | None = None) -> str:
+    """The answer to a command, in one line; `Refused` if it is an error."""
+    program.say(command)
+    answer = list[str]()
+    for line in program.lines(lambda line: answer and not line, seconds):
+        if answer or line.startswith(("=", "?")):  # lines before it are not part of the answer
+            answer.append(line)
+        if len(answer) > MOST_LINES:
+            raise Forfeit("crash", f"the answer of {program.command!r} to {command!r} does not end")
+    text = " ".join(answer)[1:].strip()
+    if answer[0].startswith("?"):
+        raise Refused("crash", f"{program.command!r} refuses {command!r}: {text}")
+    return text

@@ -1,43 +1,52 @@
 """UCI for Awalé, as Auale and Aalina speak it.
 
-A score of 100 means that the side to move will end the game one seed ahead.
+    uci@1s,command=aalina
+
+A score of 100 means that the side to move will end the game one seed ahead.  Without a limit a program is given a share
+of its clock or, if there is none, a second.
 """
 
-from dataclasses import replace
+import math
+import re
+from dataclasses import dataclass
 from itertools import pairwise
 
 from awello.analysis import Analysis
 from awello.engine.block import MOST_THREADS
 from awello.engine.book import shipped_book
+from awello.engine.clock import allowance, moves_left
 from awello.engine.engine import LEAST_HASH, MOST_HASH
 from awello.errors import NotationError
-from awello.formats.transcript import parse_transcript
+from awello.formats.reading import SHOWN
+from awello.formats.transcript import format_transcript, parse_transcript
 from awello.limits import Clock, Limit
-from awello.position import Position, parse_position
-from awello.protocols.talk import NAME, SHOWN, Settings, Talk, format_line, parse_whole
+from awello.players.player import Forfeit, register
+from awello.position import Position, format_position, parse_position
+from awello.protocols.engine_server import NAME, EngineServer, parse_whole
+from awello.protocols.external_engine import ExternalEnginePlayer, Told, read_analysis
+from awello.protocols.line_process import LineProcess
+from awello.record import Record
 from awello.rules.game import VARIANTS, Game
 
 NULL_MOVE = "0000"
+USUAL_SECONDS = 1.0
+OPTION = re.compile(r"option\s+name\s+(Variant|OwnBook)\b", re.I)  # those that we set
 
 
-class Uci(Talk):
-    """The engine as Auale talks to it."""
+class UciServer(EngineServer):
+    """Our engine as Auale talks to it."""
 
     GAME = Game.ABAPA
     URGENT = "stop"
+    AT_ONCE = "isready"
 
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.position: Position | None = Position.start(self.GAME)
         self.book = True
 
-    def complain(self, line: str, what: str) -> None:
-        self.say(f"info string {what}")
-
-    def interject(self, line: str) -> bool:
-        if line == "isready":
-            self.say("readyok")
-        return line == "isready"
+    def refuse(self, line: str, why: str) -> None:
+        self.say(f"info string {why}")
 
     def answer(self, line: str) -> bool:
         command, *words = line.split() or [""]
@@ -51,54 +60,44 @@ class Uci(Talk):
             case "ucinewgame":
                 self.engine.clear()
             case "setoption":
-                self._set(words)
+                self._set_option(words)
             case "position":
-                self.position = None  # a wrong one is no reason to think about another
-                self.position = self._parse(words)
+                self.position = None  # an invalid position must not leave the one before
+                self.position = self._parse_position(words)
             case "go":
                 self._go(words)
         return True
 
     def _introduce(self) -> None:
         variants = " ".join(f"var {name}" for name in VARIANTS)
-        self.say(f"id name {NAME}")
-        self.say("id author The Awello developers")
-        self.say(f"option name Hash type spin default {self.settings.hash} min {LEAST_HASH} max {MOST_HASH}")
-        self.say(f"option name Threads type spin default {self.settings.threads} min 1 max {MOST_THREADS}")
-        self.say("option name OwnBook type check default true")
-        self.say(f"option name Variant type combo default {self.engine.game} {variants}")
-        self.say("uciok")
+        self.say(
+            f"id name {NAME}",
+            "id author The Awello developers",
+            f"option name Hash type spin default {self.hash} min {LEAST_HASH} max {MOST_HASH}",
+            f"option name Threads type spin default {self.threads} min 1 max {MOST_THREADS}",
+            "option name OwnBook type check default true",
+            f"option name Variant type combo default {self.engine.game} {variants}",
+            "uciok",
+        )
 
-    def _set(self, words: list[str]) -> None:
+    def _set_option(self, words: list[str]) -> None:
         """setoption name NAME value VALUE."""
         match [word.lower() for word in words]:
             case ["name", "ownbook", "value", ("true" | "false") as value]:
                 self.book = value == "true"
             case ["name", "variant", "value", value] if value in VARIANTS:
-                self.change_to(VARIANTS[value])
+                self.change_engine(VARIANTS[value])
                 self.position = Position.start(self.engine.game)
             case ["name", "hash", "value", value]:
-                self._renew(replace(self.settings, hash=parse_whole(value, "megabytes")))
+                self.change_engine(self.engine.game, hash=parse_whole(value, "megabytes"))
             case ["name", "threads", "value", value]:
-                self._renew(replace(self.settings, threads=parse_whole(value, "a number of threads")))
+                self.change_engine(self.engine.game, threads=parse_whole(value, "a number of threads"))
             case _:
                 options = f"Hash, Threads, OwnBook (true, false), Variant ({', '.join(VARIANTS)})"
-                raise NotationError(
-                    f"expected 'name OPTION value VALUE' of {options}, found {' '.join(words)[:SHOWN]!r}"
-                )
+                found = " ".join(words)[:SHOWN]
+                raise NotationError(f"expected 'name OPTION value VALUE' of {options}, found {found!r}")
 
-    def _renew(self, settings: Settings) -> None:
-        """Have an engine with other settings, if there can be one."""
-        before, self.settings = self.settings, settings
-        try:
-            engine = self.make_engine(self.engine.game)
-        except (ValueError, MemoryError):
-            self.settings = before
-            raise
-        self.engine.close()
-        self.engine = engine
-
-    def _parse(self, words: list[str]) -> Position:
+    def _parse_position(self, words: list[str]) -> Position:
         """The position of `startpos` or `fen DIAGRAM`, and the moves after it."""
         match words:
             case ["startpos", *rest]:
@@ -111,7 +110,6 @@ class Uci(Talk):
             raise NotationError(f"after the position come moves, not {rest[0]!r}")
         return parse_transcript("".join(rest[1:]), start).final
 
-    # ---- thoughts ----------------------------------------------------------------------------------------------------
     def _go(self, words: list[str]) -> None:
         position = self.position
         endless = bool({"infinite", "ponder"} & set(words))
@@ -120,34 +118,86 @@ class Uci(Talk):
                 self.await_interruption()
             self.say(f"bestmove {NULL_MOVE}")
             return
-        found = self._think(position, words, endless)
-        best = position.format_move(found.move)
+        found = self._search(position, words, endless)
         reply = f" ponder {position.after(found.move).format_move(found.line[1])}" if len(found.line) > 1 else ""
-        self.say(f"bestmove {best}{reply}")
+        self.say(f"bestmove {position.format_move(found.move)}{reply}")
 
-    def _think(self, position: Position, words: list[str], endless: bool) -> Analysis:
+    def _search(self, position: Position, words: list[str], endless: bool) -> Analysis:
         def show(analysis: Analysis) -> None:
             score = round(100 * (position.lead + analysis.value))
-            moves = format_line(position, analysis.line, Position.format_move)
+            moves = format_transcript(Record(position, analysis.line))
             self.say(f"info depth {analysis.depth} score cp {score} pv {moves}")
 
         if endless:
-            return self.think(self.engine.analyse(position), show, endless=True)
-        if known := self._from_book(position):
+            return self.search(self.engine.analyse(position), show, endless=True)
+        if known := self._find_in_book(position):
             show(known)
             return known
-        return self.think(self.engine.think(position, Clock(), self._limit(words)), show)
+        return self.search(self.engine.think(position, Clock(), self._parse_limit(words)), show)
 
-    def _from_book(self, position: Position) -> Analysis | None:
-        """What the book says; a level is to show its own strength, and plays without it."""
-        found = shipped_book(position.game).choose(position) if self.book and self.settings.level is None else None
+    def _find_in_book(self, position: Position) -> Analysis | None:
+        """The book's move; a level is to show its own strength, and plays without the book."""
+        found = shipped_book(position.game).choose(position) if self.book and self.level is None else None
         return Analysis(*found, False, 0, 0, 0, 0.0, (found,), found[:1]) if found else None
 
-    def _limit(self, words: list[str]) -> Limit | None:
-        """What a line allows: a time, a depth or, where it says nothing, the level."""
+    def _parse_limit(self, words: list[str]) -> Limit | None:
+        """The time or depth of a line; without one, the level."""
         said = dict(pairwise(words))
         if "movetime" in said:
             return Limit(seconds=max(1, parse_whole(said["movetime"], "milliseconds")) / 1000)
         if "depth" in said:
             return Limit(depth=max(1, parse_whole(said["depth"], "a depth")))
-        return self.settings.limit
+        return self.limit
+
+
+@register("uci", "another program for Awalé that speaks UCI as Aalina does: uci@1s,command=aalina; @8 sets a depth")
+@dataclass
+class UciPlayer(ExternalEnginePlayer):
+    """Plays a program's bestmove."""
+
+    PROTOCOL = "UCI"
+    GAMES = tuple(VARIANTS.values())
+    TAKES_DEPTH = True
+
+    def greet(self, program: LineProcess) -> None:
+        program.say("uci")
+        found = (OPTION.match(line) for line in program.lines(lambda line: line == "uciok"))
+        self.options = {option[1].lower() for option in found if option}
+
+    def get_ready(self, program: LineProcess, game: Game) -> None:
+        if "variant" in self.options:
+            program.say(f"setoption name Variant value {game}")
+        elif game != Game.ABAPA:
+            raise Forfeit("crash", f"{self.command!r} plays abapa alone: it has no option Variant for {game}")
+        program.say("ucinewgame", "isready")
+        program.hear(lambda line: line == "readyok")
+
+    def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
+        usual = USUAL_SECONDS if math.isinf(clock.seconds) else allowance(clock, moves_left(record.final)).aim
+        limit = self.limit or Limit(seconds=usual)
+        if limit.seconds is not None:
+            limit = Limit(seconds=min(limit.seconds, clock.seconds))
+        return self._go(program, record, limit, self.seconds(clock, self.limit))
+
+    def examine(self, program: LineProcess, position: Position, limit: Limit) -> Told:
+        books = "ownbook" in self.options
+        program.say(*["setoption name OwnBook value false"] * books)  # a book knows values, but no lines
+        yield from self._go(program, Record(position), limit, self.seconds(Clock(), limit))
+        program.say(*["setoption name OwnBook value true"] * books)
+
+    def _go(self, program: LineProcess, record: Record, limit: Limit, seconds: float) -> Told:
+        start = record.start
+        where = "startpos" if start == Position.start(start.game) else f"fen {format_position(start)}"
+        moves = f" moves {format_transcript(record)}" if record.moves else ""
+        how = f"movetime {max(1, int(1000 * (limit.seconds or 0)))}" if limit.depth is None else f"depth {limit.depth}"
+        program.say(f"position {where}{moves}", f"go {how}")
+        for line in program.lines(lambda line: line.startswith("bestmove"), seconds):
+            if found := _parse_info(record.final, line):
+                yield found
+        yield "".join(line.split()[1:2])
+
+
+def _parse_info(position: Position, line: str) -> Analysis | None:
+    """The analysis of `info depth 8 score cp 150 pv FfBe`; None for other lines."""
+    info = re.match(r"info\b(?:.* depth ([0-9]{1,3})\b)?.* score cp (-?[0-9]{1,6})\b.* pv ([A-Fa-f ]+)", line)
+    return info and read_analysis(position, info[3], int(info[2]) / 100 - position.lead, int(info[1] or 0))

@@ -1,0 +1,182 @@
+"""Our engine on standard input and output: what the servers of NBoard, GTP and UCI share.
+
+A thread reads the lines, so that a line can interrupt a search.  Lines are answered in order.  An urgent line (`ping`,
+`stop`) ends the searches requested before it at once.  After `quit` or the end of the input, each search has one more
+second.  Every request is answered, with what is known by then.
+"""
+
+import math
+import re
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from queue import SimpleQueue
+from typing import ClassVar
+
+from awello.analysis import Analysis
+from awello.engine.engine import HASH, Engine
+from awello.engine.levels import level_of
+from awello.errors import AwelloError, NotationError
+from awello.formats.reading import SHOWN
+from awello.limits import Limit
+from awello.rules.game import Game
+
+MOST_LINE_BYTES = 1 << 16
+PATIENCE = 1.0  # seconds for each search when the input has ended
+LOOK = 0.1  # seconds between two checks of that
+NAME = "Awello"
+LARGEST = (1 << 31) - 1  # number in a line
+
+
+@dataclass
+class EngineServer(ABC):
+    """One conversation, from the first line to the last."""
+
+    GAME: ClassVar[Game]
+    URGENT: ClassVar[str] = ""
+    """The word that ends a search."""
+    AT_ONCE: ClassVar[str] = ""
+    """A line that is answered during a search."""
+
+    level: int | None = None
+    threads: int = 1
+    hash: int = HASH
+    weights: Path | None = None
+    """For the game that the protocol starts with."""
+
+    def __post_init__(self) -> None:
+        level_of(self.level or 0)
+        self.engine = Engine(self.GAME, self.threads, self.hash, weights=self.weights)
+        self.searching = False
+        self._started = 0.0  # when the last search started
+        self._lines: SimpleQueue[str | None] = SimpleQueue()
+        self._urgent = 0  # urgent lines that have been read and not yet answered
+        self._ended = False  # whether the input has ended
+        self._answered_all = threading.Event()
+        self._news = threading.Condition()
+
+    @abstractmethod
+    def answer(self, line: str) -> bool:
+        """Answer a line, and return whether another may follow; `AwelloError` says what is wrong with the line."""
+
+    @abstractmethod
+    def refuse(self, line: str, why: str) -> None:
+        """Answer a line that is wrong."""
+
+    def change_engine(self, game: Game, threads: int | None = None, hash: int | None = None) -> None:
+        """Have an engine with another game or other options; if it cannot be made, the one before stays."""
+        threads, hash = (self.threads if threads is None else threads), (self.hash if hash is None else hash)
+        if (game, threads, hash) != (self.engine.game, self.threads, self.hash):
+            engine = Engine(game, threads, hash, weights=self.weights if game == self.GAME else None)
+            self.engine.close()
+            self.engine, self.threads, self.hash = engine, threads, hash
+
+    @property
+    def limit(self) -> Limit | None:
+        """The level as a limit."""
+        return None if self.level is None else Limit(level=self.level)
+
+    def serve(self) -> None:
+        """Answer lines until there are no more."""
+        threading.Thread(target=self._listen, daemon=True).start()
+        try:
+            while (line := self._lines.get()) is not None and self._answer(line):
+                pass
+        finally:
+            self._answered_all.set()
+            self.engine.close()
+
+    def say(self, *lines: str) -> None:
+        """Write lines and flush them."""
+        sys.stdout.write("\n".join((*lines, "")))  # one call, because two threads write
+        sys.stdout.flush()
+
+    def search(
+        self, analyses: Iterator[Analysis], report: Callable[[Analysis], None] = lambda _: None, endless: bool = False
+    ) -> Analysis:
+        """The engine's last analysis before an interruption; each is reported.
+
+        An `endless` search waits for the interruption even after its final analysis.
+        """
+        self._started, self.searching = time.monotonic(), True
+        for analysis in analyses:
+            report(analysis)
+            if self.interrupted:
+                break
+        if endless:
+            self.await_interruption()
+        self.searching = False
+        return analysis
+
+    @property
+    def called(self) -> bool:
+        """Whether an urgent line waits for its answer."""
+        return self._urgent > 0
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the current search must end."""
+        return self.called or (self._ended and time.monotonic() - self._started > PATIENCE)
+
+    def await_interruption(self) -> None:
+        """Wait for an urgent line or the end of the input."""
+        self.searching = True
+        with self._news:
+            self._news.wait_for(lambda: self.called or self._ended)
+        self.searching = False
+
+    def _answer(self, line: str) -> bool:
+        if _says(line, self.URGENT):
+            with self._news:
+                self._urgent -= 1
+        try:
+            return self.answer(line)
+        except AwelloError as error:
+            self.refuse(line, str(error))
+        except MemoryError:
+            self.refuse(line, "not enough memory")
+        return True
+
+    def _listen(self) -> None:
+        """Read lines until there are no more, then limit the searches that are left."""
+        try:
+            self._read()
+        finally:
+            self._lines.put(None)
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+        while not self._answered_all.wait(LOOK):
+            if self.interrupted:
+                self.engine.stop()
+
+    def _read(self) -> None:
+        input, line = FileIO(sys.stdin.fileno(), closefd=False), ""  # unbuffered: the exit does not wait for its lock
+        while not _says(line, "quit") and (read := input.readline(MOST_LINE_BYTES)):
+            line = read.decode(errors="replace").strip()
+            if self.searching and line and line == self.AT_ONCE:
+                self.answer(line)
+                continue
+            if _says(line, self.URGENT):
+                with self._news:
+                    self._urgent += 1
+                    self._news.notify_all()
+                self.engine.stop()
+            self._lines.put(line)
+
+
+def _says(line: str, word: str) -> bool:
+    """Whether a line starts with a word, perhaps after a number."""
+    return bool(word) and word in line.lower().split()[: 1 + line[:1].isdecimal()]
+
+
+def parse_whole(text: str, what: str, least: float = -math.inf) -> int:
+    """A whole number in a line; large ones are cut off."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,400}", text.strip()) or int(text) < least:
+        raise NotationError(f"syntax error: expected {what}, found {text.strip()[:SHOWN]!r}")
+    return max(-LARGEST, min(int(text), LARGEST))

@@ -1,0 +1,160 @@
+"""Another program as a player and an analyst: what the players `gtp`, `nboard` and `uci` share.
+
+    gtp@5s,command=gtp-rhino -l 5,log=talk.txt
+
+The program is started once for all games.  If it answers nonsense, answers late or ends, it loses that game, and the
+next one starts a new process.  Only trouble before its first game is an error.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import ClassVar
+
+from awello.analysis import Analysis
+from awello.errors import AwelloError, SpecError
+from awello.formats.transcript import follow, split_transcript
+from awello.limits import Clock, Limit
+from awello.players.player import Choice, Forfeit, Player, Resignation
+from awello.position import Position
+from awello.protocols.line_process import LineProcess
+from awello.record import Record
+from awello.rules.game import Game
+
+LONGEST_SEARCH = 900.0  # seconds for a move without a time limit
+LARGEST_MARGIN = {"othello": 64, "awale": 48}
+
+Told = Iterator[Analysis | str]  # what a program finds, and at the end the name of its move
+
+
+@dataclass
+class ExternalEnginePlayer(Player, ABC):
+    """Plays what another program answers; each protocol is a subclass."""
+
+    PROTOCOL: ClassVar[str]
+    GAMES: ClassVar[tuple[Game, ...]]
+    TAKES_DEPTH: ClassVar[bool] = False
+
+    limit: Limit | None = None
+    """The time for a move, after which the program loses the game."""
+    command: str = ""
+    """The program and its options, as in a shell, but without commas."""
+    log: str = ""
+    """A file to append the conversation to."""
+
+    def __post_init__(self) -> None:
+        self.program: LineProcess | None = None
+        self.record: Record | None = None
+        self.failure: Forfeit | None = None  # what went wrong before the game, and loses it
+
+    @abstractmethod
+    def greet(self, program: LineProcess) -> None:
+        """Make sure that a new program speaks the protocol."""
+
+    @abstractmethod
+    def get_ready(self, program: LineProcess, game: Game) -> None:
+        """Start a game."""
+
+    @abstractmethod
+    def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
+        """Ask for a move at the end of a game so far."""
+
+    def examine(self, program: LineProcess, position: Position, limit: Limit) -> Told:
+        """Ask for an analysis, to a depth or for a time."""
+        raise SpecError(f"player {self.spec.name} cannot analyse: {self.PROTOCOL} has no command that tells values")
+
+    def begin(self, game: Game, seed: int) -> None:
+        self._check(game)
+        self.game, self.failure, known = game, None, self.program is not None
+        try:
+            if self.program is None or not self.program.alive:
+                self.program = LineProcess(self.command, self.PROTOCOL, self.log)
+                self.greet(self.program)
+            self.get_ready(self.program, game)
+        except Forfeit as forfeit:
+            assert self.program is not None
+            self.program.kill()
+            if not known:
+                self.program = None
+                raise SpecError(forfeit.message) from None
+            self.failure = forfeit
+
+    def follow(self, record: Record) -> None:
+        self.record = record
+
+    def choose(self, position: Position, clock: Clock) -> Choice:
+        if self.program is None:
+            raise RuntimeError("begin comes first")
+        record = self.record if self.record is not None and self.record.final == position else Record(position)
+        analysis, answer = None, ""
+        for told in self._listen(self.ask(self.program, record, clock)):
+            analysis, answer = (told, answer) if isinstance(told, Analysis) else (analysis, told)
+        if answer.lower() == "resign":
+            raise Resignation
+        try:
+            move = position.parse_move(answer)
+        except AwelloError as error:
+            raise Forfeit("illegal", f"{self.command!r} answers {answer[:40]!r}: {error}") from None
+        return Choice(move, analysis if analysis and analysis.move == move else None)
+
+    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+        """Ever better analyses by the program, for a time or, if there is none, to a depth (a level counts as one).
+
+        The protocols value one move, whatever `best` asks for.  `AwelloError` if the program fails, or tells no value
+        that can be true.
+        """
+        depth = limit.level if limit.depth is None else limit.depth
+        if depth is None and limit.seconds is None:
+            raise SpecError("an external engine analyses to a depth or for a time: give a limit such as 12 or 5s")
+        if position.over:
+            raise AwelloError("the game is over: there is nothing to analyse")
+        if self.program is None or not self.program.alive or self.game != position.game:
+            self.begin(position.game, 0)
+        assert self.program is not None
+        limit = Limit(depth=max(1, depth or 0)) if limit.seconds is None else Limit(seconds=limit.seconds)
+        found = False
+        try:
+            for told in self._listen(self.examine(self.program, position, limit)):
+                if isinstance(told, Analysis):
+                    found = True
+                    yield told
+        except Forfeit as forfeit:
+            raise AwelloError(forfeit.message) from None
+        if not found:
+            raise AwelloError(f"{self.command!r} tells no possible value of a legal move: try another program")
+
+    def seconds(self, clock: Clock, limit: Limit | None) -> float:
+        """The time that the program has for an answer."""
+        return min(clock.seconds, LONGEST_SEARCH if limit is None or limit.seconds is None else limit.seconds)
+
+    def _listen(self, told: Told) -> Told:
+        """What the program tells; it is ended if it is not heard to the end, as it may still search."""
+        started = monotonic()
+        try:
+            if self.failure:
+                raise self.failure
+            for each in told:
+                yield replace(each, seconds=monotonic() - started) if isinstance(each, Analysis) else each
+        except BaseException:
+            assert self.program is not None
+            self.program.kill()
+            raise
+
+    def _check(self, game: Game) -> None:
+        """Refuse a game or a limit that the protocol does not know."""
+        name, limit = self.spec.name, self.limit or Limit(seconds=0)
+        if limit.seconds is None and not (self.TAKES_DEPTH and limit.depth is not None):
+            raise SpecError(f"player {name} takes a time for each move as its limit, such as {name}@5s")
+        if game not in self.GAMES:
+            raise SpecError(f"player {name} plays {', '.join(map(str, self.GAMES))}, not {game}")
+
+
+def read_analysis(
+    position: Position, moves: str, value: float | None, depth: int, exact: bool = False, certainty: int = 100
+) -> Analysis | None:
+    """What a program has found; None if the value or the first move is impossible."""
+    line = follow(split_transcript(moves, position.game)[0], position)[0].moves
+    if not line or value is None or abs(position.lead + value) > LARGEST_MARGIN[position.game.family]:
+        return None
+    return Analysis(line[0], value, exact, depth, 0, 0, 0.0, ((line[0], value),), line, certainty, line[:exact])
