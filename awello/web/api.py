@@ -10,15 +10,14 @@ from pydantic import BaseModel
 from awello import __version__
 from awello.errors import AwelloError
 from awello.players.player import registry
-from awello.players.spec import parse_spec
 from awello.record import Record
 from awello.rules.game import Game
+from awello.schemas import AnalysisJson, ChoiceJson, GameJson, LineJson, RecognisedJson, ReviewJson, RulesJson
 from awello.web.clubhouse import AnyHouse
-from awello.web.guest_players import ELSEWHERE, check_spec, may_set
+from awello.web.guest_players import ELSEWHERE, may_set
 from awello.web.jobs import answers_to, call, call_for_json
 from awello.web.messages import Analyse, Choose, Line, Review, Text, Views
 from awello.web.page_tasks import draw_position, read_text, view_line
-from awello.web.tasks import AnalyseTask, ChooseTask, ReviewTask
 from awello.web.thinkers import Thinkers
 
 ABOUT = """
@@ -70,19 +69,9 @@ async def health(request: Request) -> Json:
 
 
 @router.get("/rules", summary="The games and their rules")
-async def rules() -> list[Json]:
+async def rules() -> list[RulesJson]:
     """Every game: sizes of Othello, variants of Awalé."""
-    return [
-        {
-            "name": str(game),
-            "family": game.family,
-            "size": game.size,
-            "variant": game.variant,
-            "sides": game.sides,
-            "points": game.points,
-        }
-        for game in Game
-    ]
+    return [RulesJson.of(game) for game in Game]
 
 
 @router.get("/players", summary="Who can play")
@@ -103,41 +92,38 @@ async def players() -> list[Json]:
     ]
 
 
-@router.post("/line", summary="The positions of a game", response_model=Json)
+@router.post("/line", summary="The positions of a game", response_model=LineJson)
 async def line(request: Views, client: Request) -> Response:
     """The board after each move from `since` on, what each legal move would do, and the name of its opening, if any."""
     return await call_for_json(client, view_line, request.record(), request.since)
 
 
-@router.post("/choose", summary="A player's move")
-async def choose(request: Choose, thinkers: Thinking, client: Request, house: AnyHouse) -> Json:
-    """The move that a player chooses in the last position, and the seconds it took."""
-    record = _going_on(request)
-    house.refuse_analysis(record)
-    check_spec(parse_spec(request.player))
-    task = ChooseTask(record, request.player, request.clock, request.seed)
-    return _without_kind((await answers_to(task, thinkers, client))[-1])
-
-
-@router.post("/analyse", summary="What a position is worth")
-async def analyse(request: Analyse, thinkers: Thinking, client: Request, house: AnyHouse) -> Json:
-    """The value of each legal move of the last position, and the best line."""
-    task = AnalyseTask(_going_on(request), request.seconds)
+@router.post("/choose", summary="A player's move", response_model=ChoiceJson)
+async def choose(request: Choose, thinkers: Thinking, client: Request, house: AnyHouse) -> Any:
+    """The move that a player chooses in the last position, the seconds it took, and the position after it."""
+    task = request.task(_going_on(request))
     house.refuse_analysis(task.record)
-    return _without_kind((await answers_to(task, thinkers, client))[-1])
+    return (await answers_to(task, thinkers, client))[-1]
 
 
-@router.post("/review", summary="A game judged move by move")
-async def review(request: Review, thinkers: Thinking, client: Request, house: AnyHouse) -> Json:
+@router.post("/analyse", summary="What a position is worth", response_model=AnalysisJson)
+async def analyse(request: Analyse, thinkers: Thinking, client: Request, house: AnyHouse) -> Any:
+    """The value of each legal move of the last position, and the best line."""
+    task = request.task(_going_on(request))
+    house.refuse_analysis(task.record)
+    return (await answers_to(task, thinkers, client))[-1]
+
+
+@router.post("/review", summary="A game judged move by move", response_model=ReviewJson)
+async def review(request: Review, thinkers: Thinking, client: Request, house: AnyHouse) -> Any:
     """What each move was worth, what it lost, and what would have been best; and how well either side played."""
-    task = ReviewTask(request.record(), request.seconds)
+    task = request.task(request.record())
     house.refuse_analysis(task.record, whole=True)
-    answers = await answers_to(task, thinkers, client)
-    *moves, summary = map(_without_kind, answers)
-    return {"moves": moves[::-1], **summary}
+    *moves, summary = await answers_to(task, thinkers, client)
+    return {"game": GameJson.of(task.record), "moves": moves[::-1], "sides": summary["sides"], "complete": True}
 
 
-@router.post("/read", summary="Recognise a text", response_model=Json)
+@router.post("/read", summary="Recognise a text", response_model=RecognisedJson)
 async def read(request: Text, client: Request) -> Response:
     """The game or position of a transcript, an OBF board, an Awalé diagram or moves, or a page that holds one.
 
@@ -164,7 +150,3 @@ def _going_on(request: Line) -> Record:
     if record.final.over:
         raise AwelloError("the game is over: there is nothing to think about")
     return record
-
-
-def _without_kind(answer: Json) -> Json:
-    return {key: value for key, value in answer.items() if key != "kind"}

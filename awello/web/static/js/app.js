@@ -16,7 +16,7 @@ import { PlayPanel } from "./play-panel.js";
 import { PositionPanel } from "./position-panel.js";
 import { Reviewer } from "./reviewer.js";
 import { playerName, resultWords, Screen } from "./screen.js";
-import { api, Live } from "./server.js";
+import { api, Connection } from "./server.js";
 import { recentGames, rememberGame, set, settings } from "./settings.js";
 import { applySettings, SettingsPanel } from "./settings-panel.js";
 import { play as playSound } from "./sounds.js";
@@ -30,7 +30,7 @@ class App {
   constructor() {
     this.players = new Set();
     this.editor = null;
-    this.live = new Live();
+    this.live = new Connection("/api/live", { resumes: true });
     this.table = new Table(this.live);
     this.analyst = new Analyst(this.live);
     this.reviewer = new Reviewer(this.live, this.analyst);
