@@ -25,8 +25,8 @@ A game that goes on is never kept here: each question says where it began and wh
 their usual names, `f5` or `C`, and `pass`.  Values are discs or seeds by which the mover will win, below zero if they
 lose.  What goes wrong is answered with a code and a line that says what.
 
-`/api/live` is a WebSocket for answers that grow: send `{"id": 1, "do": "analyse", ...}` (or `choose`, `review`) with
-the fields of the request of the same name, and `{"id": 1, "do": "stop"}` to end it; every answer carries the id.
+`/api/live` is a WebSocket for answers that grow: send `{"id": 1, "type": "analyse", ...}` (or `choose`, `review`) with
+the fields of the request of the same name, and `{"id": 1, "type": "stop"}` to end it; every answer carries the id.
 """
 
 
