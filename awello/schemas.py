@@ -4,14 +4,14 @@ Values are margins in discs or seeds from the mover's view: what the game will e
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from awello.analysis import Analysis
-from awello.engine.review import SCALES, Judgement, summarise
+from awello.engine.review import SCALES, Judgement, Summary, summarise
 from awello.formats.openings import Opening, opening_at, opening_called
 from awello.formats.transcript import format_transcript
 from awello.kernel import U
@@ -52,18 +52,6 @@ class RulesJson(BaseModel):
         return cls(name=str(game), unit=scale.unit, inaccuracy=scale.inaccuracy, start=start, **known)  # type: ignore
 
 
-class OpeningJson(BaseModel):
-    """The names of an opening."""
-
-    en: str
-    fr: str
-
-    @classmethod
-    def of(cls, opening: Opening | None) -> "OpeningJson | None":
-        """The names of an opening, if there is one."""
-        return None if opening is None else cls(**asdict(opening))
-
-
 class PositionJson(BaseModel):
     """A position, and what each legal move does to the board."""
 
@@ -77,7 +65,7 @@ class PositionJson(BaseModel):
     score: tuple[int, int] | None = Field(description="The final score, if the game is over")
     winner: Side | None
     ending: str = Field(description="Why the game ended, if that needs a word")
-    opening: OpeningJson | None
+    opening: Opening | None
 
     @classmethod
     def of(cls, position: Position) -> "PositionJson":
@@ -94,7 +82,7 @@ class PositionJson(BaseModel):
             score=score if over else None,
             winner=int(score[1] > score[0]) if over and score[0] != score[1] else None,  # type: ignore[arg-type]
             ending=position.end,
-            opening=OpeningJson.of(opening_at(position)),
+            opening=opening_at(position),
         )
 
 
@@ -166,23 +154,19 @@ class AnalysisJson(BaseModel):
     @classmethod
     def of(cls, position: Position, found: Analysis, **more: Any) -> "AnalysisJson":
         """The form of an analysis."""
-        candidates = sorted(found.candidates, key=lambda candidate: -candidate[1])
+        known = {name: getattr(found, name) for name in ("exact", "depth", "certainty", "nodes")}
+        moves = [
+            {"move": position.format_move(move), "value": margin(position, value), "exact": move in found.exact_moves}
+            for move, value in sorted(found.candidates, key=lambda candidate: -candidate[1])
+        ]
         return cls(
             position=format_position(position),
             value=margin(position, found.value),
-            exact=found.exact,
             best=None if position.over else position.format_move(found.move),
-            depth=found.depth,
-            certainty=found.certainty,
-            nodes=found.nodes,
             seconds=round(found.seconds, 3),
-            moves=[
-                CandidateJson(
-                    move=position.format_move(move), value=margin(position, value), exact=move in found.exact_moves
-                )
-                for move, value in candidates
-            ],
+            moves=moves,  # type: ignore[arg-type]
             line=name_moves(position, found.line),
+            **known,
             **more,
         )
 
@@ -216,8 +200,8 @@ class ChoiceJson(BaseModel):
             seconds=round(seconds, 3),
             value=value,
             exact=bool(found and found.exact),
-            depth=int(found.depth) if found else None,
-            nodes=int(found.nodes) if found else None,
+            depth=found.depth if found else None,
+            nodes=found.nodes if found else None,
             line=name_moves(position, line),
             after=PositionJson.of(position.after(move)),
         )
@@ -311,23 +295,22 @@ class GameRowJson(BaseModel):
     reason: str = Field(description="How they lost")
     date: str | None = Field(examples=["1996-05-07"])
     event: str | None
-    opening: OpeningJson | None
+    opening: Opening | None
 
     @classmethod
     def of(cls, row: Any, record: Record) -> "GameRowJson":
         """The form of a row of the archive and its record."""
         decided = row.loser is None and row.score is not None
+        known = {name: getattr(row, name) for name in ("loser", "reason", "date")}
         return cls(
             number=row.id,
             game=str(record.start.game),  # type: ignore[arg-type]
             players=(row.first_name, row.second_name),
             score=record.final.score() if decided else None,
             winner=row.winner if row.winner in (0, 1) else None,
-            loser=row.loser,
-            reason=row.reason,
-            date=row.date,
             event=row.event_name,
-            opening=OpeningJson.of(opening_called(row.opening)),
+            opening=opening_called(row.opening),
+            **known,
         )
 
 
@@ -348,7 +331,7 @@ class BranchJson(BaseModel):
     losses: int
     score: float | None = Field(description="The mean margin in the games that the board decided")
     value: int | None = Field(description="The margin by minimax over the games through this position")
-    opening: OpeningJson | None = Field(description="The name of the position after the move")
+    opening: Opening | None = Field(description="The name of the position after the move")
 
 
 class ExplorationJson(BaseModel):
@@ -356,7 +339,7 @@ class ExplorationJson(BaseModel):
 
     games: int = Field(description="That came through it, or through one that is symmetric to it")
     value: int | None = Field(description="The best of the moves' values; null where too many games came through")
-    opening: OpeningJson | None
+    opening: Opening | None
     branches: list[BranchJson] = Field(description="The most frequent first; of moves that are symmetric, one")
 
     @classmethod
@@ -364,8 +347,7 @@ class ExplorationJson(BaseModel):
         """The form of an exploration."""
         rows = [asdict(branch) | {"move": found.position.format_move(branch.move)} for branch in found.branches]
         branches = [BranchJson.model_validate(row) for row in rows]
-        opening = OpeningJson.of(opening_at(found.position))
-        return cls(games=found.games, value=found.value, opening=opening, branches=branches)
+        return cls(games=found.games, value=found.value, opening=opening_at(found.position), branches=branches)
 
 
 class ImportJson(BaseModel):
@@ -384,16 +366,9 @@ class ImportJson(BaseModel):
     def of(cls, report: "Report", most: int | None = None) -> "ImportJson":
         """The form of a report, with so many damaged places at most."""
         damage = [" ".join(str(error).split()) for error in report.damage]
-        return cls(
-            name=report.source.name,
-            format=report.source.format,
-            games=report.games,
-            new=report.games - report.before,
-            repeated=report.repeated,
-            unfinished=report.unfinished,
-            damaged=len(damage),
-            damage=damage[:most],
-        )
+        known = {name: getattr(report, name) for name in ("games", "repeated", "unfinished")}
+        known |= {"name": report.source.name, "format": report.source.format, "new": report.games - report.before}
+        return cls(**known, damaged=len(damage), damage=damage[:most])
 
 
 # ---- reviews --------------------------------------------------------------------------------------------------------
@@ -415,35 +390,16 @@ class JudgementJson(BaseModel):
     def of(cls, judgement: Judgement) -> "JudgementJson":
         """The form of a judgement."""
         position = judgement.position
-        return cls(
-            ply=judgement.ply,
-            side=position.side,  # type: ignore[arg-type]
-            move=position.format_move(judgement.move),
-            value=round_value(judgement.value),
-            best=position.format_move(judgement.best_move),
-            best_value=round_value(judgement.best_value),
-            loss=round_value(judgement.loss),
-            exact=judgement.exact,
-            line=judgement.line_names(),
-            mark=judgement.mark,
-        )
+        values = {name: round_value(getattr(judgement, name)) for name in ("value", "best_value", "loss")}
+        known = {name: getattr(judgement, name) for name in ("ply", "exact", "mark")}
+        move, best = position.format_move(judgement.move), position.format_move(judgement.best_move)
+        return cls(side=position.side, move=move, best=best, line=judgement.line_names(), **values, **known)  # type: ignore
 
 
-class SummaryJson(BaseModel):
-    """How well a side played; only moves that were a choice count."""
-
-    moves: int
-    mean_loss: float
-    accuracy: float = Field(description="Percent")
-    inaccuracies: int
-    mistakes: int
-    blunders: int
-
-    @classmethod
-    def of(cls, judgements: Sequence[Judgement], side: int) -> "SummaryJson":
-        """How well a side played in the moves that were judged."""
-        known = asdict(summarise(judgements, side))
-        return cls(**known | {name: round_value(known[name]) for name in ("mean_loss", "accuracy")})
+def summarise_side(judgements: Sequence[Judgement], side: int) -> Summary:
+    """How well a side played, rounded as values are."""
+    found = summarise(judgements, side)
+    return replace(found, mean_loss=round_value(found.mean_loss), accuracy=round_value(found.accuracy))
 
 
 class ReviewJson(BaseModel):
@@ -451,14 +407,14 @@ class ReviewJson(BaseModel):
 
     game: GameJson
     moves: list[JudgementJson] = Field(description="In the order of play")
-    sides: tuple[SummaryJson, SummaryJson]
+    sides: tuple[Summary, Summary]
     complete: bool = Field(description="False if the review ended early; then the last moves were judged")
 
     @classmethod
     def of(cls, record: Record, judgements: Sequence[Judgement]) -> "ReviewJson":
         """The form of a review, from judgements in the order of play."""
         moves = [JudgementJson.of(judgement) for judgement in judgements]
-        sides = SummaryJson.of(judgements, 0), SummaryJson.of(judgements, 1)
+        sides = summarise_side(judgements, 0), summarise_side(judgements, 1)
         return cls(game=GameJson.of(record), moves=moves, sides=sides, complete=len(moves) == len(record.moves))
 
 

@@ -11,7 +11,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from queue import SimpleQueue
 from time import perf_counter
@@ -30,7 +30,7 @@ from awello.players.player import Choice, Player, Resignation
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
-from awello.schemas import AnalysisJson, ChoiceJson, JudgementJson, SummaryJson, margin, round_value
+from awello.schemas import AnalysisJson, ChoiceJson, JudgementJson, margin, round_value, summarise_side
 from awello.web.complaints import complaint, one_line
 from awello.web.guest_players import guest_player
 
@@ -225,7 +225,7 @@ class Mind:
             if len(judged) > progress.told:
                 progress.told = len(judged)
                 yield _tell("judgement", JudgementJson.of(judgement))
-        yield {"type": "summary", "sides": [SummaryJson.of(judged, side).model_dump() for side in (0, 1)]}
+        yield {"type": "summary", "sides": [asdict(summarise_side(judged, side)) for side in (0, 1)]}
 
 
 @dataclass
