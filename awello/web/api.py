@@ -1,24 +1,21 @@
 """The API: questions about positions, players and games, each with one answer."""
 
 from dataclasses import MISSING, fields
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel
 
 from awello import __version__
-from awello.errors import AwelloError
 from awello.players.player import registry
-from awello.record import Record
 from awello.rules.game import Game
 from awello.schemas import AnalysisJson, ChoiceJson, GameJson, LineJson, RecognisedJson, ReviewJson, RulesJson
-from awello.web.clubhouse import AnyHouse
 from awello.web.guest_players import ELSEWHERE, may_set
 from awello.web.jobs import answers_to, call, call_for_json
 from awello.web.messages import Analyse, Choose, Line, Review, Text, Views
 from awello.web.page_tasks import draw_position, read_text, view_line
-from awello.web.thinkers import Thinkers
+from awello.web.tasks import Answer, EngineTask, ReviewTask
 
 ABOUT = """
 A game that goes on is never kept here: each question says where it began and which moves were played.  Moves have
@@ -51,15 +48,6 @@ OFTEN: dict[str, Any] = {"model": Problem, "description": "It came too often"}
 
 router = APIRouter(prefix="/api")
 Json = dict[str, Any]
-
-
-def thinkers_of(request: Request) -> Thinkers:
-    """Who thinks for this server."""
-    thinkers: Thinkers = request.app.state.thinkers
-    return thinkers
-
-
-Thinking = Annotated[Thinkers, Depends(thinkers_of)]
 
 
 @router.get("/health", summary="Whether the server is well")
@@ -99,28 +87,28 @@ async def line(request: Views, client: Request) -> Response:
 
 
 @router.post("/choose", summary="A player's move", response_model=ChoiceJson)
-async def choose(request: Choose, thinkers: Thinking, client: Request, house: AnyHouse) -> Any:
+async def choose(request: Choose, client: Request) -> Any:
     """The move that a player chooses in the last position, the seconds it took, and the position after it."""
-    task = request.task(_going_on(request))
-    house.refuse_analysis(task.record)
-    return (await answers_to(task, thinkers, client))[-1]
+    return (await _search(request.task(), client))[-1]
 
 
 @router.post("/analyse", summary="What a position is worth", response_model=AnalysisJson)
-async def analyse(request: Analyse, thinkers: Thinking, client: Request, house: AnyHouse) -> Any:
+async def analyse(request: Analyse, client: Request) -> Any:
     """The value of each legal move of the last position, and the best line."""
-    task = request.task(_going_on(request))
-    house.refuse_analysis(task.record)
-    return (await answers_to(task, thinkers, client))[-1]
+    return (await _search(request.task(), client))[-1]
 
 
 @router.post("/review", summary="A game judged move by move", response_model=ReviewJson)
-async def review(request: Review, thinkers: Thinking, client: Request, house: AnyHouse) -> Any:
+async def review(request: Review, client: Request) -> Any:
     """What each move was worth, what it lost, and what would have been best; and how well either side played."""
-    task = request.task(request.record())
-    house.refuse_analysis(task.record, whole=True)
-    *moves, summary = await answers_to(task, thinkers, client)
+    task = request.task()
+    *moves, summary = await _search(task, client)
     return {"game": GameJson.of(task.record), "moves": moves[::-1], "sides": summary["sides"], "complete": True}
+
+
+async def _search(task: EngineTask, client: Request) -> list[Answer]:
+    client.app.state.clubhouse.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
+    return await answers_to(task, client.app.state.thinkers, client)
 
 
 @router.post("/read", summary="Recognise a text", response_model=RecognisedJson)
@@ -142,11 +130,3 @@ async def read(request: Text, client: Request) -> Response:
 async def picture(request: Line, client: Request) -> Response:
     """The last position as an SVG picture."""
     return Response(await call(client, draw_position, request.record().final), media_type="image/svg+xml")
-
-
-def _going_on(request: Line) -> Record:
-    """The game so far, which must not be over."""
-    record = request.record()
-    if record.final.over:
-        raise AwelloError("the game is over: there is nothing to think about")
-    return record

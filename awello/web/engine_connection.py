@@ -60,7 +60,7 @@ class EngineConnection(MessageConnection):
 
     def _task(self, request: Analyse | Choose | Review) -> EngineTask:
         try:
-            task = request.task(request.record())
+            task = request.task()
         except AwelloError:
             self.wrong += 1
             raise

@@ -93,9 +93,9 @@ class Analyse(Line):
 
     seconds: float = Field(default=5.0, gt=0, le=MOST_SECONDS)
 
-    def task(self, record: Record) -> AnalyseTask:
+    def task(self) -> AnalyseTask:
         """The task for an engine process."""
-        return AnalyseTask(record, self.seconds)
+        return AnalyseTask(self.record(), self.seconds)
 
 
 class Choose(Line):
@@ -106,10 +106,10 @@ class Choose(Line):
     increment: float = Field(default=0.0, ge=0, le=3600, description="Seconds added after each move")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same choice")
 
-    def task(self, record: Record) -> ChooseTask:
+    def task(self) -> ChooseTask:
         """The task for an engine process."""
         clock = Clock() if self.seconds is None else Clock(self.seconds, self.increment)
-        return ChooseTask(record, self.player, clock, self.seed)
+        return ChooseTask(self.record(), self.player, clock, self.seed)
 
 
 class Review(Line):
@@ -117,9 +117,9 @@ class Review(Line):
 
     seconds: float = Field(default=0.5, gt=0, le=10, description="For each move")
 
-    def task(self, record: Record) -> ReviewTask:
+    def task(self) -> ReviewTask:
         """The task for an engine process."""
-        return ReviewTask(record, self.seconds)
+        return ReviewTask(self.record(), self.seconds)
 
 
 class Text(Message):
