@@ -58,6 +58,14 @@ def test_a_move_and_its_answer_take_one_request(visitor: Visitor, link: str) -> 
         assert [json.loads(text)["type"] for text in asked] == ["choose"]
 
 
+def test_a_move_stands_although_the_program_cannot_answer(visitor: Visitor) -> None:
+    page = visitor.open("#othello?second=nobody")
+    click(page, "f5")
+    notice(page, "nobody")
+    shows(page, "f5*")
+    expect(page.locator(".board-cell.is-open")).to_have_count(3)
+
+
 @pytest.mark.parametrize(
     ("link", "act"),
     [

@@ -129,7 +129,7 @@ export class Table extends EventTarget {
     const stop = this.live.follow("choose", question, (answer) => {
       if (answer.type === "position") this.learn(at, answer);
       if (answer.type === "error") this.failed(answer);
-      if (answer.type !== "choice") return;
+      if (answer.type !== "choice" || this.answered || game.at !== at) return; // a broken connection may tell it twice
       this.answered = true;
       this.emit("change");
       const pause = answer.move === "pass" ? PASS_AFTER : ready - performance.now();
@@ -147,10 +147,11 @@ export class Table extends EventTarget {
     else this.emit("change");
   }
 
-  failed(answer) {
+  async failed(answer) {
     this.rest();
     this.paused = true;
     this.emit("problem", { error: answer });
+    if (this.game.at.view.provisional) await this.load(this.game.at); // the answer would have told it
     this.emit("change");
   }
 
