@@ -51,6 +51,7 @@ class MessageConnection:
     def __init__(self, socket: WebSocket, rate: Bucket, share: Bucket | None, cost: float = 1.0) -> None:
         self.socket, self.rate, self.share, self.cost = socket, rate, share, cost
         self.wrong, self.reason = 0, ""
+        self.running: dict[Id, asyncio.Task[None]] = {}  # requests that are being answered
         self._events: asyncio.Queue[Message] = asyncio.Queue(MOST_UNSENT)
         self._sending, self._ended = asyncio.Lock(), asyncio.Event()
 
@@ -70,6 +71,9 @@ class MessageConnection:
         """What runs beside the loop that receives; when it ends, the connection ends."""
         return []
 
+    def leave(self) -> None:
+        """The connection has ended, and is closed next."""
+
     # ---- the connection ---------------------------------------------------------------------------------------------
     def end(self, reason: str) -> None:
         """Close the connection."""
@@ -83,7 +87,8 @@ class MessageConnection:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await cancel(*tasks)
+            self.leave()
+            await cancel(*tasks, *self.running.values())
             with suppress(*GONE):
                 await self.socket.close(POLICY_VIOLATION if self.wrong >= MOST_WRONG else TRY_AGAIN, self.reason)
 
