@@ -171,7 +171,7 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
         bot._look(STATE)
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
-        assert thoughts == [0] and not first.sent and [sent["do"] for sent in second.sent] == ["move"]
+        assert thoughts == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
         bot._look(STATE)  # the club could not keep it
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2
@@ -319,10 +319,10 @@ def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
         bot._look(STATE | {"game": 2})
         challenge = bot._later(bot._answer_challenge, {"from": "Ann", "kind": "othello", "number": 5})
         await wait_until_async(lambda: words(Pupil.calls)[-1] == "end")
-        assert [sent["do"] for sent in line.sent] == ["move"] and not challenge.done()
+        assert [sent["type"] for sent in line.sent] == ["move"] and not challenge.done()
         Pupil.lesson.set()
         await wait_until_async(lambda: not bot.tasks)
-        assert [sent["do"] for sent in line.sent][1:] in (["accept", "move"], ["move", "accept"])
+        assert [sent["type"] for sent in line.sent][1:] in (["accept", "move"], ["move", "accept"])
 
     asyncio.run(play())
     assert words(Pupil.calls) == ["begin", "follow", "choose", "end", "learn", "begin", "follow", "choose"]

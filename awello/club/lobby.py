@@ -81,7 +81,7 @@ class Lobby:
             raise Refused("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
         offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges.add(offer.number, offer)
-        self.hall.tell_account(other.number, {"event": "challenge", **offer.view()})
+        self.hall.tell_account(other.number, {"type": "challenge", **offer.view()})
         return {"challenge": offer.number}
 
     async def decline(self, guest: Guest, number: int) -> Message:
@@ -128,7 +128,7 @@ class Lobby:
                 self._tell_declined(account, offer, other)
 
     def _tell_declined(self, account: Account, offer: Offer, by: Account) -> None:
-        self.hall.tell_account(account.number, {"event": "declined", "number": offer.number, "by": by.name})
+        self.hall.tell_account(account.number, {"type": "declined", "number": offer.number, "by": by.name})
 
     def _can_meet(self, account: Account, offer: Offer) -> bool:
         """Whether a seek can be paired now; one that cannot does not keep others waiting."""
@@ -163,7 +163,7 @@ class Lobby:
     def tell(self) -> None:
         """Tell those who are curious what is new."""
         if self._news:
-            self._news, message = False, Telling(event="lobby", **self.view())
+            self._news, message = False, Telling(type="lobby", **self.view())
             for guest in [each for each in self.hall.guests if each.curious]:
                 guest.send(message)
 

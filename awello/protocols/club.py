@@ -111,9 +111,9 @@ class Bot:
         self.asked.clear()  # the club sends every game again, and with it what is to be done
         async for text in socket:
             message: Message = json.loads(text)
-            match message.get("event"):
+            match None if "id" in message else message["type"]:
                 case "ping":
-                    await socket.send(json.dumps({"do": "pong", "number": message["number"]}))
+                    await socket.send(json.dumps({"type": "pong", "number": message["number"]}))
                 case "welcome":
                     self.name = message["name"]
                     self.tell(f"{self.spec} is in the club as {self.name}")
@@ -133,9 +133,9 @@ class Bot:
                 case None:
                     self._take_answer(message)
 
-    async def _ask(self, do: str, **fields: Any) -> int:
+    async def _ask(self, type: str, **fields: Any) -> int:
         number = next(self.numbers)
-        await self._send({"id": number, "do": do, **fields}, self.socket)
+        await self._send({"id": number, "type": type, **fields}, self.socket)
         return number
 
     async def _send(self, message: Message, socket: ClientConnection) -> None:
@@ -146,7 +146,7 @@ class Bot:
     def _take_answer(self, answer: Message) -> None:
         """Send a message again later if the club could not take it now."""
         asked = self.asked.pop(answer["id"], None)
-        if answer["ok"]:
+        if answer["type"] != "error":
             return
         self.tell(f"the club refused: {answer['message']}")
         if answer["id"] == self.seeking:
@@ -226,13 +226,13 @@ class Bot:
 
     async def _move(self, state: Message, begun: Task[Player]) -> None:
         number, record, told = state["game"], read_record(state), monotonic()
-        answer: Message = {"do": "resign"}
+        answer: Message = {"type": "resign"}
         try:
             player = await begun
             left = state["clocks"][state["mover"]] - SPARE - (monotonic() - told)
             clock = Clock(max(0.01, left), state["control"]["increment"])
             choice = await self._run(choose, player, record, clock)
-            answer = {"do": "move", "ply": state["ply"], "move": record.final.format_move(choice.move)}
+            answer = {"type": "move", "ply": state["ply"], "move": record.final.format_move(choice.move)}
         except Resignation:
             pass
         except Exception as error:

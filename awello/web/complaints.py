@@ -16,6 +16,9 @@ SHOWN = 40  # letters of what was given
 def complaint(error: ValidationError | RequestValidationError | AwelloError) -> tuple[str, str]:
     """The code and the line of an error: where it is and what it is."""
     if not isinstance(error, AwelloError):
+        first = error.errors()[0].get("ctx", {}).get("error")
+        if isinstance(first, AwelloError):  # only players are checked by more than their shape
+            return "player", one_line(str(first))
         return "message", one_line(_describe(error.errors()))
     if isinstance(error, Refused):
         return error.code, one_line(str(error))

@@ -6,7 +6,6 @@ import { set, settings } from "./settings.js";
 import { currentLanguage, signed, t } from "./words.js";
 
 const SECONDS = [2, 5, 10, 30, 60];
-const GOOD = { othello: 2, awale: 1 }; // a loss below this is as good as none
 
 const compact = (number) => number.toLocaleString(currentLanguage(), { notation: "compact", maximumSignificantDigits: 2 });
 
@@ -150,7 +149,7 @@ const state = [reviewer.running, reviewer.done, Boolean(reviewer.sides), game.at
   trialBox(game) {
     const { reviewer } = this.app;
     const { node, tried, loss } = reviewer.trial;
-    const good = loss !== null && loss < GOOD[game.family];
+    const good = loss !== null && loss < game.rules.inaccuracy;
     const key = tried === null ? "trial.ask" : loss === null ? "trial.judging" : good ? "trial.right" : "trial.wrong";
     return h("div", { class: `trial ${good ? "good" : ""}`, role: "status" },
       h("p", {}, t(key, { move: tried, loss: loss === null ? "" : signed(-loss, 1), side: t(`side.${game.family}.${node.parent.view.side}`) })),

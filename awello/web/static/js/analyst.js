@@ -26,10 +26,10 @@ export class Analyst extends EventTarget {
   ask(game, node, seconds) {
     this.running = true;
     this.problem = "";
-    this.stop = this.live.ask("analyse", { ...game.question(node), seconds }, (answer) => {
-      if (answer.kind === "analysis") keep(node, answer);
-      if (answer.kind === "error") this.problem = answer.message;
-      if (answer.kind === "done" || answer.kind === "error") this.finish(node, answer.kind === "done" ? seconds : 0);
+    this.stop = this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
+      if (answer.type === "analysis") keep(node, answer);
+      if (answer.type === "error") this.problem = answer.message;
+      if (answer.type === "done" || answer.type === "error") this.finish(node, answer.type === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });
   }
@@ -51,10 +51,10 @@ export class Analyst extends EventTarget {
   /** Ask once about a position, whether the engine is on or not. */
   once(game, node, seconds) {
     return new Promise((resolve, reject) => {
-      this.live.ask("analyse", { ...game.question(node), seconds }, (answer) => {
-        if (answer.kind === "analysis") keep(node, answer);
-        if (answer.kind === "error") reject(answer);
-        if (answer.kind === "done") resolve(node.analysis);
+      this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
+        if (answer.type === "analysis") keep(node, answer);
+        if (answer.type === "error") reject(answer);
+        if (answer.type === "done") resolve(node.analysis);
       });
     });
   }

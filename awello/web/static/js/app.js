@@ -4,7 +4,7 @@ import { Analyst } from "./analyst.js";
 import { AnalysisPanel } from "./analysis-panel.js";
 import { listenForGames } from "./bring-in.js";
 import { h, translate } from "./dom.js";
-import { FAMILY, Game, PERSON } from "./game.js";
+import { GAMES, Game, loadGames, PERSON } from "./game.js";
 import { GamesTab } from "./games-tab.js";
 import { keepGame } from "./keeper.js";
 import { listenToKeys } from "./keys.js";
@@ -16,7 +16,7 @@ import { PlayPanel } from "./play-panel.js";
 import { PositionPanel } from "./position-panel.js";
 import { Reviewer } from "./reviewer.js";
 import { playerName, resultWords, Screen } from "./screen.js";
-import { api, Live } from "./server.js";
+import { api, Connection } from "./server.js";
 import { recentGames, rememberGame, set, settings } from "./settings.js";
 import { applySettings, SettingsPanel } from "./settings-panel.js";
 import { play as playSound } from "./sounds.js";
@@ -30,7 +30,7 @@ class App {
   constructor() {
     this.players = new Set();
     this.editor = null;
-    this.live = new Live();
+    this.live = new Connection("/api/live", { resumes: true });
     this.table = new Table(this.live);
     this.analyst = new Analyst(this.live);
     this.reviewer = new Reviewer(this.live, this.analyst);
@@ -45,6 +45,7 @@ class App {
     applySettings();
     translate(document);
     this.listen();
+    await loadGames().catch(complain);
     this.found = this.findClub();
     const first = this.begin();
     this.fillGames();
@@ -80,7 +81,7 @@ class App {
   /** The game of the address, else a new one. */
   async begin() {
     if (location.hash && (await this.open(location.hash))) return;
-    await this.newGame(Object.hasOwn(FAMILY, settings.game) ? settings.game : "othello");
+    await this.newGame(Object.hasOwn(GAMES, settings.game) ? settings.game : "othello");
   }
 
   listen() {
@@ -118,8 +119,8 @@ class App {
   /** Begin a game against a friendly program, or with the players who sit there. */
   async newGame(name, choices = {}) {
     const before = this.table.game;
-    const same = before?.chosen && FAMILY[before.game] === FAMILY[name];
-    const seats = same ? before.seats : [PERSON, friendly(FAMILY[name])];
+    const same = before?.chosen && before.family === GAMES[name].family;
+    const seats = same ? before.seats : [PERSON, friendly(GAMES[name].family)];
     if (await this.use(new Game({ game: name, seats, chosen: true, clock: before?.clock ?? null, ...choices }))) set("game", name);
   }
 
@@ -379,7 +380,7 @@ class App {
 
   fillGames() {
     const picker = byId("game-picker");
-    picker.replaceChildren(...Object.keys(FAMILY).map((name) => new Option(t(`game.${name}`), name)));
+    picker.replaceChildren(...Object.keys(GAMES).map((name) => new Option(t(`game.${name}`), name)));
   }
 }
 

@@ -1,7 +1,7 @@
 /** The games of the archive: found by who played them, when, what and how they ended, and opened on the board. */
 import { bringInArchived } from "./bring-in.js";
 import { h } from "./dom.js";
-import { FAMILY } from "./game.js";
+import { GAMES } from "./game.js";
 import { problemWords } from "./notices.js";
 import { api } from "./server.js";
 import { currentLanguage, t } from "./words.js";
@@ -28,7 +28,7 @@ export class ArchiveList {
 
   // ---- what is asked for --------------------------------------------------------------------------------------------
   filters() {
-    const games = [["", t("archive.game.all")], ...Object.keys(FAMILY).map((name) => [name, t(`game.${name}`)])];
+    const games = [["", t("archive.game.all")], ...Object.keys(GAMES).map((name) => [name, t(`game.${name}`)])];
     return h("form", { class: "archive-filters", onsubmit: (event) => event.preventDefault() },
       this.field("player"),
       h("details", { class: "more", open: this.open, ontoggle: (event) => (this.open = event.target.open) }, h("summary", {}, t("archive.filters")),
@@ -113,7 +113,7 @@ export class ArchiveList {
 
   item(row) {
     const { number, game, players, winner, date, event, opening } = row;
-    const family = FAMILY[game];
+    const family = GAMES[game].family;
     const side = (place) => h("span", { class: winner === place ? "archive-side is-winner" : "archive-side" }, players[place] ?? t(`side.${family}.${place}`));
     const facts = [number, t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");
     return h("li", {}, h("button", { class: "archive-game", "data-number": number, onclick: () => bringInArchived(this.app, number) },

@@ -1,5 +1,5 @@
 /** Games that come from outside: pasted, dropped, from a file, from a link, from a contest, from the archive. */
-import { FAMILY, Game } from "./game.js";
+import { GAMES, Game } from "./game.js";
 import { parseLink } from "./link.js";
 import { complain, note } from "./notices.js";
 import { api } from "./server.js";
@@ -13,7 +13,7 @@ let latest = 0; // what was pasted last counts, whatever the server answers firs
 export async function bringIn(app, text, several = null) {
   const turn = ++latest;
   const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
-  if (link && Object.hasOwn(FAMILY, link[1])) return bringInLink(app, link[0]);
+  if (link && Object.hasOwn(GAMES, link[1])) return bringInLink(app, link[0]);
   try {
     const found = await api("POST", "/api/read", { text });
     if (turn !== latest) return;

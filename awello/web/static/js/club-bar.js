@@ -1,7 +1,7 @@
 /** The line below the board where the club speaks: our games, what can be done in the one on the board, how it ended. */
 import { h, redraw } from "./dom.js";
 import { changeWords, termsWords } from "./club-words.js";
-import { FAMILY } from "./game.js";
+import { GAMES } from "./game.js";
 import { say } from "./notices.js";
 import { currentLanguage, t } from "./words.js";
 
@@ -121,7 +121,7 @@ export class ClubBar {
     if (offer === game.mine) return [this.button("draw.withdraw", game, () => this.act("draw", game, { accept: false }))];
     if (offer === null) return [this.button("draw.offer", game, () => this.act("draw", game))];
     return [
-      h("strong", {}, t("club.draw.offered", { side: t(`side.${FAMILY[game.state.kind]}.${offer}`) })),
+      h("strong", {}, t("club.draw.offered", { side: t(`side.${GAMES[game.state.kind].family}.${offer}`) })),
       this.button("draw.accept", game, () => this.act("draw", game)),
       this.button("draw.decline", game, () => this.act("draw", game, { accept: false })),
     ];
@@ -185,7 +185,7 @@ export class ClubBar {
 
 /** A challenge to us with what can be done about it. */
 export function challengeRow(club, offer, place) {
-  const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: t(`side.${FAMILY[offer.kind]}.${1 - offer.side}`) })}`;
+  const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: t(`side.${GAMES[offer.kind].family}.${1 - offer.side}`) })}`;
   return h("div", { class: "club-challenge" },
     h("span", {}, h("strong", {}, t("club.challenged", { name: offer.from })), h("small", {}, termsWords(offer) + side)),
     h("button", { id: `club-accept-${place}-${offer.number}`, class: "primary", onclick: () => club.accept(offer.number) }, t("club.accept")),

@@ -1,7 +1,7 @@
 /** The ladder: the best of a game at a speed. */
 import { clubProblem, ratingWords } from "./club-words.js";
 import { h } from "./dom.js";
-import { FAMILY } from "./game.js";
+import { GAMES } from "./game.js";
 import { api } from "./server.js";
 import { settings } from "./settings.js";
 import { t } from "./words.js";
@@ -12,8 +12,8 @@ export class ClubLadder {
   constructor(club, tab) {
     this.club = club;
     this.tab = tab;
-    const game = Object.hasOwn(FAMILY, settings.game) ? settings.game : "othello";
-    this.kind = h("select", { id: "ladder-kind", onchange: () => this.ask() }, ...Object.keys(FAMILY).map((name) => h("option", { value: name, selected: name === game }, t(`game.${name}`))));
+    const game = Object.hasOwn(GAMES, settings.game) ? settings.game : "othello";
+    this.kind = h("select", { id: "ladder-kind", onchange: () => this.ask() }, ...Object.keys(GAMES).map((name) => h("option", { value: name, selected: name === game }, t(`game.${name}`))));
     this.speed = h("select", { id: "ladder-speed", onchange: () => this.ask() }, ...SPEEDS.map((name) => h("option", { value: name }, t(`club.speed.${name}`))));
     this.status = h("p", { class: "soft", id: "ladder-status", role: "status" });
     this.rows = h("tbody");

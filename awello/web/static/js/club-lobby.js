@@ -2,7 +2,7 @@
 import { challengeRow } from "./club-bar.js";
 import { ratingWords, sideWords, termsWords } from "./club-words.js";
 import { h, redraw } from "./dom.js";
-import { FAMILY } from "./game.js";
+import { GAMES } from "./game.js";
 import { settings } from "./settings.js";
 import { currentLanguage, t } from "./words.js";
 
@@ -26,9 +26,9 @@ export class ClubLobby {
 
   // ---- what is wanted -----------------------------------------------------------------------------------------------
   makeForm() {
-    const game = Object.hasOwn(FAMILY, settings.game) ? settings.game : "othello";
+    const game = Object.hasOwn(GAMES, settings.game) ? settings.game : "othello";
     const option = (value, words, selected = false) => h("option", { value, selected }, words);
-    this.kind = h("select", { id: "club-kind", onchange: () => this.nameSides() }, ...Object.keys(FAMILY).map((name) => option(name, t(`game.${name}`), name === game)));
+    this.kind = h("select", { id: "club-kind", onchange: () => this.nameSides() }, ...Object.keys(GAMES).map((name) => option(name, t(`game.${name}`), name === game)));
     this.time = h("select", { id: "club-time", onchange: () => (this.minutesRow.hidden = this.time.value in PRESETS) },
       ...Object.entries(PRESETS).map(([name, seconds]) => option(name, t(`club.time.${name}`, { minutes: seconds / 60 }))), option("other", t("club.time.other")));
     this.minutes = h("input", { id: "club-minutes", type: "number", min: 0.1, max: 240, step: "any", value: 10, inputMode: "decimal" });

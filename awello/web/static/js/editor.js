@@ -1,13 +1,8 @@
 /** Setting up a position by hand. */
 import { indexOf } from "./effects.js";
+import { GAMES } from "./game.js";
 
 const PITS = "ABCDEFabcdef";
-const SEEDS = 48;
-const START = {
-  othello: { size: 8, cells: "---------------------------OX------XO---------------------------" },
-  othello6: { size: 6, cells: "--------------OX----XO--------------" },
-  othello4: { size: 4, cells: "-----OX--XO-----" },
-};
 
 /** What a click can do: put down a black disc, a white one or none; add a seed or take one. */
 export const pensOf = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
@@ -45,7 +40,7 @@ export class Editor {
   /** Seeds that are still to be put somewhere. */
   get inHand() {
     const { pits, taken } = this.board;
-    return SEEDS - [...pits, ...taken].reduce((sum, seeds) => sum + seeds, 0);
+    return GAMES[this.game].points - [...pits, ...taken].reduce((sum, seeds) => sum + seeds, 0);
   }
 
   /** An empty board. */
@@ -56,7 +51,9 @@ export class Editor {
 
   /** The usual start. */
   reset() {
-    this.board = structuredClone(START[this.game] ?? { pits: Array(12).fill(4), taken: [0, 0] });
+    const { start } = GAMES[this.game];
+    const seeds = start.split("-").map(Number);
+    this.board = "cells" in this.board ? { ...this.board, cells: start.split(" ")[0] } : { pits: seeds.slice(0, 12), taken: seeds.slice(12, 14) };
     this.side = 0;
   }
 

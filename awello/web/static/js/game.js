@@ -1,10 +1,15 @@
 /** A game as the page keeps it: a tree of moves, and the place where we are in it. */
+import { api } from "./server.js";
 
-export const FAMILY = {
-  othello: "othello", othello6: "othello", othello4: "othello", abapa: "awale", tournament: "awale", romein: "awale",
-};
-export const POINTS = { othello: 64, othello6: 36, othello4: 16, abapa: 48, tournament: 48, romein: 48 };
 export const PERSON = "human";
+
+/** The games by their names: family, sides, unit, points, start ..., as the server tells them. */
+export const GAMES = {};
+
+/** Ask the server for the games. */
+export async function loadGames() {
+  for (const rules of await api("GET", "/api/rules")) GAMES[rules.name] = rules;
+}
 
 let serial = 0;
 
@@ -91,8 +96,12 @@ export class Game {
     return Boolean(this.club && !this.club.over);
   }
 
+  get rules() {
+    return GAMES[this.game];
+  }
+
   get family() {
-    return FAMILY[this.game];
+    return this.rules.family;
   }
 
   /** The line from the start through the present position to the end of its branch. */

@@ -34,15 +34,15 @@ export class Reviewer extends EventTarget {
     this.forget();
     this.path = game.line;
     const end = this.path.at(-1);
-    this.stop = this.live.ask("review", { ...game.question(end), seconds: SECONDS }, (answer) => {
-      if (answer.kind === "judgement") {
+    this.stop = this.live.follow("review", { ...game.question(end), seconds: SECONDS }, (answer) => {
+      if (answer.type === "judgement") {
         this.path[answer.ply].judgement = answer;
         this.done = this.path.length - answer.ply; // the last move is judged first
-      } else if (answer.kind === "summary") {
+      } else if (answer.type === "summary") {
         this.sides = answer.sides;
       } else {
         this.stop = null;
-        this.problem = answer.kind === "error" ? answer.message : "";
+        this.problem = answer.type === "error" ? answer.message : "";
       }
       this.dispatchEvent(new Event("change"));
     });

@@ -3,7 +3,7 @@ import "./othello-board.js";
 import "./awale-board.js";
 import "./value-graph.js";
 import "./game-clock.js";
-import { PERSON, POINTS } from "./game.js";
+import { PERSON } from "./game.js";
 import { hintsOf } from "./analyst.js";
 import { mayShowHints } from "./reviewer.js";
 import { h, redraw, still } from "./dom.js";
@@ -88,7 +88,7 @@ export class Screen {
       byId(id).config = {
         side, family: game.family, name: t(`side.${game.family}.${side}`), player: game.names?.[side] ?? playerName(game.seats[side], game.family),
         seconds: at.left ? at.left[side] : null, running, since: table.since, used: timeUsed(at, side), ...game.club?.clock(side),
-        holding: at.view.holdings[side], unit: game.family === "othello" ? "discs" : "seeds",
+        holding: at.view.holdings[side], unit: game.rules.unit,
         thinking: moving && table.thinking, winner: winnerOf(at) === side,
       };
     }
@@ -149,8 +149,8 @@ export class Screen {
       ply: node.ply, ...valuesOf(node), side: node.parent?.view?.side ?? 0, name: node.move,
     }));
     byId("graph").config = {
-      points, at: game.at.ply, length: game.family === "othello" ? POINTS[game.game] - 4 : 60, most: POINTS[game.game],
-      sides: [0, 1].map((side) => t(`side.${game.family}.${side}`)), unit: game.family === "othello" ? "discs" : "seeds",
+      points, at: game.at.ply, length: game.family === "othello" ? game.rules.points - 4 : 60, most: game.rules.points,
+      sides: [0, 1].map((side) => t(`side.${game.family}.${side}`)), unit: game.rules.unit,
     };
   }
 

@@ -54,15 +54,15 @@ export class Table extends EventTarget {
     await this.make(move, game.programToMove ? null : seconds); // who moves for a program tries something out
   }
 
-  /** Make a move that is known to be legal. */
-  async make(move, seconds) {
+  /** Make a move that is known to be legal; `view` is the position after it, if the server has told it. */
+  async make(move, seconds, view = null) {
     const { game } = this;
     const before = game.at;
     const running = this.clockRuns(before);
     const known = before.children.some((child) => child.move === move);
     if (!game.root.children.length && !game.club) game.begun = Math.floor(Date.now() / 1000);
     const node = game.play(move);
-    node.view ??= foresee(before.view, move);
+    node.view = view ?? node.view ?? foresee(before.view, move);
     if (!known) {
       node.seconds = seconds;
       node.left = running && move !== "pass" ? spend(before, seconds, game.clock) : before.left;
@@ -70,7 +70,7 @@ export class Table extends EventTarget {
     this.emit("move", { node });
     this.since = performance.now();
     this.emit("change");
-    if (node.view.provisional) await this.load(node);
+    if (node.view.provisional && !this.asksNext(node)) await this.load(node);
     if (game === this.game && game.at === node) this.arrive(true);
   }
 
@@ -82,6 +82,11 @@ export class Table extends EventTarget {
     }
   }
 
+  /** Whether a program is asked for the next move: its answer tells the position too. */
+  asksNext(node) {
+    return this.live.online && this.game.programToMove && !node.children.length && !this.game.live && !this.paused && !this.waiting;
+  }
+
   /** A position is on the board: whoever has to move is asked. */
   arrive(moved) {
     this.rest();
@@ -90,7 +95,7 @@ export class Table extends EventTarget {
     const { game } = this;
     const { at } = game;
     if (moved && at.over) this.emit("end");
-    if (at.over || game.live || this.paused || this.waiting || !at.view || at.view.provisional) return;
+    if (at.over || game.live || this.paused || this.waiting || !at.view || (at.view.provisional && !this.asksNext(at))) return;
     if (at.children.length) return moved && this.repeatAnswer(at);
     if ("pass" in at.view.moves) this.later(PASS_AFTER, () => this.make("pass", 0));
     else if (game.programToMove) this.askProgram(moved ? this.showing(at) : 0);
@@ -121,21 +126,32 @@ export class Table extends EventTarget {
     const question = { ...game.question(), player: game.seats[side], seed: (game.seed + at.ply) % 2 ** 32, ...clock };
     this.thinking = true;
     this.since = ready; // its clock does not pay for what is being shown
-    const stop = this.live.ask("choose", question, (answer) => {
-      if (answer.kind === "error") return this.failed(answer);
-      if (answer.kind !== "choice") return;
+    const stop = this.live.follow("choose", question, (answer) => {
+      if (answer.type === "position") this.learn(at, answer);
+      if (answer.type === "error") this.failed(answer);
+      if (answer.type !== "choice" || this.answered || game.at !== at) return; // a broken connection may tell it twice
       this.answered = true;
       this.emit("change");
-      this.later(Math.max(0, ready - performance.now()), () => this.make(answer.move, answer.seconds));
+      const pause = answer.move === "pass" ? PASS_AFTER : ready - performance.now();
+      this.later(Math.max(0, pause), () => this.make(answer.move, answer.seconds, answer.after));
     });
     this.cancel = stop;
     this.emit("change");
   }
 
-  failed(answer) {
+  /** The server has told a position that was only foreseen. */
+  learn(node, { id, type, ...view }) {
+    if (!node.view.provisional) return;
+    node.view = view;
+    if (view.over) this.arrive(true);
+    else this.emit("change");
+  }
+
+  async failed(answer) {
     this.rest();
     this.paused = true;
     this.emit("problem", { error: answer });
+    if (this.game.at.view.provisional) await this.load(this.game.at); // the answer would have told it
     this.emit("change");
   }
 
