@@ -243,10 +243,10 @@ def test_fields_keep_their_keys(visitor: Visitor) -> None:
 
 
 REFINE = """async () => {
-  const { app } = await import("/static/js/app.js");
-  const { at } = app.table.game;
+  const { changed, state } = await import("/static/js/store.js");
+  const { at } = state.game;
   at.analysis = { ...at.analysis, depth: at.analysis.depth + 1, moves: at.analysis.moves.toReversed() };
-  app.draw();
+  changed("analysis");
 }"""
 
 

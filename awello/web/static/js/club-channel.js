@@ -4,6 +4,7 @@ const FIRST_PAUSE = 250; // milliseconds before it is opened again
 const LONGEST_PAUSE = 4000;
 const PATIENCE = 5000; // for the first welcome
 
+/** @param {string} code @param {any} message @param {number} [minutes] */
 const problem = (code, message, minutes) => Object.assign(new Error(message), { code, minutes });
 
 /** Events: "news" (detail: what the club tells), "offline". */
@@ -13,6 +14,7 @@ export class ClubChannel extends EventTarget {
     this.questions = new Map(); // id → { resolve, reject }
     this.serial = 0;
     this.pause = FIRST_PAUSE;
+    /** @type {WebSocket | null} */
     this.socket = null;
     this.online = false; // between a welcome and the end of the connection
   }
@@ -44,6 +46,7 @@ export class ClubChannel extends EventTarget {
     this.dispatchEvent(new Event("offline"));
   }
 
+  /** @param {any} message */
   hear(message) {
     if (message.event === "ping") return this.send({ do: "pong", number: message.number });
     if (message.event === "welcome") {
@@ -57,11 +60,12 @@ export class ClubChannel extends EventTarget {
     else question?.reject(problem(message.code, message.message, message.minutes));
   }
 
+  /** @param {any} message */
   send(message) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  /** Ask for something; the answer, or an error that says why not. */
+  /** Ask for something; the answer, or an error that says why not. @param {string} what @param {object} [fields] */
   ask(what, fields = {}) {
     if (!this.online) return Promise.reject(problem("offline", "the club does not answer"));
     const id = ++this.serial;
@@ -75,8 +79,9 @@ export class ClubChannel extends EventTarget {
   ready() {
     this.open();
     if (this.online) return Promise.resolve();
-    return new Promise((resolve, reject) => {
+    return /** @type {Promise<void>} */ (new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(problem("offline", "the club does not answer")), PATIENCE);
+      /** @param {any} given */
       const hear = ({ detail }) => {
         if (detail.event !== "welcome") return;
         clearTimeout(timer);
@@ -84,6 +89,6 @@ export class ClubChannel extends EventTarget {
         resolve();
       };
       this.addEventListener("news", hear);
-    });
+    }));
   }
 }

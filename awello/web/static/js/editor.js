@@ -3,60 +3,65 @@ import { indexOf } from "./effects.js";
 
 const PITS = "ABCDEFabcdef";
 const SEEDS = 48;
+/** @type {Record<string, Board>} */
 const START = {
   othello: { size: 8, cells: "---------------------------OX------XO---------------------------" },
   othello6: { size: 6, cells: "--------------OX----XO--------------" },
   othello4: { size: 4, cells: "-----OX--XO-----" },
 };
 
-/** What a click can do: put down a black disc, a white one or none; add a seed or take one. */
+/** What a click can do: put down a black disc, a white one or none; add a seed or take one. @param {Board} board */
 export const pensOf = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
 
 /** A position that is being changed; `pen` is what a click does. */
 export class Editor {
+  /** @param {string} game @param {View} view */
   constructor(game, view) {
     this.game = game;
+    /** @type {Board} */
     this.board = structuredClone(view.board);
     this.side = view.side;
-    [this.pen] = pensOf(this.board);
+    this.pen = pensOf(this.board)[0];
   }
 
-  /** Change what lies at a cell by the pen; the other button takes away. */
+  /** Change what lies at a cell by the pen; the other button takes away. @param {string} cell @param {number} button */
   change(cell, button) {
-    if ("cells" in this.board) this.putDisc(cell, button);
-    else this.putSeed(cell, button === 2 || this.pen === "take" ? -1 : 1);
+    if ("cells" in this.board) this.putDisc(this.board, cell, button);
+    else this.putSeed(this.board, cell, button === 2 || this.pen === "take" ? -1 : 1);
   }
 
-  putDisc(square, button) {
-    const cells = [...this.board.cells];
-    const place = indexOf(square, this.board.size);
+  /** @param {OthelloPosition} board @param {string} square @param {number} button */
+  putDisc({ size, cells: before }, square, button) {
+    const cells = [...before];
+    const place = indexOf(square, size);
     const wanted = button === 2 ? "-" : this.pen;
     cells[place] = cells[place] === wanted ? "-" : wanted;
-    this.board = { ...this.board, cells: cells.join("") };
+    this.board = { size, cells: cells.join("") };
   }
 
-  putSeed(cell, more) {
+  /** @param {AwalePosition} board @param {string} cell @param {number} more */
+  putSeed({ pits, taken }, cell, more) {
     if (more > 0 && this.inHand <= 0) return;
     const store = ["south", "north"].indexOf(cell);
-    const [list, place] = store >= 0 ? [this.board.taken, store] : [this.board.pits, PITS.indexOf(cell)];
+    const [list, place] = store >= 0 ? [taken, store] : /** @type {const} */ ([pits, PITS.indexOf(cell)]);
     list[place] = Math.max(0, list[place] + more);
   }
 
   /** Seeds that are still to be put somewhere. */
   get inHand() {
-    const { pits, taken } = this.board;
-    return SEEDS - [...pits, ...taken].reduce((sum, seeds) => sum + seeds, 0);
+    if ("cells" in this.board) return 0;
+    return SEEDS - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
   }
 
   /** An empty board. */
   clear() {
     if ("cells" in this.board) this.board = { ...this.board, cells: "-".repeat(this.board.size ** 2) };
-    else this.board = { pits: Array(12).fill(0), taken: [0, 0] };
+    else this.board = pitsOf(0);
   }
 
   /** The usual start. */
   reset() {
-    this.board = structuredClone(START[this.game] ?? { pits: Array(12).fill(4), taken: [0, 0] });
+    this.board = START[this.game] ?? pitsOf(4);
     this.side = 0;
   }
 
@@ -66,3 +71,6 @@ export class Editor {
     return [...this.board.pits, ...this.board.taken, "SN"[this.side]].join("-");
   }
 }
+
+/** A board with so many seeds in each pit. @param {number} seeds @returns {AwalePosition} */
+const pitsOf = (seeds) => ({ pits: Array(12).fill(seeds), taken: [0, 0] });

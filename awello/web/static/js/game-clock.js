@@ -6,6 +6,7 @@
 import { draw, h } from "./dom.js";
 import { currentLanguage, t } from "./words.js";
 
+/** @type {ClockConfig} */
 const EMPTY = {
   name: "", player: "", seconds: null, used: 0, running: false, since: 0, holding: 0, unit: "discs", thinking: false,
   side: 0, family: "othello", winner: false,
@@ -16,17 +17,18 @@ const SYMBOLS = {
   awale: "M18.6 5.4C22 8.8 20.7 14.6 17.2 18S8.8 22 5.4 18.6S3.3 10.3 6.8 6.8S15.2 2 18.6 5.4Z",
 };
 
-/** The sign of a side: a disc or a seed in its colour. */
+/** The sign of a side: a disc or a seed in its colour. @param {Element} parent */
 function makeSymbol(parent) {
   const svg = draw(parent, "svg", { viewBox: "0 0 24 24", class: "clock-symbol", "aria-hidden": "true" });
   draw(svg, "path");
   return svg;
 }
 
-/** Digits of a clock: 1:02:03, 4:59 or, with tenths, 0:07.3. */
+/** Digits of a clock: 1:02:03, 4:59 or, with tenths, 0:07.3. @param {number} seconds @param {boolean} tenths */
 function digits(seconds, tenths) {
   const whole = Math.floor(seconds);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  /** @param {number} number */
   const two = (number) => String(number).padStart(2, "0");
   const start = hours ? `${hours}:${two(minutes)}` : String(minutes);
   const point = currentLanguage() === "fr" ? "," : ".";
@@ -35,6 +37,7 @@ function digits(seconds, tenths) {
 
 class GameClock extends HTMLElement {
   #config = EMPTY;
+  /** @type {any} */
   #parts = null;
   #timer = 0;
   #flagged = false;
@@ -64,7 +67,7 @@ class GameClock extends HTMLElement {
     const { name, player, holding, unit, thinking, side, family, winner, running, seconds } = this.#config;
     const { symbol, label, who, sign, held, kind, think, time } = this.#parts;
     symbol.firstChild.setAttribute("d", SYMBOLS[family]);
-    this.dataset.side = side;
+    this.dataset.side = String(side);
     this.classList.toggle("clock-running", running);
     label.textContent = name;
     who.textContent = player;
@@ -83,8 +86,7 @@ class GameClock extends HTMLElement {
   #build() {
     const symbol = makeSymbol(this);
     const label = h("span", { class: "clock-name" });
-    const sign = h("span", { class: "clock-winner" }, h("span", { class: "clock-star" }, "★"), h("span", { class: "clock-winner-word" }));
-    sign.firstChild.setAttribute("aria-hidden", "true");
+    const sign = h("span", { class: "clock-winner" }, h("span", { class: "clock-star", "aria-hidden": "true" }, "★"), h("span", { class: "clock-winner-word" }));
     const think = h("span", { class: "clock-thinking" }, ...[1, 2, 3].map(() => h("i", { class: "clock-dot" })));
     think.setAttribute("role", "img");
     const who = h("span", { class: "clock-player" });
@@ -118,7 +120,12 @@ class GameClock extends HTMLElement {
     else this.#timer = setTimeout(() => this.#tick(), this.#untilNextDigit(left, down, tenths ? 0.1 : 1));
   }
 
-  /** Milliseconds until the digits change, and a little more. */
+  /**
+   * Milliseconds until the digits change, and a little more.
+   * @param {number} now
+   * @param {boolean} down
+   * @param {number} step
+   */
   #untilNextDigit(now, down, step) {
     const gone = now % step;
     return (down ? gone : step - gone) * 1000 + 2;

@@ -7,16 +7,21 @@ import { h, write } from "./dom.js";
 import { currentLanguage, signed, t } from "./words.js";
 
 const EMPTY = { tree: { id: "", children: [] }, at: "", family: "othello" };
+/** @type {Record<string, string>} */
 const MARKS = { "?!": "moves-inaccuracy", "?": "moves-mistake", "??": "moves-blunder" };
 
-/** A list that says so even without bullets. */
+/** A list that says so even without bullets. @param {string} className */
 function makeList(className) {
   const list = h("ol", { class: `moves-line ${className}` });
   list.setAttribute("role", "list");
   return list;
 }
 
-/** Give `parent` exactly these children, leaving alone those that are in place. */
+/**
+ * Give `parent` exactly these children, leaving alone those that are in place.
+ * @param {Element} parent
+ * @param {Element[]} children
+ */
 function arrange(parent, children) {
   const wanted = new Set(children);
   for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
@@ -25,7 +30,7 @@ function arrange(parent, children) {
   });
 }
 
-/** Time used for a move: 0.4, 12 or 1:05. */
+/** Time used for a move: 0.4, 12 or 1:05. @param {number} seconds */
 function duration(seconds) {
   const tenths = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
   if (seconds < 9.95) return seconds.toLocaleString(currentLanguage(), tenths);
@@ -37,7 +42,9 @@ class MoveList extends HTMLElement {
   #config = EMPTY;
   #kept = new Map();
   #used = new Set();
+  /** @type {string | null} */
   #shownAt = null;
+  /** @type {any} */
   #parts = null;
   #observer = new ResizeObserver(() => this.#keepInView());
 
@@ -95,6 +102,7 @@ class MoveList extends HTMLElement {
     return { box, list, empty, menu, more, promote, remove };
   }
 
+  /** @param {string} type */
   #menuItem(type) {
     const item = h("button", { class: "moves-menu-item" });
     item.type = "button";
@@ -114,7 +122,13 @@ class MoveList extends HTMLElement {
     promote.focus({ preventScroll: true });
   }
 
-  /** The list items of a line: each move, and after the first of several the variations on it. */
+  /**
+   * The list items of a line: each move, and after the first of several the variations on it.
+   * @param {TreeNode} first
+   * @param {TreeNode[]} others
+   * @param {number} ply
+   * @param {boolean} aside
+   */
   #line(first, others, ply, aside) {
     const items = [];
     for (let node = first; node; [node, ...others] = node.children, ply += 1) {
@@ -124,7 +138,12 @@ class MoveList extends HTMLElement {
     return items;
   }
 
-  /** The list item that holds the variations on the move `id`. */
+  /**
+   * The list item that holds the variations on the move `id`.
+   * @param {string} id
+   * @param {TreeNode[]} others
+   * @param {number} ply
+   */
   #aside(id, others, ply) {
     const item = this.#keep(`on ${id}`, () => h("li", { class: "moves-aside" }));
     arrange(item, others.map((other) => {
@@ -135,6 +154,7 @@ class MoveList extends HTMLElement {
     return item;
   }
 
+  /** @param {TreeNode} node @param {number} ply @param {boolean} aside */
   #cell(node, ply, aside) {
     const cell = this.#keep(node.id, () => this.#makeCell(node.id));
     const said = JSON.stringify([{ ...node, children: null }, ply, currentLanguage(), this.#config.family]);
@@ -144,13 +164,14 @@ class MoveList extends HTMLElement {
     return cell.item;
   }
 
-  /** The element kept under a key, made when it is new. */
+  /** The element kept under a key, made when it is new. @param {string} key @param {() => any} maker */
   #keep(key, maker) {
     this.#used.add(key);
     if (!this.#kept.has(key)) this.#kept.set(key, maker());
     return this.#kept.get(key);
   }
 
+  /** @param {string} id */
   #makeCell(id) {
     const parts = ["number", "name", "mark", "loss", "time"].map((name) => h("span", { class: `moves-${name}` }));
     const button = h("button", { class: "moves-move" }, ...parts);
@@ -160,10 +181,11 @@ class MoveList extends HTMLElement {
     return { item: h("li", { class: "moves-cell" }, button), button, parts };
   }
 
+  /** @param {any} given @param {TreeNode} node @param {number} ply */
   #fill({ item, button, parts }, node, ply) {
     const [number, name, mark, loss, time] = parts;
     const move = node.move === "pass" ? t("move.pass") : node.move;
-    const lost = node.loss > 0 ? signed(-node.loss, 1) : "";
+    const lost = node.loss && node.loss > 0 ? signed(-node.loss, 1) : "";
     const side = t(`side.${this.#config.family}.${node.side}`);
     item.classList.toggle("moves-second", node.side === 1);
     write(number, String(ply));
@@ -177,7 +199,11 @@ class MoveList extends HTMLElement {
     button.setAttribute("aria-label", [t("moves.one", { ply, side, move }), ...remarks].join(", "));
   }
 
-  /** What there is to say of a move: its mark, its loss, the better one and the value after it. */
+  /**
+   * What there is to say of a move: its mark, its loss, the better one and the value after it.
+   * @param {TreeNode} given
+   * @param {string} lost
+   */
   #remarks({ mark, best, value, exact }, lost) {
     const remarks = [];
     if (mark) remarks.push(t(`moves.${mark}`));
@@ -190,7 +216,10 @@ class MoveList extends HTMLElement {
     return remarks;
   }
 
-  /** Mark the current move, with its menu in a variation; the focus follows it from the move that was current. */
+  /**
+   * Mark the current move, with its menu in a variation; the focus follows it from the move that was current.
+   * @param {any} focused
+   */
   #showCurrent(focused) {
     const { menu, more, list } = this.#parts;
     const now = this.#kept.get(this.#config.at);
@@ -209,7 +238,10 @@ class MoveList extends HTMLElement {
     this.#rove(document.activeElement, now?.button);
   }
 
-  /** Only one move can be reached by Tab: the first of these that is one, or else the first of all. */
+  /**
+   * Only one move can be reached by Tab: the first of these that is one, or else the first of all.
+   * @param {any[]} wanted
+   */
   #rove(...wanted) {
     const moves = this.#moves();
     const chosen = wanted.find((button) => moves.includes(button)) ?? moves[0];
@@ -233,6 +265,7 @@ class MoveList extends HTMLElement {
     else if (place.bottom > frame.bottom - room) box.scrollTop += place.bottom - frame.bottom + room;
   }
 
+  /** @param {any} event */
   #click(event) {
     const button = event.target.closest(".moves-move");
     if (!button) return;
@@ -240,11 +273,13 @@ class MoveList extends HTMLElement {
     this.#send("jump", button.dataset.id);
   }
 
-  /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. */
+  /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. @param {any} event */
   #key(event) {
     const moves = this.#moves();
     const index = moves.indexOf(event.target);
-    const target = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: moves.length - 1 }[event.key];
+    /** @type {Record<string, number>} */
+    const targets = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: moves.length - 1 };
+    const target = targets[event.key];
     if (index < 0 || target === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();
@@ -254,6 +289,7 @@ class MoveList extends HTMLElement {
     this.#keepInView(move);
   }
 
+  /** @param {string} type @param {string} id */
   #send(type, id) {
     this.dispatchEvent(new CustomEvent(type, { detail: { id }, bubbles: true }));
   }

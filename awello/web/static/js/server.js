@@ -2,13 +2,20 @@
 
 /** An answer that says what went wrong. */
 class ServerError extends Error {
+  /** @param {string} code @param {string} message */
   constructor(code, message) {
     super(message);
     this.code = code;
   }
 }
 
-/** Ask the API, with an object or a Blob; the answer as an object, or as a Blob if it is no JSON. */
+/**
+ * Ask the API, with an object or a Blob; the answer as an object, or as a Blob if it is no JSON.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {Record<string, string>} [headers]
+ */
 export async function api(method, path, body, headers = {}) {
   let response;
   try {
@@ -33,6 +40,7 @@ export class Live extends EventTarget {
     this.questions = new Map(); // id → { message, hear }
     this.serial = 0;
     this.pause = 250;
+    this.socket = /** @type {WebSocket} */ (/** @type {unknown} */ (null));
     this.open();
   }
 
@@ -52,7 +60,12 @@ export class Live extends EventTarget {
     });
   }
 
-  /** Ask a question; `hear` is told each answer.  The function that comes back takes the question back. */
+  /**
+   * Ask a question; `hear` is told each answer.  The function that comes back takes the question back.
+   * @param {string} kind
+   * @param {object} fields
+   * @param {(answer: any) => void} hear
+   */
   ask(kind, fields, hear) {
     const id = ++this.serial;
     const message = JSON.stringify({ id, do: kind, ...fields });
@@ -64,6 +77,7 @@ export class Live extends EventTarget {
     };
   }
 
+  /** @param {any} answer */
   hear(answer) {
     const question = this.questions.get(answer.id);
     if (!question) return;

@@ -3,53 +3,73 @@
  * Configuration in, `jump` {ply} out; it knows no rules. The scale is linear near zero and logarithmic far away
  * (the inverse hyperbolic sine), so that close games stay readable and lopsided ones fit.
  */
+import { setAttributes as set, SVG } from "./dom.js";
 import { signed, t } from "./words.js";
 
 const MARGIN = { top: 6, right: 10, bottom: 18, left: 34 };
+/** @type {Record<string, number>} */
 const STEPS = {
   ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity,
 };
+/** @type {GraphConfig} */
 const EMPTY = { points: [], at: 0, length: 60, most: 64, sides: ["", ""], unit: "discs" };
+/** @type {[string, "g" | "path"][]} */
 const LAYERS = [
   ["solved", "g"], ["above", "path"], ["below", "path"], ["grid", "g"], ["gaps", "path"], ["curve", "path"],
   ["losses", "g"], ["marks", "g"], ["cursor", "g"], ["legend", "g"],
 ];
+/** @type {Record<string, (x: number, y: number) => string>} */
 const SHAPES = {
   "?!": (x, y) => `M${x - 3} ${y}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z`,
   "?": (x, y) => `M${x} ${y - 5}L${x + 5} ${y + 4}H${x - 5}Z`,
   "??": (x, y) => `M${x} ${y - 7}L${x + 7} ${y}L${x} ${y + 7}L${x - 7} ${y}Z`,
 };
+/** @type {Record<string, string>} */
 const CLASSES = { "?!": "graph-inaccuracy", "?": "graph-mistake", "??": "graph-blunder" };
 
-/** A child made under `parent`, in HTML or, inside an SVG, in its namespace. */
+/**
+ * A child made under `parent`, in HTML or, inside an SVG, in its namespace.
+ * @param {Element} parent
+ * @param {string} tag
+ * @param {string} [className]
+ * @param {Record<string, any>} [attributes]
+ */
 function add(parent, tag, className = "", attributes = {}) {
   const drawn = tag === "svg" || parent instanceof SVGElement;
-  const node = drawn ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  const node = drawn ? document.createElementNS(SVG, tag) : document.createElement(tag);
   if (className) node.setAttribute("class", className);
   set(node, attributes);
   return parent.appendChild(node);
 }
 
-function set(node, attributes) {
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-}
-
-/** Stretches of consecutive points that satisfy a condition. */
+/**
+ * Stretches of consecutive points that satisfy a condition.
+ * @param {Point[]} points
+ * @param {(point: Point) => boolean} holds
+ */
 function stretches(points, holds) {
+  /** @type {Run[]} */
   const found = [];
   points.forEach((point, index) => {
     if (!holds(point)) return;
-    if (found.at(-1)?.at(-1).ply === index - 1) found.at(-1).push({ ...point, ply: index });
+    const run = found.at(-1);
+    if (run?.at(-1)?.ply === index - 1) run.push({ ...point, ply: index });
     else found.push([{ ...point, ply: index }]);
   });
   return found;
 }
 
+/** @param {unknown} value @returns {value is number} */
 const known = (value) => typeof value === "number";
 
+/** @param {number[][]} corners */
 const polyline = (corners) => `M${corners.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
-/** The corners of a curve, with those added at which it crosses the height `zero`. */
+/**
+ * The corners of a curve, with those added at which it crosses the height `zero`.
+ * @param {number[][]} corners
+ * @param {number} zero
+ */
 function withCrossings(corners, zero) {
   return corners.flatMap(([x, y], index) => {
     const [beforeX, beforeY] = corners[index - 1] ?? [x, y];
@@ -58,7 +78,7 @@ function withCrossings(corners, zero) {
   });
 }
 
-/** What each side has lost up to each ply. */
+/** What each side has lost up to each ply. @param {Point[]} points */
 function lossCurves(points) {
   const total = [0, 0];
   return points.map((point) => {
@@ -70,8 +90,11 @@ function lossCurves(points) {
 class ValueGraph extends HTMLElement {
   #config = EMPTY;
   #size = { width: 0, height: 0 };
+  /** @type {number | null} */
   #hover = null;
+  /** @type {number | null} */
   #sent = null;
+  /** @type {any} */
   #parts = null;
   #observer = new ResizeObserver(([entry]) => {
     this.#size = { width: entry.contentRect.width, height: entry.contentRect.height };
@@ -115,6 +138,7 @@ class ValueGraph extends HTMLElement {
     const button = add(head, "button", "graph-loss-button", { type: "button", "aria-pressed": "false" });
     const plot = add(this, "div", "graph-plot", { role: "slider", tabindex: "0" });
     const svg = add(plot, "svg", "graph-svg", { "aria-hidden": "true" });
+    /** @type {Record<string, any>} */
     const parts = { readout, button, plot, svg, ground: add(svg, "rect", "graph-ground") };
     for (const [name, tag] of LAYERS) parts[name] = add(svg, tag, `graph-${name}`);
     parts.hoverLine = add(parts.cursor, "line", "graph-hover-line");
@@ -125,24 +149,25 @@ class ValueGraph extends HTMLElement {
     return parts;
   }
 
+  /** @param {any} given */
   #listen({ plot, button }) {
     button.addEventListener("click", () => {
       button.setAttribute("aria-pressed", String(!this.#lossShown));
       this.refresh();
     });
-    plot.addEventListener("keydown", (event) => this.#key(event));
-    plot.addEventListener("pointerdown", (event) => {
+    plot.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
+    plot.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
       if (event.button !== 0) return;
       plot.setPointerCapture(event.pointerId);
       // A finger may be about to scroll the page: it jumps only when it moves sideways or is lifted.
       this.#sent = event.pointerType === "touch" ? this.#plyAt(event.clientX) : null;
       this.#point(event);
     });
-    plot.addEventListener("pointerup", (event) => {
+    plot.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
       this.#sent = null;
       this.#point(event);
     });
-    plot.addEventListener("pointermove", (event) => this.#point(event));
+    plot.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.#point(event));
     plot.addEventListener("pointerleave", () => this.#point(null));
     plot.addEventListener("pointercancel", () => this.#point(null));
   }
@@ -155,8 +180,10 @@ class ValueGraph extends HTMLElement {
     return Math.max(0, this.#config.points.length - 1);
   }
 
+  /** @param {number} ply */
   #x = (ply) => MARGIN.left + (ply / this.#plies) * (this.#size.width - MARGIN.left - MARGIN.right);
 
+  /** @param {number} value */
   #y(value) {
     const { most } = this.#config;
     const share = Math.asinh((8 * Math.max(-most, Math.min(most, value))) / most) / Math.asinh(8);
@@ -190,7 +217,7 @@ class ValueGraph extends HTMLElement {
     const step = this.#plies > 150 ? 50 : this.#plies > 60 ? 20 : 10;
     for (let ply = step; ply <= this.#plies; ply += step) {
       const label = add(grid, "text", "graph-label", { x: this.#x(ply), y: height - 4, "text-anchor": "middle" });
-      label.textContent = ply;
+      label.textContent = String(ply);
     }
   }
 
@@ -198,23 +225,26 @@ class ValueGraph extends HTMLElement {
     const { points } = this.#config;
     const { above, below, curve, gaps, empty, solved } = this.#parts;
     const runs = stretches(points, (point) => known(point.value));
-    const lines = runs.map((run) => run.map((point) => [this.#x(point.ply), this.#y(point.value)]));
+    const lines = runs.map((run) => run.map((point) => [this.#x(point.ply), this.#y(point.value ?? 0)]));
+    /** @param {(y: number, zero: number) => number} side */
     const area = (side) => lines.map((line) => this.#area(line, side)).join("");
     set(above, { d: area(Math.min) });
     set(below, { d: area(Math.max) });
     set(curve, { d: lines.map((line) => polyline(line.length > 1 ? line : [line[0], line[0]])).join("") });
-    set(gaps, { d: lines.slice(1).map((line, index) => polyline([lines[index].at(-1), line[0]])).join("") });
+    set(gaps, { d: lines.slice(1).map((line, index) => polyline([...lines[index].slice(-1), line[0]])).join("") });
     set(empty, { x: this.#x(this.#plies / 2), y: this.#zero + 20 });
     empty.textContent = runs.length ? "" : t("graph.empty");
     solved.replaceChildren();
     for (const run of stretches(points, (point) => known(point.value) && point.exact)) this.#drawSolved(run);
   }
 
+  /** @param {number[][]} line @param {(y: number, zero: number) => number} side */
   #area(line, side) {
     const clipped = withCrossings(line, this.#zero).map(([x, y]) => [x, side(y, this.#zero)]);
-    return `${polyline([[line[0][0], this.#zero], ...clipped, [line.at(-1)[0], this.#zero]])}Z`;
+    return `${polyline([[line[0][0], this.#zero], ...clipped, [line[line.length - 1][0], this.#zero]])}Z`;
   }
 
+  /** @param {any[]} run */
   #drawSolved(run) {
     const [x, end] = [this.#x(run[0].ply), this.#x(run.at(-1).ply)];
     const width = Math.max(2, end - x);
@@ -248,16 +278,21 @@ class ValueGraph extends HTMLElement {
       return;
     }
     const curves = lossCurves(this.#config.points);
-    const scale = (2 * this.#half - 4) / Math.max(1, ...curves.at(-1));
+    const last = curves[curves.length - 1];
+    const scale = (2 * this.#half - 4) / Math.max(1, ...last);
     for (const side of [0, 1]) {
       const corners = curves.map((total, ply) => [this.#x(ply), this.#zero + this.#half - total[side] * scale]);
       add(losses, "path", "graph-loss-halo", { d: polyline(corners) });
       add(losses, "path", `graph-loss graph-loss-${side}`, { d: polyline(corners) });
-      this.#nameLoss(side, curves.at(-1)[side]);
+      this.#nameLoss(side, last[side]);
     }
   }
 
-  /** A line of the legend: a piece of the curve, whose it is, and how much it is in all. */
+  /**
+   * A line of the legend: a piece of the curve, whose it is, and how much it is in all.
+   * @param {number} side
+   * @param {number} total
+   */
   #nameLoss(side, total) {
     const { legend } = this.#parts;
     const [x, y] = [MARGIN.left + 8, MARGIN.top + 12 + 15 * side];
@@ -280,16 +315,16 @@ class ValueGraph extends HTMLElement {
     readout.textContent = this.#words(hover ?? at, " · ");
   }
 
-  /** A ply in words: "move 12, f5, Black +4, lost 6". */
+  /** A ply in words: "move 12, f5, Black +4, lost 6". @param {number} ply @param {string} separator */
   #words(ply, separator) {
     const { points, sides } = this.#config;
-    const point = points[ply] ?? {};
+    const point = /** @type {Partial<Point>} */ (points[ply] ?? {});
     const words = [ply ? t("graph.ply", { ply }) : t("graph.start")];
     if (point.name) words.push(point.name + (point.mark ?? ""));
     if (point.value === 0) words.push(t("graph.even"));
     else if (known(point.value)) words.push(`${sides[point.value > 0 ? 0 : 1]} ${signed(Math.abs(point.value), 1)}`);
     if (known(point.value) && point.exact) words.push(t("graph.solved"));
-    if (point.loss > 0) words.push(t("graph.lost", { loss: signed(point.loss, 1).slice(1) }));
+    if (point.loss && point.loss > 0) words.push(t("graph.lost", { loss: signed(point.loss, 1).slice(1) }));
     return words.join(separator);
   }
 
@@ -305,6 +340,7 @@ class ValueGraph extends HTMLElement {
     button.disabled = !this.#config.points.some((point) => known(point.loss));
   }
 
+  /** @param {any} event */
   #key(event) {
     if (!(event.key in STEPS) || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
@@ -312,21 +348,24 @@ class ValueGraph extends HTMLElement {
     this.#jump(this.#config.at + STEPS[event.key]);
   }
 
-  /** Follow the pointer: show the ply under it, and go there while it is held down. */
+  /** Follow the pointer: show the ply under it, and go there while it is held down. @param {any} event */
   #point(event) {
-    this.#hover = event && this.#plyAt(event.clientX);
+    const hover = event && this.#plyAt(event.clientX);
+    this.#hover = hover;
     if (this.#size.width) this.#drawCursor();
-    if (!event || !this.#parts.plot.hasPointerCapture(event.pointerId) || this.#hover === this.#sent) return;
-    this.#sent = this.#hover;
-    this.#jump(this.#hover);
+    if (!event || !this.#parts.plot.hasPointerCapture(event.pointerId) || hover === this.#sent) return;
+    this.#sent = hover;
+    this.#jump(hover);
   }
 
+  /** @param {number} clientX */
   #plyAt(clientX) {
     const inside = clientX - this.#parts.plot.getBoundingClientRect().left - MARGIN.left;
     const ply = Math.round((inside / (this.#size.width - MARGIN.left - MARGIN.right)) * this.#plies);
     return Math.max(0, Math.min(this.#last, ply));
   }
 
+  /** @param {number} wanted */
   #jump(wanted) {
     const ply = Math.max(0, Math.min(this.#last, wanted));
     if (ply !== this.#config.at) this.dispatchEvent(new CustomEvent("jump", { detail: { ply }, bubbles: true }));
