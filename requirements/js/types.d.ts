@@ -85,6 +85,7 @@ interface ClockConfig {
 interface LabConfig { game: string; players: string[]; api: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<any> }
 /** Consecutive points of the graph. */
 type Run = Point[];
+interface MoveListConfig { tree: TreeNode; at: string; family: Family }
 interface GraphConfig { points: Point[]; at: number; length: number; most: number; sides: string[]; unit: string }
 
 // ---- messages of the server

@@ -3,6 +3,7 @@
  * Configuration in, `flag` {side} out, once, when the time is up. While it runs it ticks by itself, waking only when
  * the digits change.
  */
+import { Component } from "./component.js";
 import { draw, h } from "./dom.js";
 import { currentLanguage, t } from "./words.js";
 
@@ -35,37 +36,18 @@ function digits(seconds, tenths) {
   return `${start}:${two(whole % 60)}${tenths ? point + (Math.floor(seconds * 10) % 10) : ""}`;
 }
 
-class GameClock extends HTMLElement {
-  #config = EMPTY;
-  /** @type {any} */
-  #parts = null;
+/** @extends {Component<ClockConfig>} */
+class GameClock extends Component {
+  static empty = EMPTY;
+
   #timer = 0;
   #flagged = false;
 
-  get config() {
-    return this.#config;
-  }
-
-  set config(config) {
-    this.#config = { ...EMPTY, ...config };
-    if (!this.#config.running || this.#seconds() > 0) this.#flagged = false;
-    this.refresh();
-  }
-
-  connectedCallback() {
-    this.#parts ??= this.#build();
-    this.refresh();
-  }
-
-  disconnectedCallback() {
-    clearTimeout(this.#timer);
-  }
-
   /** Write everything anew, such as after a change of language. */
   refresh() {
-    if (!this.#parts) return;
-    const { name, player, holding, unit, thinking, side, family, winner, running, seconds } = this.#config;
-    const { symbol, label, who, sign, held, kind, think, time } = this.#parts;
+    if (!this.config.running || this.#seconds() > 0) this.#flagged = false;
+    const { name, player, holding, unit, thinking, side, family, winner, running, seconds } = this.config;
+    const { symbol, label, who, sign, held, kind, think, time } = this.parts;
     symbol.firstChild.setAttribute("d", SYMBOLS[family]);
     this.dataset.side = String(side);
     this.classList.toggle("clock-running", running);
@@ -83,7 +65,7 @@ class GameClock extends HTMLElement {
     this.#tick();
   }
 
-  #build() {
+  build() {
     const symbol = makeSymbol(this);
     const label = h("span", { class: "clock-name" });
     const sign = h("span", { class: "clock-winner" }, h("span", { class: "clock-star", "aria-hidden": "true" }, "★"), h("span", { class: "clock-winner-word" }));
@@ -101,7 +83,7 @@ class GameClock extends HTMLElement {
 
   /** Seconds left, or used where there is no clock, at this moment. */
   #seconds() {
-    const { seconds, used, running, since } = this.#config;
+    const { seconds, used, running, since } = this.config;
     const gone = running ? Math.max(0, performance.now() - since) / 1000 : 0;
     return seconds === null ? used + gone : Math.max(0, seconds - gone);
   }
@@ -109,13 +91,13 @@ class GameClock extends HTMLElement {
   #tick() {
     clearTimeout(this.#timer);
     const left = this.#seconds();
-    const down = this.#config.seconds !== null;
+    const down = this.config.seconds !== null;
     const tenths = down && left < TENTHS_BELOW;
     const text = digits(left, tenths);
-    const { time } = this.#parts;
+    const { time } = this.parts;
     if (time.textContent !== text) time.textContent = text;
     time.classList.toggle("clock-low", tenths);
-    if (!this.#config.running || !this.isConnected) return;
+    if (!this.config.running || !this.isConnected) return;
     if (down && left === 0) this.#flag();
     else this.#timer = setTimeout(() => this.#tick(), this.#untilNextDigit(left, down, tenths ? 0.1 : 1));
   }
@@ -134,7 +116,7 @@ class GameClock extends HTMLElement {
   #flag() {
     if (this.#flagged) return;
     this.#flagged = true;
-    this.dispatchEvent(new CustomEvent("flag", { detail: { side: this.#config.side }, bubbles: true }));
+    this.emit("flag", { side: this.config.side });
   }
 }
 

@@ -18,7 +18,7 @@ export class ContestForm {
     this.game = h("select", { class: "lab-input" }, GAMES.map((name) => h("option", { value: name }, t(`game.${name}`))));
     this.game.value = shown.game ?? game;
     this.numbers = Object.fromEntries(Object.entries(NUMBERS).map(([name, range]) => [name, number(range, shown[name])]));
-    this.adder = h("button", { type: "button", class: "lab-button", onclick: () => this.#add("", true) }, t("lab.add"));
+    this.adder = h("button", { type: "button", onclick: () => this.#add("", true) }, t("lab.add"));
     this.total = h("span", { class: "lab-soft" });
     this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
     this.element = this.#build(players, start);
@@ -58,7 +58,7 @@ export class ContestForm {
       h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => labelled(t(`lab.${name}`), input))),
       h("p", { class: "lab-soft" }, t("lab.terms")),
       this.problem,
-      h("div", { class: "lab-row" }, h("button", { class: "lab-button lab-primary" }, t("lab.start")), this.total),
+      h("div", { class: "lab-row" }, h("button", { class: "primary" }, t("lab.start")), this.total),
     );
   }
 
@@ -66,7 +66,7 @@ export class ContestForm {
   #add(spec, focus = false) {
     const input = h("input", { class: "lab-input", value: spec, required: true, maxLength: 120, spellcheck: false, list: "lab-specs" });
     input.setAttribute("autocapitalize", "none");
-    const remove = h("button", { type: "button", class: "lab-button lab-round", onclick: () => this.#remove(row) }, "✕");
+    const remove = h("button", { type: "button", class: "lab-round", onclick: () => this.#remove(row) }, "✕");
     /** @type {HTMLElement} */
     const row = h("div", { class: "lab-bot" }, input, remove);
     this.bots.append(row);

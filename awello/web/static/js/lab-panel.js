@@ -203,7 +203,7 @@ class LabPanel extends HTMLElement {
     const open = h("button", { class: "lab-open", onclick: () => this.#open(contest.id) },
       h("span", {}, contestName(contest)),
       h("span", { class: "lab-soft" }, facts.join(" · ")));
-    const remove = h("button", { class: "lab-button lab-round", "aria-label": t("lab.delete", { name: contestName(contest) }) }, "✕");
+    const remove = h("button", { class: "lab-round", "aria-label": t("lab.delete", { name: contestName(contest) }) }, "✕");
     remove.disabled = contest.state === "running";
     remove.addEventListener("click", () => this.#delete(contest, remove));
     return h("li", { class: "lab-item" }, open, remove);

@@ -31,16 +31,16 @@ export class ContestView {
     this.state = h("span", { class: "lab-state" });
     this.progress = h("progress", { class: "lab-progress" });
     this.note = h("span", { class: "lab-soft" });
-    this.spoken = h("p", { class: "lab-unseen", role: "status" });
-    this.stop = h("button", { class: "lab-button", onclick: () => act("stop") }, t("lab.stop"));
-    this.resume = h("button", { class: "lab-button lab-primary", onclick: () => act("resume") }, t("lab.resume"));
+    this.spoken = h("p", { class: "unseen", role: "status" });
+    this.stop = h("button", { onclick: () => act("stop") }, t("lab.stop"));
+    this.resume = h("button", { class: "primary", onclick: () => act("resume") }, t("lab.resume"));
     this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
     this.standings = scrolling(t("lab.standings"));
     this.cross = scrolling(t("lab.cross"));
     this.forfeits = h("ul", { class: "lab-forfeits" });
     this.games = h("ol", { class: "lab-games" });
     this.gamesTitle = h("h4", { class: "lab-subtitle" });
-    this.more = h("button", { class: "lab-button", onclick: () => this.#showMore() }, t("lab.more"));
+    this.more = h("button", { onclick: () => this.#showMore() }, t("lab.more"));
     this.element = this.#build();
   }
 

@@ -3,6 +3,7 @@
  * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are kept by the id of their node, and only what
  * changed is touched, so that values may arrive several times a second.
  */
+import { Component } from "./component.js";
 import { h, write } from "./dom.js";
 import { currentLanguage, signed, t } from "./words.js";
 
@@ -38,40 +39,20 @@ function duration(seconds) {
   return whole < 60 ? String(whole) : `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-class MoveList extends HTMLElement {
-  #config = EMPTY;
+/** @extends {Component<MoveListConfig>} */
+class MoveList extends Component {
+  static empty = EMPTY;
+
   #kept = new Map();
   #used = new Set();
   /** @type {string | null} */
   #shownAt = null;
-  /** @type {any} */
-  #parts = null;
   #observer = new ResizeObserver(() => this.#keepInView());
-
-  get config() {
-    return this.#config;
-  }
-
-  set config(config) {
-    this.#config = { ...EMPTY, ...config };
-    this.refresh();
-  }
-
-  connectedCallback() {
-    this.#parts ??= this.#build();
-    this.#observer.observe(this.#parts.box);
-    this.refresh();
-  }
-
-  disconnectedCallback() {
-    this.#observer.disconnect();
-  }
 
   /** Bring what is shown in step with the configuration and the language. */
   refresh() {
-    if (!this.#parts) return;
-    const { box, list, empty, promote, remove } = this.#parts;
-    const { tree } = this.#config;
+    const { box, list, empty, promote, remove } = this.parts;
+    const { tree } = this.config;
     const focused = box.contains(document.activeElement) ? document.activeElement : null;
     this.#used.clear();
     arrange(list, tree.children.length ? this.#line(tree.children[0], tree.children.slice(1), 1, false) : []);
@@ -84,7 +65,7 @@ class MoveList extends HTMLElement {
     this.#showCurrent(focused);
   }
 
-  #build() {
+  build() {
     const list = makeList("moves-main");
     const empty = h("p", { class: "moves-empty" });
     const box = h("div", { class: "moves-box" }, list, empty);
@@ -99,6 +80,7 @@ class MoveList extends HTMLElement {
     this.append(box, menu);
     box.addEventListener("click", (event) => this.#click(event));
     box.addEventListener("keydown", (event) => this.#key(event));
+    this.#observer.observe(box);
     return { box, list, empty, menu, more, promote, remove };
   }
 
@@ -107,14 +89,14 @@ class MoveList extends HTMLElement {
     const item = h("button", { class: "moves-menu-item" });
     item.type = "button";
     item.addEventListener("click", () => {
-      this.#parts.menu.hidePopover();
-      this.#send(type, this.#config.at);
+      this.parts.menu.hidePopover();
+      this.emit(type, { id: this.config.at });
     });
     return item;
   }
 
   #placeMenu() {
-    const { menu, more, promote } = this.#parts;
+    const { menu, more, promote } = this.parts;
     const place = more.getBoundingClientRect();
     const below = place.bottom + 4 + menu.offsetHeight <= window.innerHeight;
     menu.style.left = `${Math.max(8, Math.min(place.left, window.innerWidth - menu.offsetWidth - 8))}px`;
@@ -157,7 +139,7 @@ class MoveList extends HTMLElement {
   /** @param {TreeNode} node @param {number} ply @param {boolean} aside */
   #cell(node, ply, aside) {
     const cell = this.#keep(node.id, () => this.#makeCell(node.id));
-    const said = JSON.stringify([{ ...node, children: null }, ply, currentLanguage(), this.#config.family]);
+    const said = JSON.stringify([{ ...node, children: null }, ply, currentLanguage(), this.config.family]);
     if (cell.said !== said) this.#fill(cell, node, ply);
     cell.said = said;
     cell.aside = aside;
@@ -186,7 +168,7 @@ class MoveList extends HTMLElement {
     const [number, name, mark, loss, time] = parts;
     const move = node.move === "pass" ? t("move.pass") : node.move;
     const lost = node.loss && node.loss > 0 ? signed(-node.loss, 1) : "";
-    const side = t(`side.${this.#config.family}.${node.side}`);
+    const side = t(`side.${this.config.family}.${node.side}`);
     item.classList.toggle("moves-second", node.side === 1);
     write(number, String(ply));
     write(name, move);
@@ -210,7 +192,7 @@ class MoveList extends HTMLElement {
     if (lost) remarks.push(t("moves.lost", { loss: lost.slice(1) }));
     if (lost && best) remarks.push(t("moves.best", { move: best === "pass" ? t("move.pass") : best }));
     if (typeof value !== "number") return remarks;
-    const side = t(`side.${this.#config.family}.${value < 0 ? 1 : 0}`);
+    const side = t(`side.${this.config.family}.${value < 0 ? 1 : 0}`);
     remarks.push(value ? `${side} ${signed(Math.abs(value), 1)}` : t("moves.even"));
     if (exact) remarks.push(t("moves.exact"));
     return remarks;
@@ -221,14 +203,14 @@ class MoveList extends HTMLElement {
    * @param {any} focused
    */
   #showCurrent(focused) {
-    const { menu, more, list } = this.#parts;
-    const now = this.#kept.get(this.#config.at);
+    const { menu, more, list } = this.parts;
+    const now = this.#kept.get(this.config.at);
     const follow = focused && (focused === more || !focused.isConnected || focused.ariaCurrent);
     more.setAttribute("aria-label", t("moves.menu"));
     if (!now?.aside) more.remove();
     else if (more.parentElement !== now.item) now.item.append(more);
-    if (this.#shownAt !== this.#config.at) {
-      this.#shownAt = this.#config.at;
+    if (this.#shownAt !== this.config.at) {
+      this.#shownAt = this.config.at;
       if (menu.matches(":popover-open")) menu.hidePopover();
       list.querySelector("[aria-current]")?.removeAttribute("aria-current");
       now?.button.setAttribute("aria-current", "true");
@@ -249,12 +231,12 @@ class MoveList extends HTMLElement {
   }
 
   #moves() {
-    return [...this.#parts.list.querySelectorAll(".moves-move")];
+    return [...this.parts.list.querySelectorAll(".moves-move")];
   }
 
   /** Scroll the box, never the page, so that the current move is seen. */
-  #keepInView(button = this.#kept.get(this.#config.at)?.button) {
-    const { box } = this.#parts;
+  #keepInView(button = this.#kept.get(this.config.at)?.button) {
+    const { box } = this.parts;
     if (!button) {
       box.scrollTop = 0;
       return;
@@ -270,7 +252,7 @@ class MoveList extends HTMLElement {
     const button = event.target.closest(".moves-move");
     if (!button) return;
     this.#rove(button);
-    this.#send("jump", button.dataset.id);
+    this.emit("jump", { id: button.dataset.id });
   }
 
   /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. @param {any} event */
@@ -287,11 +269,6 @@ class MoveList extends HTMLElement {
     this.#rove(move);
     move.focus({ preventScroll: true });
     this.#keepInView(move);
-  }
-
-  /** @param {string} type @param {string} id */
-  #send(type, id) {
-    this.dispatchEvent(new CustomEvent(type, { detail: { id }, bubbles: true }));
   }
 }
 

@@ -66,7 +66,7 @@ class TreePanel extends HTMLElement {
   // --- asking --------------------------------------------------------------------------------------------------------
   #build() {
     const problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
-    const button = h("button", { class: "lab-button lab-primary" }, t("tree.draw"));
+    const button = h("button", { class: "primary" }, t("tree.draw"));
     const lines = h("div", { role: "status" });
     const output = h("div", { class: "lab-tree" });
     /** @param {Event} event */
@@ -135,7 +135,7 @@ class TreePanel extends HTMLElement {
     this.parts.output.replaceChildren(
       h("div", { class: "lab-row" },
         zoomer("fit", "⤢", () => this.#fit()), zoomer("out", "−", () => this.#zoom(1 / STEP)), zoomer("in", "+", () => this.#zoom(STEP)),
-        h("a", { class: "lab-button", href: url, download: "tree.svg" }, t("tree.download"))),
+        h("a", { class: "button", href: url, download: "tree.svg" }, t("tree.download"))),
       this.box);
     this.#resize(this.#scale);
   }
@@ -165,7 +165,7 @@ class TreePanel extends HTMLElement {
 /** @param {string} name @param {string} sign @param {() => void} onclick */
 function zoomer(name, sign, onclick) {
   const label = t(`tree.${name}`);
-  return h("button", { class: "lab-button lab-round", "aria-label": label, title: label, onclick }, sign);
+  return h("button", { class: "lab-round", "aria-label": label, title: label, onclick }, sign);
 }
 
 customElements.define("tree-panel", TreePanel);

@@ -3,6 +3,7 @@
  * Configuration in, `jump` {ply} out; it knows no rules. The scale is linear near zero and logarithmic far away
  * (the inverse hyperbolic sine), so that close games stay readable and lopsided ones fit.
  */
+import { Component } from "./component.js";
 import { setAttributes as set, SVG } from "./dom.js";
 import { signed, t } from "./words.js";
 
@@ -87,42 +88,22 @@ function lossCurves(points) {
   });
 }
 
-class ValueGraph extends HTMLElement {
-  #config = EMPTY;
+/** @extends {Component<GraphConfig>} */
+class ValueGraph extends Component {
+  static empty = EMPTY;
+
   #size = { width: 0, height: 0 };
   /** @type {number | null} */
   #hover = null;
   /** @type {number | null} */
   #sent = null;
-  /** @type {any} */
-  #parts = null;
   #observer = new ResizeObserver(([entry]) => {
     this.#size = { width: entry.contentRect.width, height: entry.contentRect.height };
-    this.refresh();
+    if (this.parts) this.refresh();
   });
-
-  get config() {
-    return this.#config;
-  }
-
-  set config(config) {
-    this.#config = { ...EMPTY, ...config };
-    this.refresh();
-  }
-
-  connectedCallback() {
-    this.#parts ??= this.#build();
-    this.#observer.observe(this.#parts.plot);
-    this.refresh();
-  }
-
-  disconnectedCallback() {
-    this.#observer.disconnect();
-  }
 
   /** Draw everything anew, such as after a change of language. */
   refresh() {
-    if (!this.#parts) return;
     this.#describe();
     if (!this.#size.width) return;
     this.#drawGrid();
@@ -132,7 +113,7 @@ class ValueGraph extends HTMLElement {
     this.#drawCursor();
   }
 
-  #build() {
+  build() {
     const head = add(this, "div", "graph-head");
     const readout = add(head, "div", "graph-readout", { "aria-hidden": "true" });
     const button = add(head, "button", "graph-loss-button", { type: "button", "aria-pressed": "false" });
@@ -146,6 +127,7 @@ class ValueGraph extends HTMLElement {
     parts.dot = add(parts.cursor, "circle", "graph-cursor-dot", { r: 4 });
     parts.empty = add(svg, "text", "graph-empty", { "text-anchor": "middle" });
     this.#listen(parts);
+    this.#observer.observe(plot);
     return parts;
   }
 
@@ -173,11 +155,11 @@ class ValueGraph extends HTMLElement {
   }
 
   get #lossShown() {
-    return this.#parts.button.getAttribute("aria-pressed") === "true";
+    return this.parts.button.getAttribute("aria-pressed") === "true";
   }
 
   get #last() {
-    return Math.max(0, this.#config.points.length - 1);
+    return Math.max(0, this.config.points.length - 1);
   }
 
   /** @param {number} ply */
@@ -185,13 +167,13 @@ class ValueGraph extends HTMLElement {
 
   /** @param {number} value */
   #y(value) {
-    const { most } = this.#config;
+    const { most } = this.config;
     const share = Math.asinh((8 * Math.max(-most, Math.min(most, value))) / most) / Math.asinh(8);
     return this.#zero - share * this.#half;
   }
 
   get #plies() {
-    return Math.max(1, this.#config.length, this.#last);
+    return Math.max(1, this.config.length, this.#last);
   }
 
   get #half() {
@@ -203,13 +185,13 @@ class ValueGraph extends HTMLElement {
   }
 
   #drawGrid() {
-    const { ground, grid, svg } = this.#parts;
+    const { ground, grid, svg } = this.parts;
     const { width, height } = this.#size;
     const [left, right, bottom] = [MARGIN.left, width - MARGIN.right, height - MARGIN.bottom];
     set(svg, { viewBox: `0 0 ${width} ${height}` });
     set(ground, { x: left, y: MARGIN.top, width: right - left, height: bottom - MARGIN.top, rx: 3 });
     grid.replaceChildren();
-    for (const value of [1, 1 / 4, 0, -1 / 4, -1].map((share) => Math.round(share * this.#config.most))) {
+    for (const value of [1, 1 / 4, 0, -1 / 4, -1].map((share) => Math.round(share * this.config.most))) {
       const y = this.#y(value);
       add(grid, "line", value ? "graph-rule" : "graph-zero", { x1: left, x2: right, y1: y, y2: y });
       add(grid, "text", "graph-label", { x: left - 6, y: y + 4, "text-anchor": "end" }).textContent = signed(value);
@@ -222,8 +204,8 @@ class ValueGraph extends HTMLElement {
   }
 
   #drawCurve() {
-    const { points } = this.#config;
-    const { above, below, curve, gaps, empty, solved } = this.#parts;
+    const { points } = this.config;
+    const { above, below, curve, gaps, empty, solved } = this.parts;
     const runs = stretches(points, (point) => known(point.value));
     const lines = runs.map((run) => run.map((point) => [this.#x(point.ply), this.#y(point.value ?? 0)]));
     /** @param {(y: number, zero: number) => number} side */
@@ -248,17 +230,17 @@ class ValueGraph extends HTMLElement {
   #drawSolved(run) {
     const [x, end] = [this.#x(run[0].ply), this.#x(run.at(-1).ply)];
     const width = Math.max(2, end - x);
-    add(this.#parts.solved, "rect", "graph-solved-area", { x, y: MARGIN.top, width, height: 2 * this.#half });
-    add(this.#parts.solved, "rect", "graph-solved-bar", { x, y: MARGIN.top + 2 * this.#half, width, height: 3 });
+    add(this.parts.solved, "rect", "graph-solved-area", { x, y: MARGIN.top, width, height: 2 * this.#half });
+    add(this.parts.solved, "rect", "graph-solved-bar", { x, y: MARGIN.top + 2 * this.#half, width, height: 3 });
     if (width < 70) return;
     const y = run[0].value > 0 ? MARGIN.top + 2 * this.#half - 6 : MARGIN.top + 13;
-    add(this.#parts.solved, "text", "graph-note graph-solved-label", { x: x + 6, y }).textContent = t("graph.solved");
+    add(this.parts.solved, "text", "graph-note graph-solved-label", { x: x + 6, y }).textContent = t("graph.solved");
   }
 
   #drawMarks() {
-    const { marks } = this.#parts;
+    const { marks } = this.parts;
     marks.replaceChildren();
-    this.#config.points.forEach((point, ply) => {
+    this.config.points.forEach((point, ply) => {
       if (!(point.mark in SHAPES) || !known(point.value)) return;
       const d = SHAPES[point.mark](Math.round(this.#x(ply)), Math.round(this.#y(point.value)));
       add(marks, "path", `graph-mark ${CLASSES[point.mark]}`, { d });
@@ -267,17 +249,17 @@ class ValueGraph extends HTMLElement {
 
   /** The unit of the scale or, when wanted, what either side has lost so far, with a legend of the two lines. */
   #drawLosses() {
-    const { losses, legend, button } = this.#parts;
+    const { losses, legend, button } = this.parts;
     const shown = this.#lossShown && !button.disabled;
     this.classList.toggle("graph-with-loss", shown);
     losses.replaceChildren();
     legend.replaceChildren();
     if (!shown) {
       const place = { x: MARGIN.left + 8, y: MARGIN.top + 13 };
-      add(legend, "text", "graph-note", place).textContent = t(`graph.${this.#config.unit}`);
+      add(legend, "text", "graph-note", place).textContent = t(`graph.${this.config.unit}`);
       return;
     }
-    const curves = lossCurves(this.#config.points);
+    const curves = lossCurves(this.config.points);
     const last = curves[curves.length - 1];
     const scale = (2 * this.#half - 4) / Math.max(1, ...last);
     for (const side of [0, 1]) {
@@ -294,18 +276,18 @@ class ValueGraph extends HTMLElement {
    * @param {number} total
    */
   #nameLoss(side, total) {
-    const { legend } = this.#parts;
+    const { legend } = this.parts;
     const [x, y] = [MARGIN.left + 8, MARGIN.top + 12 + 15 * side];
     add(legend, "path", `graph-loss graph-loss-${side}`, { d: `M${x} ${y - 4}h20` });
-    const text = `${this.#config.sides[side]} ${signed(-total, 1)}`;
+    const text = `${this.config.sides[side]} ${signed(-total, 1)}`;
     add(legend, "text", `graph-note graph-note-${side}`, { x: x + 26, y }).textContent = text;
   }
 
   #drawCursor() {
-    const { line, hoverLine, dot, readout } = this.#parts;
-    const at = Math.min(this.#config.at, this.#last);
+    const { line, hoverLine, dot, readout } = this.parts;
+    const at = Math.min(this.config.at, this.#last);
     const span = { y1: MARGIN.top, y2: MARGIN.top + 2 * this.#half };
-    const value = this.#config.points[at]?.value;
+    const value = this.config.points[at]?.value;
     set(line, { x1: this.#x(at), x2: this.#x(at), ...span });
     set(dot, { cx: this.#x(at), cy: this.#y(value ?? 0) });
     dot.classList.toggle("graph-hidden", !known(value));
@@ -317,7 +299,7 @@ class ValueGraph extends HTMLElement {
 
   /** A ply in words: "move 12, f5, Black +4, lost 6". @param {number} ply @param {string} separator */
   #words(ply, separator) {
-    const { points, sides } = this.#config;
+    const { points, sides } = this.config;
     const point = /** @type {Partial<Point>} */ (points[ply] ?? {});
     const words = [ply ? t("graph.ply", { ply }) : t("graph.start")];
     if (point.name) words.push(point.name + (point.mark ?? ""));
@@ -329,15 +311,15 @@ class ValueGraph extends HTMLElement {
   }
 
   #describe() {
-    const { plot, button } = this.#parts;
-    const at = Math.min(this.#config.at, this.#last);
+    const { plot, button } = this.parts;
+    const at = Math.min(this.config.at, this.#last);
     set(plot, {
       "aria-label": t("graph.label"), "aria-valuemin": 0, "aria-valuemax": this.#last, "aria-valuenow": at,
       "aria-valuetext": this.#words(at, ", "),
     });
     button.textContent = t("graph.loss");
     button.title = t("graph.loss.title");
-    button.disabled = !this.#config.points.some((point) => known(point.loss));
+    button.disabled = !this.config.points.some((point) => known(point.loss));
   }
 
   /** @param {any} event */
@@ -345,7 +327,7 @@ class ValueGraph extends HTMLElement {
     if (!(event.key in STEPS) || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();
-    this.#jump(this.#config.at + STEPS[event.key]);
+    this.#jump(this.config.at + STEPS[event.key]);
   }
 
   /** Follow the pointer: show the ply under it, and go there while it is held down. @param {any} event */
@@ -353,14 +335,14 @@ class ValueGraph extends HTMLElement {
     const hover = event && this.#plyAt(event.clientX);
     this.#hover = hover;
     if (this.#size.width) this.#drawCursor();
-    if (!event || !this.#parts.plot.hasPointerCapture(event.pointerId) || hover === this.#sent) return;
+    if (!event || !this.parts.plot.hasPointerCapture(event.pointerId) || hover === this.#sent) return;
     this.#sent = hover;
     this.#jump(hover);
   }
 
   /** @param {number} clientX */
   #plyAt(clientX) {
-    const inside = clientX - this.#parts.plot.getBoundingClientRect().left - MARGIN.left;
+    const inside = clientX - this.parts.plot.getBoundingClientRect().left - MARGIN.left;
     const ply = Math.round((inside / (this.#size.width - MARGIN.left - MARGIN.right)) * this.#plies);
     return Math.max(0, Math.min(this.#last, ply));
   }
@@ -368,7 +350,7 @@ class ValueGraph extends HTMLElement {
   /** @param {number} wanted */
   #jump(wanted) {
     const ply = Math.max(0, Math.min(this.#last, wanted));
-    if (ply !== this.#config.at) this.dispatchEvent(new CustomEvent("jump", { detail: { ply }, bubbles: true }));
+    if (ply !== this.config.at) this.emit("jump", { ply });
   }
 }
 
