@@ -41,6 +41,9 @@ interface State {
 /** What can be subscribed to: a part of the state, or something that changes beside it. */
 type Topic = keyof State | "analysis" | "review" | "settings" | "archive" | "language";
 
+/** An action that needs nothing but its name. */
+type Command = Exclude<keyof typeof import("../../awello/web/static/js/actions.js").actions, "setSeat" | "setClock">;
+
 interface Panel { update(): void }
 interface PanelClass { new (box: HTMLElement, before?: any): Panel; shows: Topic[] }
 
@@ -125,6 +128,15 @@ interface Branch {
   move: string; games: number; wins: number; draws: number; losses: number; score: number | null; value: number | null; opening: Opening | null;
 }
 
+interface Exploration { games: number; value: number | null; branches: Branch[]; opening: Opening | null }
+interface ArchivedGame {
+  number: number; game: string; players: (string | null)[]; winner: number | null; loser: number | null; score: number[] | null;
+  date: string; event: string; opening: Opening | null;
+}
+interface FileReport {
+  name: string; format: string; games: number; new: number; repeated: number; unfinished: number; damaged: number; damage: string[];
+}
+
 interface ContestGame {
   number: number; round: number; first: string; second: string; score: number[]; moves: string;
   forfeits: (string[] | null)[];
@@ -155,6 +167,15 @@ interface Offer extends Rating {
   number: number; from: string; kind: string; side: number | null; control: TimeControl; rated: boolean; program: boolean;
 }
 interface SentOffer { name: string; kind: string }
+interface Ranked extends Pool { name: string; program: boolean }
+interface PlayedGame extends TimeControl {
+  number: number; game: string; players: string[]; side: number; change: number | null; begun: number; over: boolean; reason: string;
+  winner: number | null; score: number[] | null;
+}
+interface Profile {
+  name: string; program: boolean; owner: string | null; here: boolean; ratings: Pool[]; games: number; last: PlayedGame[];
+}
+interface Token { id: number; label: string; created: number }
 interface LobbyGame { game: number; kind: string; players: string[] }
 interface Lobby { seeks: Offer[]; games: LobbyGame[]; here: number; members: string[] }
 interface ChatLine { by: string; text: string }

@@ -77,7 +77,7 @@ export class AnalysisPanel {
   drawValues(shown) {
     const moves = shown?.moves ?? [];
     const best = Math.max(...moves.map((entry) => entry.value));
-    const kept = new Map([...this.values.children].map((item) => [item.getAttribute("data-move"), item]));
+    const kept = new Map([.../** @type {HTMLCollectionOf<HTMLElement>} */ (this.values.children)].map((item) => [item.getAttribute("data-move"), item]));
     for (const { move } of moves) if (!kept.has(move)) kept.set(move, this.values.appendChild(this.valueOf(move)));
     const known = new Map(moves.map((entry, place) => [entry.move, { ...entry, place }]));
     for (const [move, item] of kept) {
@@ -208,11 +208,11 @@ function stopReview() {
   changed("review");
 }
 
-/** @param {any} item @param {MoveValue & { place: number }} given @param {number} best */
+/** @param {HTMLElement} item @param {MoveValue & { place: number }} given @param {number} best */
 function showValue(item, { value, exact, place }, best) {
-  const number = item.querySelector("span");
-  item.style.order = place;
-  item.firstChild.className = value === best ? "best" : "";
+  const [number] = item.getElementsByTagName("span");
+  item.style.order = String(place);
+  item.getElementsByTagName("button")[0].className = value === best ? "best" : "";
   number.textContent = signed(value, exact ? 0 : 1) + (exact ? " =" : "");
   number.title = exact ? t("analysis.exact") : "";
 }

@@ -22,7 +22,7 @@ import { addPanel, listenToTabs, rebuildPanels, showTab } from "./tabs.js";
 
 const PANELS = { play: PlayPanel, analysis: AnalysisPanel, games: GamesTab, position: PositionPanel, lab: LabTab, settings: SettingsPanel };
 
-/** @type {Record<string, keyof typeof actions>} */
+/** @type {Record<string, Command>} */
 const BUTTONS = {
   "to-first": "first", "to-back": "back", "to-forward": "forward", "to-last": "last", undo: "undo", redo: "redo",
   flip: "flip", engine: "engine", hints: "hints", "new-game": "newGame", "help-button": "help",

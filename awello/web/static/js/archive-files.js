@@ -102,7 +102,7 @@ export class ArchiveFiles {
   }
 }
 
-/** What became of a file, in a line, and what was damaged below it. @param {any} given */
+/** What became of a file, in a line, and what was damaged below it. @param {FileReport} report */
 function reportParts({ name, format, games, new: fresh, repeated, unfinished, damaged, damage }) {
   if (format === "names") return [t("files.names", { name })];
   /** @param {number} number */
@@ -113,6 +113,6 @@ function reportParts({ name, format, games, new: fresh, repeated, unfinished, da
     t("files.new", { count: digits(fresh) }),
     ...counts.map(([key, count]) => t(`files.${key}`, { count: digits(count) })),
   ];
-  const lines = damage.map((/** @type {string} */ text) => h("li", {}, text));
+  const lines = damage.map((text) => h("li", {}, text));
   return [h("strong", {}, name), ` ${words.join(" · ")}`, lines.length ? h("ul", {}, ...lines) : null];
 }

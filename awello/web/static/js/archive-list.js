@@ -20,6 +20,7 @@ export class ArchiveList {
     this.turn = 0; // answers to earlier questions come too late
     /** @type {string | null} */
     this.query = null; // of the games that are shown
+    /** @type {number | null} */
     this.last = null; // the number of the last of them
     this.timer = 0;
     this.status = h("p", { class: "soft", id: "archive-status", role: "status" });
@@ -58,7 +59,7 @@ export class ArchiveList {
     return row(t("archive.through"), h("input", { type: "checkbox", id: "archive-through", checked: Boolean(this.asked.through), onchange: change }));
   }
 
-  /** @param {string} name @param {any} value */
+  /** @param {string} name @param {string | boolean} value */
   change(name, value) {
     this.asked[name] = value;
     clearTimeout(this.timer);
@@ -103,19 +104,19 @@ export class ArchiveList {
     }
   }
 
-  /** @param {any} given @param {number | null} before */
+  /** @param {{ games: number, rows: ArchivedGame[] }} page @param {number | null} before */
   show({ games, rows }, before) {
-    const items = rows.map((/** @type {any} */ found) => this.item(found));
+    const items = rows.map((found) => this.item(found));
     if (before) this.rows.append(...items);
     else this.rows.replaceChildren(...items);
-    this.last = rows.at(-1)?.number;
+    this.last = rows.at(-1)?.number ?? null;
     this.more.hidden = this.rows.children.length >= games || !rows.length;
     const count = games.toLocaleString(currentLanguage());
     this.status.textContent = games ? t(games === 1 ? "explorer.one" : "explorer.many", { games: count }) : t("archive.none");
-    if (before) items[0]?.firstChild.focus();
+    if (before) items[0]?.querySelector("button")?.focus();
   }
 
-  /** @param {any} found */
+  /** @param {ArchivedGame} found */
   item(found) {
     const { number, game, players, winner, date, event, opening } = found;
     const family = FAMILY[game];
@@ -131,7 +132,7 @@ export class ArchiveList {
 /** The filters that were chosen before. @param {ArchiveList} [list] @returns {Record<string, any>} */
 const filtersOf = (list) => list?.asked ?? {};
 
-/** How a game ended, in a few letters. @param {any} given */
+/** How a game ended, in a few letters. @param {ArchivedGame} game */
 function scoreWords({ score, winner, loser }) {
   if (loser !== null) return winner ? "0–1" : "1–0";
   return score ? score.join("–") : "–";

@@ -4,7 +4,7 @@
  * The drawing is an SVG that nobody touches. Over it lie plain cells with labels, which take the pointer, the
  * keyboard and the screen reader. A board says where its cells lie and draws them; it knows no rules.
  */
-import { draw, mark, reducedMotion, SVG, write } from "./dom.js";
+import { draw, elementOf, mark, reducedMotion, SVG, write } from "./dom.js";
 import { signed, t } from "./words.js";
 
 /** @type {Record<string, number[]>} */
@@ -292,7 +292,7 @@ export class Board extends HTMLElement {
 
   // Pointer and keyboard
 
-  /** @param {any} event @param {number} button */
+  /** @param {Event} event @param {number} button */
   #act(event, button) {
     const name = nameOf(event);
     if (!name) return;
@@ -303,13 +303,13 @@ export class Board extends HTMLElement {
     else if (playable && this.refusal(name)) this.emit("refused", { move: name, reason: this.refusal(name) });
   }
 
-  /** @param {any} event */
+  /** @param {MouseEvent} event */
   #menu(event) {
     event.preventDefault();
     if (this.config?.editing) this.#act(event, 2);
   }
 
-  /** @param {any} event */
+  /** @param {KeyboardEvent} event */
   #key(event) {
     const name = nameOf(event);
     if (!name || this.#clicked || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -333,7 +333,7 @@ export class Board extends HTMLElement {
     return row.reduce((best, cell) => (distance(cell) < distance(best) ? cell : best));
   }
 
-  /** @param {any} event */
+  /** @param {FocusEvent} event */
   #enter(event) {
     const name = nameOf(event);
     if (!name) return;
@@ -343,15 +343,15 @@ export class Board extends HTMLElement {
     this.paint();
   }
 
-  /** @param {any} event */
+  /** @param {FocusEvent} event */
   #leave(event) {
-    if (this.contains(event.relatedTarget)) return;
+    if (this.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
     this.#clicked = false;
     this.focused = null;
     this.paint();
   }
 
-  /** @param {any} event */
+  /** @param {PointerEvent} event */
   #press(event) {
     this.#clicked = true;
     this.focused = null;
@@ -361,7 +361,7 @@ export class Board extends HTMLElement {
     this.#drawMarks();
   }
 
-  /** @param {any} event */
+  /** @param {PointerEvent} event */
   #release(event) {
     if (event.button !== 2 || !this.#draft) return;
     const draft = this.#draft;
@@ -370,7 +370,7 @@ export class Board extends HTMLElement {
     this.emit("mark", draft);
   }
 
-  /** @param {any} event */
+  /** @param {PointerEvent} event */
   #hover(event) {
     const name = nameOf(event);
     if (this.#draft) {
@@ -393,8 +393,8 @@ export class Board extends HTMLElement {
 
 /** @param {number} part @param {number} whole */
 const percent = (part, whole) => `${(part / whole) * 100}%`;
-/** @param {any} event */
-const nameOf = (event) => event.target.closest(".board-cell")?.dataset.cell ?? null;
+/** @param {Event} event */
+const nameOf = (event) => elementOf(event).closest(".board-cell")?.getAttribute("data-cell") ?? null;
 
 /** @param {Element} parent @param {string} className @param {string} role */
 function child(parent, className, role) {

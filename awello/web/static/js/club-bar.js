@@ -98,7 +98,7 @@ export class ClubBar {
   controls({ club: game, family }) {
     if (!game.playing) return [h("span", { class: "soft" }, t("club.watching", { players: game.state.players.map((/** @type {ClubPlayerState} */ { name }) => name).join(" – ") }))];
     if (this.sure) return this.question(game);
-    const begun = game.state.ply > game.mine || game.state.tournament !== null; // a tournament waits for a result
+    const begun = game.state.ply > (game.mine ?? 0) || game.state.tournament !== null; // a tournament waits for a result
     return [
       ...this.countdown(game),
       ...this.claims(game, family),

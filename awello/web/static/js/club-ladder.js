@@ -34,11 +34,11 @@ export class ClubLadder {
     }
   }
 
-  /** @param {any} found */
+  /** @param {Ranked[]} found */
   show(found) {
     this.table.hidden = !found.length;
     this.status.textContent = t(found.length ? "club.ladder.about" : "club.ladder.none");
-    this.rows.replaceChildren(...found.map((/** @type {Pool & { name: string, program: boolean }} */ player, /** @type {number} */ place) => h("tr", { class: player.name === this.club.name ? "here" : "" },
+    this.rows.replaceChildren(...found.map((player, place) => h("tr", { class: player.name === this.club.name ? "here" : "" },
       h("td", {}, String(place + 1)),
       h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name), player.program ? h("small", {}, t("club.program")) : null),
       h("td", {}, ratingWords(player)),

@@ -30,7 +30,7 @@ export class ClubPlayer {
     }
   }
 
-  /** @param {any} found */
+  /** @param {Profile} found */
   show(found) {
     const { name, program, owner, here, ratings, games, last } = found;
     const kind = program ? t("club.program.of", { name: owner ?? "?" }) : "";
@@ -74,16 +74,16 @@ export class ClubPlayer {
     }
   }
 
-  /** Add games to the list. @param {any[]} last */
+  /** Add games to the list. @param {PlayedGame[]} last */
   add(last) {
     const items = last.map((game) => this.game(game));
     this.rows.append(...items);
-    this.last = last.at(-1)?.number;
+    this.last = last.at(-1)?.number ?? 0;
     this.more.hidden = last.length < COUNT;
     return items;
   }
 
-  /** @param {any} game */
+  /** @param {PlayedGame} game */
   game(game) {
     const { number, players, side, change } = game;
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.begun);
@@ -95,14 +95,14 @@ export class ClubPlayer {
   }
 }
 
-/** How a game ended for whoever is looked at. @param {any} given */
+/** How a game ended for whoever is looked at. @param {PlayedGame} game */
 function outcome({ over, reason, winner, side }) {
   if (!over) return "playing";
   if (reason === "was not begun") return "aborted";
   return winner === null ? "drawn" : winner === side ? "won" : "lost";
 }
 
-/** The score, one's own first. @param {any} given */
+/** The score, one's own first. @param {PlayedGame} game */
 function scoreOf({ score, side }) {
   return score ? `${score[side]}–${score[1 - side]}` : "";
 }

@@ -47,7 +47,7 @@ export class ClubPrograms {
     });
   }
 
-  /** @param {string} name @param {any[]} tokens */
+  /** @param {string} name @param {Token[]} tokens */
   program(name, tokens) {
     const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.token(name, token)));
     const label = h("input", { id: `label-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, required: true, placeholder: t("club.token.example") });
@@ -59,7 +59,7 @@ export class ClubPrograms {
       fresh);
   }
 
-  /** @param {string} name @param {any} given */
+  /** @param {string} name @param {Token} token */
   token(name, { id, label, created }) {
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
     return h("li", { class: "club-mine" }, h("span", {}, label, " ", h("small", {}, when)),
@@ -73,7 +73,7 @@ export class ClubPrograms {
    * A new token is shown once, with what to do with it.
    * @param {Event} event
    * @param {string} name
-   * @param {any} given
+   * @param {{ rows: HTMLElement, label: HTMLInputElement, fresh: HTMLElement }} parts
    */
   async make(event, name, { rows, label, fresh }) {
     event.preventDefault();
@@ -81,7 +81,7 @@ export class ClubPrograms {
       const { token } = await api("POST", `/api/club/programs/${name}/tokens`, { label: label.value.trim() });
       label.value = "";
       const tokens = await api("GET", `/api/club/programs/${name}/tokens`);
-      rows.replaceChildren(...tokens.map((/** @type {any} */ one) => this.token(name, one)));
+      rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.token(name, one)));
       const text = h("input", { id: `token-${name}`, class: "club-secret", readOnly: true, value: token, "aria-label": t("club.token") });
       const copy = h("button", { id: `copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));
       fresh.replaceChildren(

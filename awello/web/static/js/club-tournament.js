@@ -3,6 +3,7 @@ import { systemWords, tournamentWords } from "./club-words.js";
 import { h } from "./dom.js";
 import { currentLanguage, t } from "./words.js";
 
+/** @type {("points" | "buchholz" | "berger" | "wins")[]} */
 const COLUMNS = ["points", "buchholz", "berger", "wins"];
 
 /** @param {number} value */
@@ -65,11 +66,11 @@ function entered({ standings: rows }, view) {
 function standings({ standings: rows }, view) {
   /** @param {string} name */
   const head = (name) => h("th", { scope: "col" }, h("abbr", { title: t(`club.standings.${name}.long`) }, t(`club.standings.${name}`)));
-  /** @param {any} each */
+  /** @param {TournamentRow} each */
   const row = (each) => h("tr", { class: each.name === view.club.name ? "here" : "" },
     h("td", {}, String(each.place)),
     h("th", { scope: "row" }, nameButton("standing", each.name, view), each.program ? h("small", {}, t("club.program")) : null),
-    ...COLUMNS.map((column) => h("td", {}, figure(/** @type {any} */ (each)[column]))));
+    ...COLUMNS.map((column) => h("td", {}, figure(each[column]))));
   return h("table", { class: "summary club-table club-standings", id: "tournament-standings" },
     h("caption", { class: "unseen" }, t("club.standings")),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("club.ladder.place")), h("th", { scope: "col" }, t("club.ladder.player")), ...COLUMNS.map(head))),

@@ -65,7 +65,7 @@ export const changeWords = ({ rating, after }) => `${rating} → ${after} (${sig
 
 /**
  * What went wrong: in the person's language where the club's code is known.
- * @param {any} error
+ * @param {Problem} error
  * @param {object} [values]
  */
 export function clubProblem(error, values = {}) {

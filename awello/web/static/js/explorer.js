@@ -59,7 +59,7 @@ export class Explorer {
     }
   }
 
-  /** @param {any} error */
+  /** @param {Problem} error */
   complain(error) {
     this.head.replaceChildren(problemWords(error));
     this.heads.hidden = true;
@@ -67,7 +67,7 @@ export class Explorer {
     redraw(this.rows);
   }
 
-  /** @param {Game} game @param {any} given */
+  /** @param {Game} game @param {Exploration} found */
   show(game, { games, value, branches, opening: here }) {
     const opening = (here ?? openingOf(game))?.[currentLanguage()];
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: digits(games) });
@@ -76,7 +76,7 @@ export class Explorer {
     this.element.classList.toggle("has-values", value !== null);
     this.heads.hidden = !branches.length;
     this.empty.textContent = branches.length ? "" : this.emptyWords(game, games);
-    redraw(this.rows, ...branches.map((/** @type {Branch} */ branch) => this.row(branch, games)));
+    redraw(this.rows, ...branches.map((branch) => this.row(branch, games)));
   }
 
   /** @param {Game} given @param {number} games */
@@ -121,12 +121,13 @@ export class Explorer {
 function bar({ wins, draws, losses }, side) {
   const decided = wins + draws + losses;
   const [own, other] = side ? ["second", "first"] : ["first", "second"];
+  /** @type {[count: number, winner: string][]} */
   const parts = [[wins, `${own} is-won`], [draws, "drawn"], [losses, other]];
-  /** @param {any} given */
+  /** @param {[count: number, winner: string]} part */
   const draw = ([count, winner]) => {
     const part = percent(count, decided);
     const piece = h("span", { class: `explorer-${winner}` }, part >= WRITTEN ? `${part} %` : "");
-    piece.style.flexGrow = count;
+    piece.style.flexGrow = String(count);
     return piece;
   };
   return h("span", { class: "explorer-bar" }, ...parts.filter(([count]) => count).map(draw));

@@ -15,7 +15,7 @@ export function holds(format, { game, family, start }) {
 
 /**
  * A result as files know it: a draw that was agreed has no place there, other ways to lose are forfeits.
- * @param {any} result
+ * @param {GameNode["result"]} result
  */
 function savedResult(result) {
   if (!result || result.loser === null) return null;

@@ -91,8 +91,7 @@ export class Game {
     this.begun = null; // when its first move was played here, in seconds since 1970
     /** @type {Kept | null} */
     this.kept = null; // { moves, number or problem } once it has been played to its end
-    /** @type {any} */
-    this.club = null; // the club's side of it, if it is played or was played there
+    this.club = /** @type {ClubGame} */ (/** @type {unknown} */ (null)); // the club's side of it, if it is played or was played there
     this.seed = Math.floor(Math.random() * 2 ** 31);
     this.root = new Node(null, /** @type {any} */ (null));
     this.root.left = clock ? [clock.seconds, clock.seconds] : null;

@@ -1,7 +1,10 @@
 import { elementOf } from "./dom.js";
 import { settings } from "./settings.js";
 
-/** Every key and what it does; the help sheet shows the same list. */
+/**
+ * Every key and what it does; the help sheet shows the same list.
+ * @type {{ keys: string[], shown: string, word?: string, does: Command }[]}
+ */
 export const KEYS = [
   { keys: ["ArrowLeft", "k"], shown: "← k", does: "back" },
   { keys: ["ArrowRight", "j"], shown: "→ j", does: "forward" },
@@ -28,7 +31,7 @@ export const KEYS = [
   { keys: ["?"], shown: "?", does: "help" },
 ];
 
-/** Listen to the keys of the page; typing into a field and browser shortcuts are left alone. @param {any} actions */
+/** Listen to the keys of the page; typing into a field and browser shortcuts are left alone. @param {Record<Command, () => unknown>} actions */
 export function listenToKeys(actions) {
   document.addEventListener("keydown", (event) => {
     if (!settings.keys || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;

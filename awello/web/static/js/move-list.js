@@ -4,7 +4,7 @@
  * changed is touched, so that values may arrive several times a second.
  */
 import { Component } from "./component.js";
-import { h, write } from "./dom.js";
+import { elementOf, h, write } from "./dom.js";
 import { currentLanguage, signed, t } from "./words.js";
 
 const EMPTY = { tree: { id: "", children: [] }, at: "", family: "othello" };
@@ -247,25 +247,25 @@ class MoveList extends Component {
     else if (place.bottom > frame.bottom - room) box.scrollTop += place.bottom - frame.bottom + room;
   }
 
-  /** @param {any} event */
+  /** @param {Event} event */
   #click(event) {
-    const button = event.target.closest(".moves-move");
+    const button = /** @type {HTMLElement | null} */ (elementOf(event).closest(".moves-move"));
     if (!button) return;
     this.#rove(button);
     this.emit("jump", { id: button.dataset.id });
   }
 
-  /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. @param {any} event */
+  /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. @param {KeyboardEvent} event */
   #key(event) {
     const moves = this.#moves();
-    const index = moves.indexOf(event.target);
+    const index = moves.indexOf(elementOf(event));
     /** @type {Record<string, number>} */
     const targets = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: moves.length - 1 };
     const target = targets[event.key];
     if (index < 0 || target === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();
-    const move = moves[target] ?? event.target;
+    const move = moves[target] ?? moves[index];
     this.#rove(move);
     move.focus({ preventScroll: true });
     this.#keepInView(move);

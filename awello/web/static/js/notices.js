@@ -35,14 +35,14 @@ export function hideNotice() {
 
 /**
  * What went wrong: in the person's language where the kind of problem is known, else as the server said it.
- * @param {any} given
+ * @param {Problem} problem
  */
 export function problemWords({ code, message }) {
   const key = `problem.${code}`;
-  return key in LANGUAGES.en ? t(key, { message }) : message;
+  return key in LANGUAGES.en ? t(key, { message }) : message ?? "";
 }
 
-/** Say what went wrong. @param {Problem | unknown} problem */
+/** Say what went wrong. @param {Problem} problem */
 export function complain(problem) {
   note(problemWords(problem));
 }

@@ -136,7 +136,7 @@ class OthelloBoard extends Board {
     const [fromX, fromY] = this.#place(this.#index(this.config.last ?? ""));
     const distance = Math.max(Math.abs(x - fromX), Math.abs(y - fromY));
     const after = COLOURS[this.config.cells[index]];
-    /** @param {any} colour @param {number} scale @param {any} offset */
+    /** @param {string} colour @param {number} scale @param {number} offset */
     const look = (colour, scale, offset) => ({
       offset,
       transform: `scaleX(${scale})`,

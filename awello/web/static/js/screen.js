@@ -83,7 +83,7 @@ function drawClocks(game) {
     const moving = at.view.side === side && !at.over;
     byId(side === bottom ? "clock-bottom" : "clock-top").config = {
       side, family, name: sideName(family, side), player: names?.[side] ?? playerName(seats[side], family),
-      seconds: at.left ? at.left[side] : null, running: moving && clockRuns(), since: state.since, used: timeUsed(at, side), ...club?.clock(side),
+      seconds: at.left ? at.left[side] : null, running: moving && clockRuns(), since: state.since, used: timeUsed(at, side), .../** @type {Partial<ClockConfig> | undefined} */ (club?.clock(side)),
       holding: at.view.holdings[side], unit: unitOf(family), thinking: moving && state.thinking, winner: winnerOf(at) === side,
     };
   }

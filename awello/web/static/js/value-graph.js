@@ -226,14 +226,14 @@ class ValueGraph extends Component {
     return `${polyline([[line[0][0], this.#zero], ...clipped, [line[line.length - 1][0], this.#zero]])}Z`;
   }
 
-  /** @param {any[]} run */
+  /** @param {Run} run */
   #drawSolved(run) {
-    const [x, end] = [this.#x(run[0].ply), this.#x(run.at(-1).ply)];
+    const [x, end] = [this.#x(run[0].ply), this.#x(run[run.length - 1].ply)];
     const width = Math.max(2, end - x);
     add(this.parts.solved, "rect", "graph-solved-area", { x, y: MARGIN.top, width, height: 2 * this.#half });
     add(this.parts.solved, "rect", "graph-solved-bar", { x, y: MARGIN.top + 2 * this.#half, width, height: 3 });
     if (width < 70) return;
-    const y = run[0].value > 0 ? MARGIN.top + 2 * this.#half - 6 : MARGIN.top + 13;
+    const y = (run[0].value ?? 0) > 0 ? MARGIN.top + 2 * this.#half - 6 : MARGIN.top + 13;
     add(this.parts.solved, "text", "graph-note graph-solved-label", { x: x + 6, y }).textContent = t("graph.solved");
   }
 
@@ -322,7 +322,7 @@ class ValueGraph extends Component {
     button.disabled = !this.config.points.some((point) => known(point.loss));
   }
 
-  /** @param {any} event */
+  /** @param {KeyboardEvent} event */
   #key(event) {
     if (!(event.key in STEPS) || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
@@ -330,14 +330,14 @@ class ValueGraph extends Component {
     this.#jump(this.config.at + STEPS[event.key]);
   }
 
-  /** Follow the pointer: show the ply under it, and go there while it is held down. @param {any} event */
+  /** Follow the pointer: show the ply under it, and go there while it is held down. @param {PointerEvent | null} event */
   #point(event) {
     const hover = event && this.#plyAt(event.clientX);
     this.#hover = hover;
     if (this.#size.width) this.#drawCursor();
     if (!event || !this.parts.plot.hasPointerCapture(event.pointerId) || hover === this.#sent) return;
     this.#sent = hover;
-    this.#jump(hover);
+    this.#jump(hover ?? 0);
   }
 
   /** @param {number} clientX */
