@@ -65,7 +65,7 @@ class Program:
 
     async def ask(self, do: str, **fields: Any) -> int:
         self.number += 1
-        await self.socket.send(json.dumps({"id": self.number, "do": do, **fields}))
+        await self.socket.send(json.dumps({"id": self.number, "type": do, **fields}))
         return self.number
 
     async def challenge(self) -> None:
@@ -74,16 +74,16 @@ class Program:
         await self.ask("challenge", name=self.chance.choice(self.rivals), kind="othello", seconds=300, side=0)
 
     async def hear(self, message: dict[str, Any]) -> None:
-        event = message.get("event")
+        event = message.get("type")
         if event == "ping":
-            await self.socket.send(json.dumps({"do": "pong", "number": message["number"]}))
+            await self.socket.send(json.dumps({"type": "pong", "number": message["number"]}))
         elif event == "challenge":
             await self.ask("accept", number=message["number"])
         elif event == "game":
             await self.look(message)
         elif "ok" in message and message["id"] in self.sent:
             moment, game = self.sent.pop(message["id"])
-            if message["ok"]:
+            if message["type"] == "done":
                 self.waits.append(time.perf_counter() - moment)
                 self.acknowledged[game] = max(self.acknowledged.get(game, 0), message["ply"])
             else:

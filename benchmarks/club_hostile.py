@@ -82,7 +82,7 @@ async def flood(address: str, seconds: float) -> str:
 
     async def one(number: int) -> None:
         nonlocal sent
-        texts = ['{"id": 1, "do": "lobby"}', "{" * 1000, "x" * (1 << 20), '{"id": 1, "do": "move"}']
+        texts = ['{"id": 1, "type": "lobby"}', "{" * 1000, "x" * (1 << 20), '{"id": 1, "type": "move"}']
         while True:
             with suppress(OSError, ConnectionClosed, InvalidHandshake, TimeoutError):
                 async with connect(address, local_addr=(HOSTILE, 0)) as channel:

@@ -122,9 +122,9 @@ class Guest:
     async def _ask(self, kind: str) -> None:
         fields = {"player": "champion@level=4"} if kind == "choose" else {"seconds": 0.3}
         async with channel(self.address, self.whence) as live:
-            await live.send(json.dumps({"id": 1, "do": kind, **MIDGAME, **fields}))
-            while (answer := json.loads(await asyncio.wait_for(live.recv(), 60)))["kind"] != "done":
-                if answer["kind"] == "error":
+            await live.send(json.dumps({"id": 1, "type": kind, **MIDGAME, **fields}))
+            while (answer := json.loads(await asyncio.wait_for(live.recv(), 60)))["type"] != "done":
+                if answer["type"] == "error":
                     self.refused[f"{kind}: {answer['code']}"] += 1
                     return
 
@@ -157,13 +157,13 @@ async def queue_reviews(address: str, seconds: float) -> str:
     async def ask() -> None:
         async with channel(address, HOSTILE) as live:
             for identity in range(8):
-                await live.send(json.dumps({"id": identity, "do": "review", "seconds": 10, **long_game()}))
+                await live.send(json.dumps({"id": identity, "type": "review", "seconds": 10, **long_game()}))
             async for text in live:
                 answer = json.loads(text)
-                codes[answer.get("code", answer["kind"])] += 1
-                if answer["kind"] == "error":
+                codes[answer.get("code", answer["type"])] += 1
+                if answer["type"] == "error":
                     await asyncio.sleep(0.1)
-                    await live.send(json.dumps({"id": answer["id"], "do": "review", "seconds": 10, **long_game()}))
+                    await live.send(json.dumps({"id": answer["id"], "type": "review", "seconds": 10, **long_game()}))
 
     await together([again_and_again(ask) for _ in range(26)], seconds)
     return f"{dict(codes)}"
@@ -214,7 +214,7 @@ async def analyse_long_games(address: str, seconds: float) -> str:
 
     async def ask() -> None:
         async with channel(address, HOSTILE) as live:
-            text = json.dumps({"id": 1, "do": "analyse", "seconds": 60, **long_game()})
+            text = json.dumps({"id": 1, "type": "analyse", "seconds": 60, **long_game()})
             reading = asyncio.create_task(_drain(live))
             try:
                 while True:
@@ -270,7 +270,7 @@ async def open_channels(address: str, seconds: float) -> str:
             try:
                 live = channel(address, "127.0.0.1", **{"x-forwarded-for": f"2001:db8:1:2::{number:x}"})
                 one = await stack.enter_async_context(live)
-                await one.send('{"id": 1, "do": "analyse", "seconds": 60}')
+                await one.send('{"id": 1, "type": "analyse", "seconds": 60}')
                 await asyncio.wait_for(one.recv(), 0.05)
                 held += 1
             except TimeoutError:

@@ -87,9 +87,9 @@ async def one_game(address: str, number: int, until: float, moves: list[int]) ->
                 view = (await client.post(f"{address}api/line", json={**line, "since": len(played)})).json()["views"][0]
                 if view["over"]:
                     break
-                await socket.send(json.dumps({"id": "analysis", "do": "analyse", **line, "seconds": 10}))
-                await socket.send(json.dumps({"id": "move", "do": "choose", **line, "player": "champion@level=3"}))
-                while (answer := json.loads(await socket.recv())).get("kind") != "choice":
+                await socket.send(json.dumps({"id": "analysis", "type": "analyse", **line, "seconds": 10}))
+                await socket.send(json.dumps({"id": "move", "type": "choose", **line, "player": "champion@level=3"}))
+                while (answer := json.loads(await socket.recv())).get("type") != "choice":
                     if time.perf_counter() > until:
                         return
                 played.append(answer["move"])

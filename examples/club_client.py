@@ -20,10 +20,10 @@ numbers = itertools.count(1)
 sent: dict[int, str] = {}  # messages that have not been answered, by their id
 
 
-async def ask(club: ClientConnection, do: str, **fields: Any) -> None:
+async def ask(club: ClientConnection, type: str, **fields: Any) -> None:
     """Send a message; its answer will carry the same id."""
     number = next(numbers)
-    sent[number] = json.dumps({"id": number, "do": do, **fields})
+    sent[number] = json.dumps({"id": number, "type": type, **fields})
     await club.send(sent[number])
 
 
@@ -36,12 +36,12 @@ async def play(club: ClientConnection) -> None:
     """Play until the connection ends."""
     async for text in club:  # the first message is the welcome
         message = json.loads(text)
-        match message.get("event"):
+        match message["type"]:
             case "welcome":
                 me = message["name"]
                 print(f"in the club as {me}")
             case "ping":
-                await club.send(json.dumps({"do": "pong", "number": message["number"]}))
+                await club.send(json.dumps({"type": "pong", "number": message["number"]}))
             case "challenge":
                 await ask(club, "accept", number=message["number"])
             case "game":
@@ -50,11 +50,14 @@ async def play(club: ClientConnection) -> None:
                     print(f"game {message['game']} is over: {message['reason'] or message['score']}")
                 elif me in names and names[message["mover"]] == me:
                     await ask(club, "move", game=message["game"], ply=message["ply"], move=choose(message))
-            case None if (asked := sent.pop(message["id"], None)) and not message["ok"]:
+            case "error":
+                asked = sent.pop(message["id"])
                 print(f"refused: {message['message']}", file=sys.stderr)
                 if message["code"] in ("often", "storage"):  # the club is busy: the same again in a moment
                     await asyncio.sleep(0.5)
                     await club.send(sent.setdefault(message["id"], asked))
+            case "done":
+                del sent[message["id"]]
 
 
 async def main(server: str, token: str) -> None:

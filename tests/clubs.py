@@ -63,19 +63,19 @@ class Talk:
         message: dict[str, Any] = json.loads(self.socket.recv(timeout=PATIENCE))
         return message
 
-    def ask(self, do: str, **fields: Any) -> dict[str, Any]:
+    def ask(self, type: str, **fields: Any) -> dict[str, Any]:
         self.number += 1
-        self.socket.send(json.dumps({"id": self.number, "do": do, **fields}))
+        self.socket.send(json.dumps({"id": self.number, "type": type, **fields}))
         while True:
             message = self.read()
-            if "event" not in message:
+            if "id" in message:
                 assert message["id"] == self.number
                 return message
             self.events.append(message)
 
     def state(self, number: int) -> dict[str, Any]:
         """The game as it was last told."""
-        while not (states := [event for event in self.events if event["event"] == "game" and event["game"] == number]):
+        while not (states := [event for event in self.events if event["type"] == "game" and event["game"] == number]):
             self.hear("game")
         return states[-1]
 
@@ -83,5 +83,5 @@ class Talk:
         while True:
             message = self.read()
             self.events.append(message)
-            if message.get("event") == event:
+            if message.get("type") == event:
                 return message

@@ -153,7 +153,7 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
         await bot._look(state)
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
-        assert thoughts == [0] and not first.sent and [sent["do"] for sent in second.sent] == ["move"]
+        assert thoughts == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
         await bot._look(state)  # the club could not keep it
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2

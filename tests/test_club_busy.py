@@ -15,47 +15,47 @@ from conftest import ROOT
 from awello.protocols import club as protocol
 from awello.protocols.club import Bot
 from awello.web import app as web
-from awello.web import clubhouse, live
+from awello.web import clubhouse, connection
 
 ODD = [
-    '{"id": 1, "do": ["x"]}',
-    '{"id": 1, "do": {"x": 1}}',
-    '{"id": 1, "do": null}',
-    '{"id": 1, "do": 7}',
-    '{"id": 1, "do": NaN}',
-    '{"id": 1, "do": true}',
-    '{"id": 1, "do": "\\ud800"}',
-    '{"id": 1, "do": ' + "[" * 2000 + "]" * 2000 + "}",
-    '{"id": 1, "do": ' + "9" * 4000 + "}",
-    '{"id": 1, "do": ' + "9" * 9000 + "}",
-    '{"id": [1], "do": "lobby"}',
-    '{"id": {}, "do": "lobby"}',
-    '{"id": NaN, "do": "lobby"}',
-    '{"id": "\\udfff", "do": "lobby"}',
-    '{"id": 1e400, "do": "lobby"}',
-    '{"do": "pong"}',
-    '{"do": "pong", "number": []}',
-    '{"do": "pong", "number": 1e999}',
-    '{"do": "pong", "number": NaN}',
-    '{"id": 1, "do": "seek", "kind": "othello", "seconds": NaN}',
-    '{"id": 1, "do": "seek", "kind": "othello", "seconds": Infinity}',
-    '{"id": 1, "do": "seek", "kind": ["othello"], "seconds": 60}',
-    '{"id": 1, "do": "seek", "seconds": 60, "increment": -Infinity}',
-    '{"id": 1, "do": "seek", "seconds": 60, "side": 1e308}',
-    '{"id": 1, "do": "seek", "seconds": 60, "\\ud800": 1}',
-    '{"id": 1, "do": "challenge", "name": "\\ud800\\udc00\\ud800", "seconds": 60}',
-    '{"id": 1, "do": "challenge", "name": "\\u0000", "seconds": 60}',
-    '{"id": 1, "do": "move", "game": 1, "ply": 1e30, "move": "f5"}',
-    '{"id": 1, "do": "move", "game": 99999999999999999999, "ply": 0, "move": "f5"}',
-    '{"id": 1, "do": "move", "game": 1, "ply": 0, "move": ["f5"]}',
-    '{"id": 1, "do": "move", "game": 1, "ply": 0, "move": "\\ud800"}',
-    '{"id": 1, "do": "draw", "game": 1, "accept": "\\ud800"}',
-    '{"id": 1, "do": "say", "game": 1, "text": "\\ud800"}',
-    '{"id": 1, "do": "watch", "game": null}',
-    '{"id": 1, "do": "join", "tournament": "\\ud800"}',
-    '{"id": 1, "do": "join", "tournament": NaN}',
-    '{"id": 1, "do": "tournament", "tournament": "\\u0000"}',
-    '{"id": 1, "do": "tournament", "tournament": [[[]]]}',
+    '{"id": 1, "type": ["x"]}',
+    '{"id": 1, "type": {"x": 1}}',
+    '{"id": 1, "type": null}',
+    '{"id": 1, "type": 7}',
+    '{"id": 1, "type": NaN}',
+    '{"id": 1, "type": true}',
+    '{"id": 1, "type": "\\ud800"}',
+    '{"id": 1, "type": ' + "[" * 2000 + "]" * 2000 + "}",
+    '{"id": 1, "type": ' + "9" * 4000 + "}",
+    '{"id": 1, "type": ' + "9" * 9000 + "}",
+    '{"id": [1], "type": "lobby"}',
+    '{"id": {}, "type": "lobby"}',
+    '{"id": NaN, "type": "lobby"}',
+    '{"id": "\\udfff", "type": "lobby"}',
+    '{"id": 1e400, "type": "lobby"}',
+    '{"type": "pong"}',
+    '{"type": "pong", "number": []}',
+    '{"type": "pong", "number": 1e999}',
+    '{"type": "pong", "number": NaN}',
+    '{"id": 1, "type": "seek", "kind": "othello", "seconds": NaN}',
+    '{"id": 1, "type": "seek", "kind": "othello", "seconds": Infinity}',
+    '{"id": 1, "type": "seek", "kind": ["othello"], "seconds": 60}',
+    '{"id": 1, "type": "seek", "seconds": 60, "increment": -Infinity}',
+    '{"id": 1, "type": "seek", "seconds": 60, "side": 1e308}',
+    '{"id": 1, "type": "seek", "seconds": 60, "\\ud800": 1}',
+    '{"id": 1, "type": "challenge", "name": "\\ud800\\udc00\\ud800", "seconds": 60}',
+    '{"id": 1, "type": "challenge", "name": "\\u0000", "seconds": 60}',
+    '{"id": 1, "type": "move", "game": 1, "ply": 1e30, "move": "f5"}',
+    '{"id": 1, "type": "move", "game": 99999999999999999999, "ply": 0, "move": "f5"}',
+    '{"id": 1, "type": "move", "game": 1, "ply": 0, "move": ["f5"]}',
+    '{"id": 1, "type": "move", "game": 1, "ply": 0, "move": "\\ud800"}',
+    '{"id": 1, "type": "draw", "game": 1, "accept": "\\ud800"}',
+    '{"id": 1, "type": "say", "game": 1, "text": "\\ud800"}',
+    '{"id": 1, "type": "watch", "game": null}',
+    '{"id": 1, "type": "join", "tournament": "\\ud800"}',
+    '{"id": 1, "type": "join", "tournament": NaN}',
+    '{"id": 1, "type": "tournament", "tournament": "\\u0000"}',
+    '{"id": 1, "type": "tournament", "tournament": [[[]]]}',
     "null",
     "[]",
     "7",
@@ -76,7 +76,7 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def answer_to(talk: Any, text: str) -> dict[str, Any]:
     """The answer to a text, whatever it is."""
     talk.socket.send(text)
-    while "event" in (answer := talk.read()):
+    while "id" not in (answer := talk.read()):
         pass
     return dict(answer)
 
@@ -87,10 +87,10 @@ def test_odd_messages_are_answered_and_the_channel_survives(address: str) -> Non
     with ann.channel() as talk:
         for text in ODD:
             answer = answer_to(talk, text)
-            if not answer["ok"]:
+            if answer["type"] == "error":
                 assert answer["code"] not in ("server", "storage"), (text[:80], answer)
             talk.number += 1000
-            assert talk.ask("lobby")["ok"], text[:80]
+            assert talk.ask("lobby")["type"] == "done", text[:80]
 
 
 def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeyp
         first, second = stack.enter_context(ann.channel()), stack.enter_context(bob.channel())
         number = second.ask("accept", number=first.ask("seek", kind="othello", seconds=60, side=0)["seek"])["game"]
         for talk in (first, second):
-            while talk.ask("lobby")["ok"]:
+            while talk.ask("lobby")["type"] == "done":
                 pass
             refused = talk.ask("lobby")
             assert refused["code"] == "often" and refused["id"] == talk.number
@@ -112,7 +112,7 @@ def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeyp
             state = first.state(number)
             mover = (first, second)[state["mover"]]
             answer = mover.ask("move", game=number, ply=state["ply"], move=state["legal"][0])
-            assert answer["ok"], answer
+            assert answer["type"] == "done", answer
             while first.state(number)["ply"] < answer["ply"]:
                 first.hear("game")
         state = first.state(number)
@@ -127,7 +127,7 @@ def test_messages_without_an_account_are_paid_by_their_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
 ) -> None:
     """However many connections it has; another network and accounts are not affected."""
-    monkeypatch.setattr(live, "PATIENCE", 0.0)
+    monkeypatch.setattr(connection, "PATIENCE", 0.0)
     monkeypatch.setattr(web, "COSTS", (40.0, 1.0))
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as guest:
 
@@ -143,7 +143,7 @@ def test_messages_without_an_account_are_paid_by_their_network(
         assert codes("203.0.113.8")[0] is None
         sign_up(guest, "Ann")
         with guest.channel(**{"x-forwarded-for": "203.0.113.7"}) as talk:
-            assert talk.ask("lobby")["ok"]
+            assert talk.ask("lobby")["type"] == "done"
 
 
 class Connection:
@@ -172,7 +172,7 @@ class Connection:
 
 
 STATE = {
-    "event": "game",
+    "type": "game",
     "game": 1,
     "kind": "othello",
     "players": [{"name": "rex"}, {"name": "max"}],
@@ -186,23 +186,23 @@ STATE = {
 
 
 def busy(code: str, number: int) -> dict[str, Any]:
-    return {"id": number, "ok": False, "code": code, "message": "later"}
+    return {"id": number, "type": "error", "code": code, "message": "later"}
 
 
 def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "RESEND", 0.01)
 
     async def play() -> None:
-        club = Connection({"event": "welcome", "name": "rex"}, STATE)
+        club = Connection({"type": "welcome", "name": "rex"}, STATE)
         bot = Bot("http://127.0.0.1", "token", "random", tell=lambda line: None)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         first = await club.sent.get()
         for code in ("often", "storage"):
             club.tell(busy(code, first["id"]))
-            assert await club.sent.get() == first and first["do"] == "move"
+            assert await club.sent.get() == first and first["type"] == "move"
         club.tell(busy("ply", first["id"]))  # the game is further by now: nothing to send
-        club.tell({"event": "ping", "number": 3})
-        assert (await club.sent.get())["do"] == "pong"
+        club.tell({"type": "ping", "number": 3})
+        assert (await club.sent.get())["type"] == "pong"
         listening.cancel()
 
     asyncio.run(asyncio.wait_for(play(), 30))
@@ -215,7 +215,7 @@ def test_the_example_client_sends_a_refused_move_again() -> None:
     spec.loader.exec_module(client)
 
     async def play() -> None:
-        club = Connection({"event": "welcome", "name": "rex"}, STATE | {"legal": ["f5"]})
+        club = Connection({"type": "welcome", "name": "rex"}, STATE | {"legal": ["f5"]})
         listening = asyncio.create_task(client.play(club))
         first = await club.sent.get()
         club.tell(busy("often", first["id"]))
@@ -229,21 +229,21 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
     said = list[str]()
 
     async def play() -> None:
-        club = Connection({"event": "welcome", "name": "max"}, STATE)
+        club = Connection({"type": "welcome", "name": "max"}, STATE)
         bot = Bot("http://127.0.0.1", "token", "random", tell=said.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
-        gone = {"event": "opponent", "game": 1, "name": "rex", "here": False, "claim": 0.0}
+        gone = {"type": "opponent", "game": 1, "name": "rex", "here": False, "claim": 0.0}
         club.tell(gone | {"claim": 60.0})
         club.tell(gone | {"here": True, "claim": None})
-        club.tell({"event": "ping", "number": 1})
-        assert (await club.sent.get())["do"] == "pong" and not bot.claims, "the opponent came back"
+        club.tell({"type": "ping", "number": 1})
+        assert (await club.sent.get())["type"] == "pong" and not bot.claims, "the opponent came back"
         club.tell(gone)
         claim = await club.sent.get()
-        assert (claim["do"], claim["game"]) == ("claim", 1)
-        club.tell({"event": "warning", "left": 4, "free": 3, "minutes": 5})
+        assert (claim["type"], claim["game"]) == ("claim", 1)
+        club.tell({"type": "warning", "left": 4, "free": 3, "minutes": 5})
         club.tell(STATE | {"over": True, "winner": 1, "score": None, "reason": "left the game"})
-        club.tell({"event": "ping", "number": 2})
-        assert (await club.sent.get())["do"] == "pong" and not bot.claims
+        club.tell({"type": "ping", "number": 2})
+        assert (await club.sent.get())["type"] == "pong" and not bot.claims
         listening.cancel()
 
     asyncio.run(asyncio.wait_for(play(), 30))

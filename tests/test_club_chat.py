@@ -14,7 +14,7 @@ SAID = "said"
 
 
 def heard(club: Club, name: str) -> list[str]:
-    return [message["text"] for message in club.told[name] if message["event"] == SAID]
+    return [message["text"] for message in club.told[name] if message["type"] == SAID]
 
 
 @club
@@ -29,7 +29,7 @@ async def test_it_is_off_until_both_turn_it_on(club: Club) -> None:
         await say(ann, number, "hello")
     await club.hall.chat.turn(bob, True)
     assert await say(ann, number, "  good luck  ") == {}
-    assert club.last("Bob", SAID) == {"event": SAID, "game": number, "by": "Ann", "text": "good luck"}
+    assert club.last("Bob", SAID) == {"type": SAID, "game": number, "by": "Ann", "text": "good luck"}
     assert heard(club, "Ann") == [], "who says it knows it"
     await club.hall.chat.turn(bob, False)
     with refused("quiet"):
@@ -55,7 +55,7 @@ async def test_each_connection_chooses_and_spectators_hear_nothing(club: Club) -
     await club.hall.chat.say(bob, number, "one")
     await club.hall.chat.turn(phone, True)
     await club.hall.chat.say(phone, number, "two")
-    words = [[each["text"] for each in told if each["event"] == SAID] for told in (told_at_desk, told_on_phone)]
+    words = [[each["text"] for each in told if each["type"] == SAID] for told in (told_at_desk, told_on_phone)]
     assert words == [["one", "two"], []], "the phone was off, then it was the one that spoke"
     assert heard(club, "Bob") == ["two"] and heard(club, "Carl") == heard(club, "eyes") == []
     with refused("guest"):
@@ -121,15 +121,15 @@ def test_on_the_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             seek = first.ask("seek", kind="othello4", seconds=60)["seek"]
             number = second.ask("accept", number=seek)["game"]
             assert first.ask("say", game=number, text="hello")["code"] == "off"
-            assert first.ask("chat", tell=True) == {"id": 3, "ok": True}
+            assert first.ask("chat", tell=True) == {"id": 3, "type": "done"}
             refusal = first.ask("say", game=number, text="hello")
             assert (refusal["code"], refusal["message"]) == ("quiet", "rex has chat turned off: nothing was said")
-            assert second.ask("chat")["ok"]
-            assert first.ask("say", game=number, text="the secret of the pond")["ok"]
-            told: dict[str, Any] = {"event": "said", "game": number, "by": "Ann", "text": "the secret of the pond"}
+            assert second.ask("chat")["type"] == "done"
+            assert first.ask("say", game=number, text="the secret of the pond")["type"] == "done"
+            told: dict[str, Any] = {"type": "said", "game": number, "by": "Ann", "text": "the secret of the pond"}
             assert second.hear("said") == told
             assert first.ask("say", game=number, text="x" * 201)["code"] == "text"
             assert first.ask("say", game=number)["code"] == "message"
-            assert second.ask("say", game=number, text="bye")["ok"] and first.hear("said")["by"] == "rex"
+            assert second.ask("say", game=number, text="bye")["type"] == "done" and first.hear("said")["by"] == "rex"
     with sqlite3.connect(tmp_path / "club.sqlite") as books:
         assert not [line for line in books.iterdump() if "pond" in line]

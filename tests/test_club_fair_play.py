@@ -22,7 +22,7 @@ from awello.club.schema import entries, games, ratings
 from awello.club.seat import Guest
 from awello.club.table import ABORTED, LEFT, TIME
 from awello.limits import Clock
-from awello.web.club_channel import is_loopback
+from awello.web.club_connection import is_loopback
 
 RATED = Terms(Game.OTHELLO, Clock(300.0))
 AWALE = Terms(Game.ABAPA, Clock(300.0))
@@ -38,7 +38,7 @@ def mean(club: Club, guest: Guest, pool: str = "othello blitz") -> float:
 
 
 def told(club: Club, name: str, event: str) -> list[dict[str, Any]]:
-    return [message for message in club.told[name] if message["event"] == event]
+    return [message for message in club.told[name] if message["type"] == event]
 
 
 def add_rating(connection: Connection, row: dict[str, Any]) -> None:
@@ -128,7 +128,7 @@ def test_the_channel_knows_networks(tmp_path: Path) -> None:
                 seek = first.ask("seek", kind="othello4", seconds=60)["seek"]
                 number = second.ask("accept", number=seek)["game"]
                 assert second.state(number)["rated"] == rated
-                assert first.ask("abort", game=number)["ok"]
+                assert first.ask("abort", game=number)["type"] == "done"
 
 
 def test_loopback_is_this_machine() -> None:

@@ -229,6 +229,6 @@ def test_a_long_game_is_played_on_over_the_channel(tmp_path: Path) -> None:
             state = talk.state(1)
             assert state["ply"] == 1500 and len(state["moves"]) == 1500
             answer = talk.ask("move", game=1, ply=1500, move=state["legal"][0])
-            assert answer["ok"] and answer["ply"] == 1501
+            assert answer["type"] == "done" and answer["ply"] == 1501
         line = {"game": "abapa", "moves": state["moves"], "since": 1490}
         assert len(visitor.post("/api/line", json=line).json()["views"]) == 11

@@ -51,7 +51,7 @@ class Player(Guest):
     def hear(self, message: dict[str, Any]) -> None:
         self.heard.append(message)
         self.club.news.set()
-        playing = message["event"] == "game" and not message["over"] and not self.idle
+        playing = message["type"] == "game" and not message["over"] and not self.idle
         if playing and message["players"][message["mover"]]["name"] == self.name:
             task = asyncio.create_task(self.move(message))
             self.tasks.add(task)
@@ -70,7 +70,7 @@ class Player(Guest):
 
     def last(self) -> dict[str, Any]:
         """What they were last told of a tournament."""
-        return next(message for message in reversed(self.heard) if message["event"] == "tournament")
+        return next(message for message in reversed(self.heard) if message["type"] == "tournament")
 
 
 def plan(club: Club, name: str = "Friday", system: str = SWISS, rounds: int = 0, grace: float = 30.0) -> int:
@@ -158,7 +158,7 @@ async def test_a_whole_swiss_tournament(club: Club) -> None:
     assert contest.rounds == 3 and len(contest.fixtures) == 9 and len(played(club)) == 9
     await club.until(lambda: not club.hall.tournaments.contests)
     for player in players:
-        news = [message for message in player.heard if message["event"] == "tournament"]
+        news = [message for message in player.heard if message["type"] == "tournament"]
         assert [message["round"] for message in news] == sorted(message["round"] for message in news)
         assert {(message["round"], message["pairing"]["game"] is None) for message in news if message["round"]} == {
             (each, waits) for each in (1, 2, 3) for waits in (True, False)
@@ -283,7 +283,7 @@ async def test_whoever_looks_round_hears_that_something_changed(club: Club) -> N
     heard = club.told["eyes"]
 
     def changed() -> list[list[int]]:
-        return [message["changed"] for message in heard if message["event"] == "tournaments"]
+        return [message["changed"] for message in heard if message["type"] == "tournaments"]
 
     await club.until(changed)
     assert changed() == [[number]]
@@ -294,7 +294,7 @@ async def test_whoever_looks_round_hears_that_something_changed(club: Club) -> N
     await club.until(lambda: len(changed()) > 1)
     await until_looked(club)
     assert changed() == [[number], [number]], "three at once are one word"
-    assert not [message for message in club.told["rex"] if message["event"] == "tournaments"]
+    assert not [message for message in club.told["rex"] if message["type"] == "tournaments"]
 
 
 @club

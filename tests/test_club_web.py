@@ -130,7 +130,7 @@ def play_out(number: int, first: Any, second: Any) -> None:
     while not (state := first.state(number))["over"]:
         mover = (first, second)[state["mover"]]
         answer = mover.ask("move", game=number, ply=state["ply"], move=state["legal"][0])
-        assert answer["ok"] and answer["ply"] > state["ply"]
+        assert answer["type"] == "done" and answer["ply"] > state["ply"]
         while first.state(number)["ply"] < answer["ply"]:
             first.hear("game")
 
@@ -145,7 +145,7 @@ def test_who_is_here_and_offers_that_leave_with_them(visit: Any) -> None:
                 pass
             number = second.ask("challenge", name="ann", kind="abapa", seconds=300)["challenge"]
             assert first.hear("challenge")["number"] == number
-        assert first.hear("declined") == {"event": "declined", "number": number, "by": "Bob"}
+        assert first.hear("declined") == {"type": "declined", "number": number, "by": "Bob"}
         assert first.hear("lobby")["members"] == ["Ann"]
         assert first.ask("accept", number=number)["code"] == "gone"
 
@@ -212,11 +212,11 @@ def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
         assert talk.ask("move", game=1, ply=0, move="f5")["code"] == "absent"
         assert talk.ask("seek", kind="othello", seconds=-5)["code"] == "message"
         assert talk.ask("seek", kind="chess", seconds=60)["code"] == "message"
-        for text in ("", "{", "[]", '{"id": {}}', '{"do": "seek"}', "x" * 70000):
+        for text in ("", "{", "[]", '{"id": {}}', '{"type": "seek"}', "x" * 70000):
             talk.socket.send(text)
-            while "event" in (answer := talk.read()):
+            while "id" not in (answer := talk.read()):
                 pass
-            assert not answer["ok"]
+            assert answer["type"] == "error"
         with pytest.raises(ConnectionClosed):
             for _ in range(60):
                 talk.socket.send("{")

@@ -133,7 +133,7 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
                 offer = ann.ask("seek", kind="othello", seconds=300, side=0)["seek"]
                 number = bob.ask("accept", number=offer)["game"]
                 for ply in range(9):
-                    assert [ann, bob][ply % 2].ask("move", game=number, ply=ply, move=MOVES[ply])["ok"]
+                    assert [ann, bob][ply % 2].ask("move", game=number, ply=ply, move=MOVES[ply])["type"] == "done"
                 yield address, MOVES[:9]
 
 
@@ -152,14 +152,14 @@ def test_a_running_rated_game_is_not_analysed(club: tuple[str, list[str]], path:
             assert guest.post("/api/tree", json={"moves": moves[:4], **fields}).status_code == 200
 
 
-@pytest.mark.parametrize("do", ["choose", "analyse", "review"])
-def test_a_running_rated_game_is_not_analysed_live(club: tuple[str, list[str]], do: str) -> None:
+@pytest.mark.parametrize("request_type", ["choose", "analyse", "review"])
+def test_a_running_rated_game_is_not_analysed_live(club: tuple[str, list[str]], request_type: str) -> None:
     address, moves = club
     with connect(address.replace("http", "ws") + "api/live") as channel:
-        fields = {"player": "greedy"} if do == "choose" else {}
-        channel.send(json.dumps({"id": 1, "do": do, "moves": moves, **fields}))
+        fields = {"player": "greedy"} if request_type == "choose" else {}
+        channel.send(json.dumps({"id": 1, "type": request_type, "moves": moves, **fields}))
         answer = json.loads(channel.recv(timeout=20))
-    assert (answer["kind"], answer["code"]) == ("error", "rated")
+    assert (answer["type"], answer["code"]) == ("error", "rated")
     assert answer["message"] == "Analysis is off for positions of rated games in progress"
 
 

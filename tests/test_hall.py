@@ -64,7 +64,7 @@ class Club:
         return guest
 
     def last(self, name: str, event: str = "game") -> dict[str, Any]:
-        return next(message for message in reversed(self.told[name]) if message["event"] == event)
+        return next(message for message in reversed(self.told[name]) if message["type"] == event)
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait for something that happens by itself."""
@@ -128,7 +128,7 @@ async def test_two_who_seek_the_same_play(club: Club) -> None:
         assert club.last(name)["game"] == number and club.last(name)["clocks"][1] == 300.0
 
     def seen() -> list[list[str]]:
-        lobbies = [message for message in club.told["Ann"] if message["event"] == "lobby"]
+        lobbies = [message for message in club.told["Ann"] if message["type"] == "lobby"]
         return [[seek["from"] for seek in lobby["seeks"]] for lobby in lobbies]
 
     await club.until(lambda: ["Bob", "Ann"] in seen()[-1:])

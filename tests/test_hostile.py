@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from awello.club import accounts
-from awello.web import club_channel, clubhouse, door, reception
+from awello.web import club_connection, clubhouse, door, reception
 from awello.web.clubhouse import COOKIE
 
 CONNECTIONS = 10_000
@@ -59,7 +59,7 @@ class House:
             before = self.state()
         move = before["legal"][0]
         answer = self.talks[before["mover"]].ask("move", game=self.game, ply=self.ply, move=move)
-        assert answer["ok"]
+        assert answer["type"] == "done"
         self.ply = answer["ply"]
         assert self.state()["moves"][: before["ply"] + 1] == [*before["moves"], move]
 
@@ -102,8 +102,8 @@ def is_closed(connection: socket.socket) -> bool:
 
 # ---- before the others come in, who would not be waited for either --------------------------------------------------
 def test_who_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_channel, "PATIENCE", 0.5)
-    monkeypatch.setattr(club_channel, "PING", 0.2)
+    monkeypatch.setattr(club_connection, "PATIENCE", 0.5)
+    monkeypatch.setattr(club_connection, "PING", 0.2)
     with (
         serving(tmp_path / "club.sqlite") as address,
         Visitor(base_url=address).channel() as talk,
@@ -131,7 +131,9 @@ def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
             waiting = house.talks[1 - before["mover"]]
             assert waiting.ask("move", game=house.game, ply=ply, move=move)["code"] == "turn"
             for wrong in (ply - 1, ply + 1, ply + 2, 999):
-                assert not house.talks[before["mover"]].ask("move", game=house.game, ply=wrong, move=move)["ok"]
+                assert (
+                    house.talks[before["mover"]].ask("move", game=house.game, ply=wrong, move=move)["type"] == "error"
+                )
             for spoof in ({"account": 1}, {"by": "Ann"}, {"side": 0}, {"now": 0.0}, {"lag": 9.0}):
                 assert eve.ask("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "message"
             assert house.state() == before
@@ -149,12 +151,14 @@ def test_replayed_messages_change_nothing(house: House) -> None:
     before = house.state()
     for mover, fields in sent * 3:
         answer = mover.ask("move", **fields)
-        assert answer["ok"] and answer["ply"] == before["ply"], "it is acknowledged again, and not played again"
+        assert answer["type"] == "done" and answer["ply"] == before["ply"], (
+            "it is acknowledged again, and not played again"
+        )
         other = bob if mover is ann else ann
-        assert not other.ask("move", **fields)["ok"]
+        assert other.ask("move", **fields)["type"] == "error"
     assert house.state() == before
     offer = ann.ask("seek", kind="abapa", seconds=60)["seek"]
-    assert bob.ask("accept", number=offer)["ok"]
+    assert bob.ask("accept", number=offer)["type"] == "done"
     assert bob.ask("accept", number=offer)["code"] == "gone", "an offer is taken once"
     house.play_on()
 
@@ -267,31 +271,31 @@ def test_odd_messages_are_answered_in_a_line(house: House) -> None:
     odd = [
         "[" * 30_000,
         '{"a":' * 10_000,
-        '{"id": 1, "do": "move", "game": ' + "9" * 5000 + "}",
-        '{"id": 1, "do": "seek", "seconds": NaN}',
-        '{"id": 1, "do": "seek", "seconds": Infinity}',
-        '{"id": 1, "do": "move", "game": 1, "ply": 0, "move": "' + "a" * 5000 + '"}',
-        '{"id": 1, "do": "challenge", "name": "\\u0000", "seconds": 60}',
-        '{"id": 1, "do": "challenge", "name": "\\ud800", "seconds": 60}',
-        '{"id": "\\ud800", "do": "lobby"}',
-        '{"id": 1, "do": "__class__"}',
-        '{"do": "pong", "number": 123456789012345678901234567890}',
+        '{"id": 1, "type": "move", "game": ' + "9" * 5000 + "}",
+        '{"id": 1, "type": "seek", "seconds": NaN}',
+        '{"id": 1, "type": "seek", "seconds": Infinity}',
+        '{"id": 1, "type": "move", "game": 1, "ply": 0, "move": "' + "a" * 5000 + '"}',
+        '{"id": 1, "type": "challenge", "name": "\\u0000", "seconds": 60}',
+        '{"id": 1, "type": "challenge", "name": "\\ud800", "seconds": 60}',
+        '{"id": "\\ud800", "type": "lobby"}',
+        '{"id": 1, "type": "__class__"}',
+        '{"type": "pong", "number": 123456789012345678901234567890}',
         "\x00" * 100,
     ]
     for text in odd:
         with house.eve.channel() as talk:
             talk.socket.send(text)
-            talk.socket.send('{"id": "end", "do": "lobby", "tell": false}')
+            talk.socket.send('{"id": "end", "type": "lobby", "tell": false}')
             while (answer := talk.read()).get("id") != "end":
-                assert "event" in answer or "\n" not in answer.get("message", "")
-            assert answer["ok"]
+                assert "id" not in answer or "\n" not in answer.get("message", "")
+            assert answer["type"] == "done"
     house.play_on()
 
 
 def test_floods_end_the_connection(house: House, frozen_limits: None) -> None:
     with house.eve.channel() as talk, pytest.raises(ConnectionClosed):
         for _ in range(400):
-            talk.socket.send('{"id": 1, "do": "lobby", "tell": false}')
+            talk.socket.send('{"id": 1, "type": "lobby", "tell": false}')
         for _ in range(1000):
             talk.read()
     house.play_on()
@@ -334,7 +338,7 @@ def test_floods_of_questions_end_the_connection(house: House, frozen_limits: Non
     address = house.address.replace("http", "ws") + "api/live"
     with connect(address, close_timeout=0) as channel, pytest.raises(ConnectionClosed):
         for _ in range(1500):
-            channel.send('{"id": 1, "do": "stop"}')
+            channel.send('{"id": 1, "type": "stop"}')
         for _ in range(1000):
             channel.recv(timeout=PATIENCE)
     house.play_on()
@@ -432,13 +436,13 @@ def test_ten_thousand_connections_leave_room_for_others(house: House, monkeypatc
 
 
 def test_ten_thousand_watchers_leave_room_for_members(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_channel, "MOST_WATCHERS", 20)
-    monkeypatch.setattr(club_channel, "MOST_OF_ACCOUNT", 5)
+    monkeypatch.setattr(club_connection, "MOST_WATCHERS", 20)
+    monkeypatch.setattr(club_connection, "MOST_OF_ACCOUNT", 5)
     with ExitStack() as stack:
         nobody = house.visitor()
         talks = [stack.enter_context(nobody.channel()) for _ in range(30)]
-        events = [talk.read()["event"] for talk in talks]
+        events = [talk.read()["type"] for talk in talks]
         assert events == ["welcome"] * 20 + ["refused"] * 10
-        mine = [stack.enter_context(house.eve.channel()).read()["event"] for _ in range(7)]
+        mine = [stack.enter_context(house.eve.channel()).read()["type"] for _ in range(7)]
         assert mine == ["welcome"] * 5 + ["refused"] * 2
     house.play_on()

@@ -16,9 +16,10 @@ from waiting import wait_until
 
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
+from awello.web.connection import MOST_WRONG
 from awello.web.door import COSTS
+from awello.web.engine_connection import MOST_QUESTIONS, serve_engine
 from awello.web.limits import Buckets, Turnstile
-from awello.web.live import MOST_QUESTIONS, MOST_WRONG, live
 from awello.web.thinkers import Thinkers
 
 LONG = 60  # seconds: longer than any test
@@ -41,7 +42,7 @@ class Client:
     def hear_all(self) -> list[dict[str, Any]]:
         """Everything up to an end."""
         answers = [self.hear()]
-        while answers[-1]["kind"] not in ("done", "error"):
+        while answers[-1]["type"] not in ("done", "error"):
             answers.append(self.hear())
         return answers
 
@@ -57,7 +58,7 @@ def server() -> Iterator[tuple[TestClient, Thinkers]]:
         await thinkers.close()
 
     async def endpoint(socket: WebSocket) -> None:
-        await live(socket, thinkers, Buckets(*COSTS), Turnstile(), Clubhouse(None, Archivist(None)))
+        await serve_engine(socket, thinkers, Buckets(*COSTS), Turnstile(), Clubhouse(None, Archivist(None)))
 
     with TestClient(Starlette(routes=[WebSocketRoute("/live", endpoint)], lifespan=life)) as client:
         yield client, thinkers
@@ -70,52 +71,53 @@ def client(server: tuple[TestClient, Thinkers]) -> Iterator[Client]:
 
 
 def test_each_kind_of_question(client: Client) -> None:
-    client.say(id=1, do="choose", moves=["f5"], player="greedy", seconds=30, increment=1, seed=5)
-    choice, done = client.hear_all()
-    assert choice["id"] == 1 and choice["move"] in ("d6", "f4", "f6") and done == {"id": 1, "kind": "done"}
-    client.say(id="two", do="analyse", game="abapa", moves=["C", "f"], seconds=0.2)
+    client.say(id=1, type="choose", moves=["f5"], player="greedy", seconds=30, increment=1, seed=5)
+    position, choice, done = client.hear_all()
+    assert position["position"].endswith(" O") and choice["after"]["side"] == 0
+    assert choice["id"] == 1 and choice["move"] in ("d6", "f4", "f6") and done == {"id": 1, "type": "done"}
+    client.say(id="two", type="analyse", game="abapa", moves=["C", "f"], seconds=0.2)
     *analyses, done = client.hear_all()
-    assert done["id"] == "two" and {answer["kind"] for answer in analyses} == {"analysis"}
-    client.say(id=3, do="review", game="romein", moves=["F", "a"], seconds=0.05)
+    assert done["id"] == "two" and {answer["type"] for answer in analyses} == {"analysis"}
+    client.say(id=3, type="review", game="romein", moves=["F", "a"], seconds=0.05)
     *judgements, summary, done = client.hear_all()
-    assert [(item["ply"], item["move"]) for item in judgements] == [(2, "a"), (1, "F")] and done["kind"] == "done"
+    assert [(item["ply"], item["move"]) for item in judgements] == [(2, "a"), (1, "F")] and done["type"] == "done"
     assert [side["moves"] for side in summary["sides"]] == [1, 1]
 
 
 def test_several_questions_at_once(client: Client) -> None:
-    client.say(id=1, do="analyse", seconds=LONG)
+    client.say(id=1, type="analyse", seconds=LONG)
     assert client.hear()["id"] == 1
-    client.say(id=2, do="choose", player="champion@level=2")
+    client.say(id=2, type="choose", player="champion@level=2")
     while (answer := client.hear())["id"] == 1:
-        assert answer["kind"] == "analysis"
-    assert answer["kind"] == "choice"
+        assert answer["type"] == "analysis"
+    assert answer["type"] == "position"
 
 
 def test_a_stopped_question_is_silent(client: Client) -> None:
-    client.say(id=1, do="analyse", seconds=LONG)
+    client.say(id=1, type="analyse", seconds=LONG)
     client.hear()
-    client.say(id=1, do="stop")
-    client.say(id=99, do="stop")
-    client.say(id=2, do="choose", player="nobody")
+    client.say(id=1, type="stop")
+    client.say(id=99, type="stop")
+    client.say(id=2, type="choose", player="nobody")
     while (answer := client.hear())["id"] == 1:
         pass
     assert (answer["id"], answer["code"]) == (2, "player")
-    client.say(id=3, do="choose", player="greedy")
-    assert [answer["id"] for answer in client.hear_all()] == [3, 3]
+    client.say(id=3, type="choose", player="greedy")
+    assert [answer["id"] for answer in client.hear_all()] == [3, 3, 3]
 
 
 def test_a_question_replaces_the_one_of_its_id(client: Client) -> None:
-    client.say(id=1, do="analyse", seconds=LONG)
+    client.say(id=1, type="analyse", seconds=LONG)
     client.hear()
-    client.say(id=1, do="analyse", game="othello4", seconds=LONG)
+    client.say(id=1, type="analyse", game="othello4", seconds=LONG)
     *_, last, done = client.hear_all()
-    assert last["exact"] and len(last["moves"]) == 4 and done["kind"] == "done"
+    assert last["exact"] and len(last["moves"]) == 4 and done["type"] == "done"
 
 
 def test_too_many_questions_at_once(client: Client) -> None:
     for number in range(MOST_QUESTIONS + 1):
-        client.say(id=number, do="review", moves=["f5", "d6"], seconds=10)
-    while (answer := client.hear())["kind"] != "error":
+        client.say(id=number, type="review", moves=["f5", "d6"], seconds=10)
+    while (answer := client.hear())["type"] != "error":
         pass
     assert (answer["id"], answer["code"]) == (MOST_QUESTIONS, "busy")
 
@@ -125,7 +127,7 @@ def test_nobody_thinks_for_a_closed_channel(server: tuple[TestClient, Thinkers])
     with test_client.websocket_connect("/live") as socket:
         client = Client(socket)
         for number in range(3):
-            client.say(id=number, do="analyse", seconds=LONG)
+            client.say(id=number, type="analyse", seconds=LONG)
         client.hear()
         assert any(thinker.job for thinker in thinkers._thinkers)
     wait_until(lambda: not thinkers._waiting and not any(thinker.job for thinker in thinkers._thinkers))
@@ -139,52 +141,52 @@ def test_nobody_thinks_for_a_closed_channel(server: tuple[TestClient, Thinkers])
         ("[" * 15_000, None, "message", "JSON"),
         ("9" * 5000, None, "message", "JSON"),
         ("[1, 2]", None, "message", "object"),
-        ('{"do": "analyse"}', None, "message", "id:"),
-        ('{"id": true, "do": "analyse"}', None, "message", "id:"),
-        ('{"id": 1.5, "do": "analyse"}', None, "message", "id:"),
-        (f'{{"id": "{"x" * 41}", "do": "analyse"}}', None, "message", "id:"),
-        ('{"id": 1}', 1, "message", "do:"),
-        ('{"id": 1, "do": "dance"}', 1, "message", "'dance' is none of analyse, choose, review, stop"),
-        ('{"id": 1, "do": ["stop"]}', 1, "message", "do:"),
-        ('{"id": 1, "do": "choose"}', 1, "message", "player: field required"),
-        ('{"id": 1, "do": "choose", "player": "\\ud800"}', 1, "message", "player:"),
-        ('{"id": 1, "do": "analyse", "seconds": NaN}', 1, "message", "seconds:"),
-        ('{"id": 1, "do": "analyse", "seconds": 1e9}', 1, "message", "seconds:"),
-        ('{"id": 1, "do": "analyse", "depth": 4}', 1, "message", "depth: extra"),
-        ('{"id": 1, "do": "analyse", "moves": ["f5", "z9"]}', 1, "message", "moves.1: 'z9' is no move"),
-        ('{"id": 1, "do": "analyse", "moves": ["f5", "f5"]}', 1, "illegal", "move 2: f5 is no legal move"),
-        ('{"id": 1, "do": "analyse", "start": "nothing"}', 1, "message", "nothing"),
-        (json.dumps({"id": 1, "do": "analyse", "moves": OVER}), 1, "over", "the game is over"),
-        (json.dumps({"id": 1, "do": "analyse", "start": " " * 70_000}), None, "message", "16 KiB"),
+        ('{"type": "analyse"}', None, "message", "id:"),
+        ('{"id": true, "type": "analyse"}', None, "message", "id:"),
+        ('{"id": 1.5, "type": "analyse"}', None, "message", "id:"),
+        (f'{{"id": "{"x" * 41}", "type": "analyse"}}', None, "message", "id:"),
+        ('{"id": 1}', 1, "message", "type:"),
+        ('{"id": 1, "type": "dance"}', 1, "message", "'dance' is not one of analyse, choose, review, stop"),
+        ('{"id": 1, "type": ["stop"]}', 1, "message", "type:"),
+        ('{"id": 1, "type": "choose"}', 1, "message", "player: field required"),
+        ('{"id": 1, "type": "choose", "player": "\\ud800"}', 1, "message", "player:"),
+        ('{"id": 1, "type": "analyse", "seconds": NaN}', 1, "message", "seconds:"),
+        ('{"id": 1, "type": "analyse", "seconds": 1e9}', 1, "message", "seconds:"),
+        ('{"id": 1, "type": "analyse", "depth": 4}', 1, "message", "depth: extra"),
+        ('{"id": 1, "type": "analyse", "moves": ["f5", "z9"]}', 1, "message", "moves.1: 'z9' is no move"),
+        ('{"id": 1, "type": "analyse", "moves": ["f5", "f5"]}', 1, "illegal", "move 2: f5 is no legal move"),
+        ('{"id": 1, "type": "analyse", "start": "nothing"}', 1, "message", "nothing"),
+        (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "over", "the game is over"),
+        (json.dumps({"id": 1, "type": "analyse", "start": " " * 70_000}), None, "message", "16 KiB"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(client: Client, text: str, identity: Any, code: str, word: str) -> None:
     client.socket.send_text(text)
     answer = client.hear()
-    assert (answer["id"], answer["kind"], answer["code"]) == (identity, "error", code)
+    assert (answer["id"], answer["type"], answer["code"]) == (identity, "error", code)
     assert word in answer["message"] and "\n" not in answer["message"]
-    client.say(id=2, do="choose", player="greedy")
-    assert [answer["kind"] for answer in client.hear_all()] == ["choice", "done"]
+    client.say(id=2, type="choose", player="greedy")
+    assert [answer["type"] for answer in client.hear_all()] == ["position", "choice", "done"]
 
 
 def test_binary_messages_are_refused(client: Client) -> None:
-    client.socket.send_bytes(b'{"id": 1, "do": "analyse"}')
+    client.socket.send_bytes(b'{"id": 1, "type": "analyse"}')
     assert client.hear() == {
         "id": None,
-        "kind": "error",
+        "type": "error",
         "code": "message",
         "message": "a message must be text, not binary",
     }
 
 
 def test_who_is_always_wrong_is_shown_the_door(client: Client) -> None:
-    client.say(id=1, do="analyse", seconds=LONG)
+    client.say(id=1, type="analyse", seconds=LONG)
     for wrong in range(MOST_WRONG):
         if wrong == MOST_WRONG - 1:
-            client.say(id=2, do="stop")  # one that is right, and the count begins again
-        client.say(id=3, do="wrong")
+            client.say(id=2, type="stop")  # one that is right, and the count begins again
+        client.say(id=3, type="wrong")
     for _ in range(MOST_WRONG - 1):
-        client.say(id=4, do="wrong")
+        client.say(id=4, type="wrong")
     with pytest.raises(WebSocketDisconnect) as closed:
         while True:
             client.hear()
@@ -194,7 +196,7 @@ def test_who_is_always_wrong_is_shown_the_door(client: Client) -> None:
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner))
 QUESTIONS = st.fixed_dictionaries(
-    {"id": st.just(1) | ANYTHING, "do": st.sampled_from(["analyse", "choose", "review"]) | ANYTHING},
+    {"id": st.just(1) | ANYTHING, "type": st.sampled_from(["analyse", "choose", "review"]) | ANYTHING},
     optional={
         "game": st.sampled_from(["othello", "othello4", "abapa", "romein"]) | ANYTHING,
         "start": st.text("XO-*.0123456789 SN", max_size=70) | ANYTHING,
@@ -210,8 +212,8 @@ QUESTIONS = st.fixed_dictionaries(
 @given(message=QUESTIONS | ANYTHING)
 def test_anything_gets_an_answer(client: Client, message: Any) -> None:
     """Every message but a stop ends in an answer, and the channel goes on."""
-    if isinstance(message, dict) and message.get("do") == "analyse":
+    if isinstance(message, dict) and message.get("type") == "analyse":
         message.setdefault("seconds", 0.01)
     client.socket.send_text(json.dumps(message))
-    assert client.hear_all()[-1]["kind"] in ("done", "error")
-    client.say(id="right", do="stop")
+    assert client.hear_all()[-1]["type"] in ("done", "error")
+    client.say(id="right", type="stop")

@@ -232,8 +232,8 @@ def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypat
         server = route.connect_to_server()
 
         def pass_on(message: str | bytes) -> None:
-            said.add(json.loads(message)["do"])
-            if json.loads(message)["do"] == "move" and not lost:
+            said.add(json.loads(message)["type"])
+            if json.loads(message)["type"] == "move" and not lost:
                 lost.append(str(message))
                 server.close()
                 route.close()

@@ -1,5 +1,6 @@
 """The page in a real browser: whole games by mouse and keyboard, clocks, variations, tabs, contests."""
 
+import json
 import random
 import re
 from collections.abc import Callable
@@ -40,6 +41,29 @@ def test_first_minute(visitor: Visitor) -> None:
     click(page, "f5")
     answered(page, 2)
     assert record_of(page).final.side == 0
+
+
+@pytest.mark.parametrize("link", ["#othello?second=greedy", "#abapa?second=greedy"])
+def test_a_move_and_its_answer_take_one_request(visitor: Visitor, link: str) -> None:
+    asked: list[str] = []
+    visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append(str(frame))))
+    page = visitor.open(link)
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_load_state("networkidle")
+    for turn in (1, 2, 3):
+        asked.clear()
+        position = record_of(page).final
+        click(page, position.format_move(position.legal_moves()[0]))
+        answered(page, 2 * turn)
+        assert [json.loads(text)["type"] for text in asked] == ["choose"]
+
+
+def test_a_move_stands_although_the_program_cannot_answer(visitor: Visitor) -> None:
+    page = visitor.open("#othello?second=nobody")
+    click(page, "f5")
+    notice(page, "nobody")
+    shows(page, "f5*")
+    expect(page.locator(".board-cell.is-open")).to_have_count(3)
 
 
 @pytest.mark.parametrize(

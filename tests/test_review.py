@@ -281,9 +281,10 @@ def read(*words: str, command: Callable[..., Any] = awello, **more: str) -> Any:
 
 def test_the_command_for_machines() -> None:
     found = read(GAME, *WORDS)
-    assert (found["game"], found["size"], found["record"], found["complete"]) == ("othello", 4, GAME, True)
+    assert (found["game"]["game"], found["game"]["start"], found["complete"]) == ("othello4", None, True)
     assert found["moves"][0].keys() >= {"ply", "side", "move", "value", "best", "best_value", "loss", "exact", "line"}
     names = [move["move"] for move in found["moves"]]
+    assert names == found["game"]["moves"]
     assert "".join(name for name in names if name != "pass") == GAME
     assert [move["ply"] for move in found["moves"]] == list(range(1, len(names) + 1))
     record = random_game(7)
@@ -291,15 +292,14 @@ def test_the_command_for_machines() -> None:
         if move["exact"] and 16 - sum(position.holdings()) <= SOLVED:
             assert move["value"] == -solve(twin_at(position.after(played)))
     assert found["moves"][-1]["exact"]
-    assert found["summary"].keys() == {"black", "white"}
-    assert 0 <= found["summary"]["black"]["accuracy"] <= 100
+    assert all(0 <= side["accuracy"] <= 100 for side in found["sides"])
 
 
 def test_a_game_from_a_file_or_a_pipe(tmp_path: Path) -> None:
     file = tmp_path / "game.txt"
     file.write_text(f"# a game\n\n{GAME} % its moves\nf5d6\n")
     assert read_record(str(file), Game.OTHELLO4) == read_record(GAME, Game.OTHELLO4) == random_game(7)
-    assert read("-", *WORDS, command=fresh_awello, stdin=GAME)["record"] == GAME
+    assert read("-", *WORDS, command=fresh_awello, stdin=GAME)["game"] == read(GAME, *WORDS)["game"]
 
 
 def test_the_command_for_people() -> None:
@@ -324,10 +324,10 @@ def test_the_command_plots(kind: str, tmp_path: Path) -> None:
 
 def test_the_command_judges_awale() -> None:
     found = read("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S F", "--variant", "romein", "--limit", "4")
-    assert (found["game"], found["variant"], found["record"]) == ("awale", "romein", "F")
-    assert found["start"] == "4-0-0-0-0-2-1-1-0-0-0-3-20-17-S"
+    assert (found["game"]["game"], found["game"]["moves"]) == ("romein", ["F"])
+    assert found["game"]["start"] == "4-0-0-0-0-2-1-1-0-0-0-3-20-17-S"
     assert found["moves"][0]["loss"] == 0
-    assert found["summary"].keys() == {"south", "north"}
+    assert [side["moves"] for side in found["sides"]] == [1, 0]
     done = awello("analyse", "1. F f 2. B e", "--limit", "4")
     assert all(part in done.stdout for part in ("value for South", "in seeds", "North: accuracy"))
 

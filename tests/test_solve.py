@@ -104,7 +104,7 @@ def test_a_file_that_knows_the_scores_is_checked(judged: list[tuple[str, dict[st
 def test_the_smallest_board() -> None:
     assert value(OthelloTwin.start(4)) == START4_SCORE
     by_name, by_text = solved("start", "--size", "4")[0], solved(START4)[0]
-    assert by_name.keys() == by_text.keys() == {"position", "score", "best", "exact", "nodes", "seconds"}
+    assert by_name.keys() == by_text.keys() >= {"position", "score", "best", "exact", "nodes", "seconds"}
     assert by_name["position"] == by_text["position"] == START4
     assert by_name["score"] == by_text["score"] == START4_SCORE
     assert by_name["best"] in ("b1", "a2", "d3", "c4")

@@ -90,7 +90,7 @@ def test_choices_are_legal(room: Room, game: Game, spec: str) -> None:
     record = play(game, 2)
     choice, done = room.ask(ChooseTask(record, spec, seed=3))
     legal = [record.final.format_move(move) for move in record.final.legal_moves()]
-    assert done == {"kind": "done"}
+    assert done == {"type": "done"}
     assert choice["move"] in legal and choice["line"][0] == choice["move"]
     assert (choice["value"] is None) == (not spec.startswith("champion") and not choice["exact"])
     assert (choice["depth"] is None) == (spec == "greedy")
@@ -108,10 +108,10 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
     assert passing.final.legal_moves() == (PASS,)
     thinkers = Thinkers(0)
     choice, done = asyncio.run(ask(thinkers, ChooseTask(passing, "nobody")))
-    assert (choice["move"], choice["line"], done["kind"]) == ("pass", ["pass"], "done")
+    assert (choice["move"], choice["line"], done["type"]) == ("pass", ["pass"], "done")
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
         (error,) = asyncio.run(ask(thinkers, task))
-        assert (error["kind"], error["code"]) == ("error", "over")
+        assert (error["type"], error["code"]) == ("error", "over")
     assert not answer_at_once(AnalyseTask(passing, 1)) and not answer_at_once(ReviewTask(passing, 1))
 
 
@@ -133,7 +133,7 @@ def test_a_pass_and_a_finished_game_need_no_process() -> None:
 )
 def test_what_goes_wrong_costs_one_answer(room: Room, spec: str, code: str, word: str) -> None:
     (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), spec))
-    assert (error["kind"], error["code"]) == ("error", code)
+    assert (error["type"], error["code"]) == ("error", code)
     assert word in error["message"]
     assert "Traceback" not in error["message"] and "\n" not in error["message"] and "/" not in error["message"]
     assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=prints"))[0]["move"]
@@ -143,7 +143,7 @@ def test_what_goes_wrong_costs_one_answer(room: Room, spec: str, code: str, word
 def test_too_much_memory_costs_one_answer(room: Room) -> None:
     (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "first,wrong=hoards"))
     assert error["code"] == "crash" and "memory" in error["message"]
-    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["kind"] == "choice"
+    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
 def test_who_takes_too_long_is_ended(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,14 +151,14 @@ def test_who_takes_too_long_is_ended(room: Room, monkeypatch: pytest.MonkeyPatch
     (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
     assert error["code"] == "slow" and error["message"].startswith("minimax@30 took more than 0.3 s")
     monkeypatch.undo()
-    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["kind"] == "choice"
+    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
 # --- analyses ---------------------------------------------------------------------------------------------------------
 def test_an_analysis_grows_and_ends(room: Room, game: Game) -> None:
     record = play(game, 3)
     *answers, done = room.ask(AnalyseTask(record, 0.3))
-    assert done["kind"] == "done" and answers
+    assert done["type"] == "done" and answers
     assert [answer["depth"] for answer in answers] == sorted(answer["depth"] for answer in answers)
     legal = sorted(record.final.format_move(move) for move in record.final.legal_moves())
     for answer in answers:
@@ -188,9 +188,9 @@ def test_the_end_of_awale_is_exact_and_counts_seeds_taken(room: Room) -> None:
 def test_an_analysis_nobody_has_fetched_is_replaced() -> None:
     job = Job(AnalyseTask(play(Game.OTHELLO, 0), 1), 0.0)
     for depth in range(1000):
-        job.post({"kind": "analysis", "depth": depth})
-    job.post({"kind": "done"})
-    assert list(job.answers) == [{"kind": "analysis", "depth": 999}, {"kind": "done"}]
+        job.post({"type": "analysis", "depth": depth})
+    job.post({"type": "done"})
+    assert list(job.answers) == [{"type": "analysis", "depth": 999}, {"type": "done"}]
 
 
 # --- reviews ----------------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, mon
     *judgements, summary, done = room.run(both())
     with Engine(Game.OTHELLO4) as engine:
         expected = list(review(record, engine, Limit(seconds=10)))
-    assert done["kind"] == "done"
+    assert done["type"] == "done"
     assert [judgement["ply"] for judgement in judgements] == list(range(len(record.moves), 0, -1))
     found = [(item["value"], item["best_value"], item["loss"], item["mark"], item["exact"]) for item in judgements]
     assert found == [(item.value, item.best_value, item.loss, item.mark, item.exact) for item in expected]
@@ -246,7 +246,7 @@ def test_a_stopped_analysis_goes_on_where_it_was() -> None:
 def test_a_review_of_awale(room: Room) -> None:
     record = play(Game.ABAPA, 7)
     *judgements, _, done = room.ask(ReviewTask(record, 0.05))
-    assert done["kind"] == "done" and [item["ply"] for item in judgements] == [7, 6, 5, 4, 3, 2, 1]
+    assert done["type"] == "done" and [item["ply"] for item in judgements] == [7, 6, 5, 4, 3, 2, 1]
     for item, position, move in zip(judgements[::-1], record.positions(), record.moves, strict=False):
         assert (item["side"], item["move"]) == (position.side, position.format_move(move))
         assert item["loss"] >= 0 and item["line"]
@@ -259,9 +259,9 @@ def test_a_cancelled_analysis_makes_room_at_once(room: Room, monkeypatch: pytest
     async def cancel() -> None:
         before = room.thinkers._thinkers[0]
         async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
-            assert (await anext(answers))["kind"] == "analysis"
+            assert (await anext(answers))["type"] == "analysis"
         *_, done = await ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
-        assert done["kind"] == "done" and room.thinkers._thinkers == [before]
+        assert done["type"] == "done" and room.thinkers._thinkers == [before]
 
     room.run(cancel())
 
@@ -274,7 +274,7 @@ def test_a_cancelled_choice_that_goes_on_is_killed(room: Room) -> None:
         waiting = asyncio.create_task(ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
         await asyncio.sleep(0)  # the task begins
         waiting.cancel()
-        assert (await ask(room.thinkers, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["kind"] == "choice"
+        assert (await ask(room.thinkers, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["type"] == "choice"
         assert endless.cancelled() and waiting.cancelled() and not room.thinkers._waiting
 
     room.run(cancel())
@@ -289,14 +289,14 @@ def test_a_champion_that_is_stopped_answers_at_once() -> None:
     wait_until(lambda: mind.player and getattr(mind.player, "engine", None) and mind.player.engine.nodes)  # type: ignore[attr-defined]
     mind.stop()
     thread.join(PATIENCE)
-    assert [answer["kind"] for answer in answers] == ["choice"]
+    assert [answer["type"] for answer in answers] == ["choice"]
 
 
 def test_a_choice_interrupts_an_analysis_which_goes_on(room: Room) -> None:
     async def interrupt() -> None:
         async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             first = await anext(answers)
-            assert (await ask(room.thinkers, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["kind"] == "choice"
+            assert (await ask(room.thinkers, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["type"] == "choice"
             later = [await anext(answers) for _ in range(3)]
             depths = [answer["depth"] for answer in [first, *later]]
             assert depths == sorted(depths) and depths[-1] > depths[0]
@@ -324,9 +324,9 @@ def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -
 
     room.run(all_at_once())
     for number, answers in log.items():
-        depths = [answer["depth"] for answer in answers if answer["kind"] == "analysis"]
+        depths = [answer["depth"] for answer in answers if answer["type"] == "analysis"]
         assert depths and depths == sorted(depths)
-        assert (answers[-1]["kind"] == "done") == (number >= 6)
+        assert (answers[-1]["type"] == "done") == (number >= 6)
     assert len(multiprocessing.active_children()) == 1
 
 
@@ -346,7 +346,7 @@ def test_a_process_that_is_killed_is_replaced(room: Room) -> None:
             return [answer async for answer in answers]
 
     assert room.run(kill())[-1]["code"] == "crash"
-    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["kind"] == "choice"
+    assert room.ask(ChooseTask(play(Game.OTHELLO, 3), "greedy"))[0]["type"] == "choice"
 
 
 def test_closing_answers_whoever_waits() -> None:
@@ -396,7 +396,7 @@ async def main():
     thinkers = Thinkers(1)
     await thinkers.start()
     async for answer in thinkers.think(ChooseTask(Record(Position.start()), "greedy")):
-        print(answer["kind"], flush=True)
+        print(answer["type"], flush=True)
     task = asyncio.create_task(anext(thinkers.think(ChooseTask(Record(Position.start()), "minimax@30"))))
     await asyncio.sleep(0)  # the task begins
     while not thinkers._thinkers[0].job:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from awello.cli.tables import print_table
 from awello.errors import ConfigError, NotationError
 
 if TYPE_CHECKING:
-    from awello.engine.review import Judgement, Summary
+    from awello.engine.review import Judgement
     from awello.limits import Limit
     from awello.record import Record
     from awello.rules.game import Game
@@ -52,7 +52,9 @@ def analyse(
     played = read_record(record, game)
     judgements, interrupted = judge(played, spent, threads, memory)
     if json:
-        print_json(as_json(played, limit, judgements))
+        from awello.schemas import ReviewJson
+
+        print_json(ReviewJson.of(played, judgements).model_dump())
     else:
         print_review(played, judgements)
     if plot and judgements:
@@ -128,49 +130,3 @@ def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
     for side, name in enumerate(record.start.game.sides):
         console.print(format_summary(name, summarise(judgements, side)), soft_wrap=True)
     console.print(record.describe(), style="bold")
-
-
-def as_json(record: "Record", limit: str, judgements: "Sequence[Judgement]") -> dict[str, Any]:
-    """The review for machines; values are from the view of whoever moved."""
-    from awello.engine.review import summarise
-    from awello.formats.transcript import format_transcript
-    from awello.position import format_position
-
-    game = record.start.game
-    return {
-        "game": game.family,
-        **({"variant": game.variant} if game.variant else {"size": game.size}),
-        "start": format_position(record.start),
-        "record": format_transcript(record),
-        "limit": limit,
-        "moves": [_move_json(judgement) for judgement in judgements],
-        "summary": {name.lower(): _side_json(summarise(judgements, side)) for side, name in enumerate(game.sides)},
-        "result": record.describe(),
-        "complete": len(judgements) == len(record.moves),
-    }
-
-
-def _move_json(judgement: "Judgement") -> dict[str, Any]:
-    position = judgement.position
-    return {
-        "ply": judgement.ply,
-        "side": position.mover.lower(),
-        "move": position.format_move(judgement.move),
-        "value": round(judgement.value, 2),
-        "best": position.format_move(judgement.best_move),
-        "best_value": round(judgement.best_value, 2),
-        "loss": round(judgement.loss, 2),
-        "exact": judgement.exact,
-        "line": judgement.line_names(),
-    }
-
-
-def _side_json(summary: "Summary") -> dict[str, Any]:
-    return {
-        "moves": summary.moves,
-        "accuracy": round(summary.accuracy, 2),
-        "mean_loss": round(summary.mean_loss, 2),
-        "inaccuracies": summary.inaccuracies,
-        "mistakes": summary.mistakes,
-        "blunders": summary.blunders,
-    }

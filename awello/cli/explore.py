@@ -1,6 +1,6 @@
 """`awello explore`: what was played in a position, and how it went."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -43,32 +43,17 @@ def explore(
     """Show what the games of the archive did in a position: how often each move was played, and how it went."""
     from awello.archive.archive import Wanted
     from awello.archive.explorer import explore as explore_archive
-    from awello.formats.openings import names_of, opening_at
 
     position = position_after(moves, game, size, variant)
     wanted = wanted_games(None, None, None, player, event, years, opening, result)
     archive = open_archive(place)
     found = explore_archive(archive, position, None if wanted == Wanted() else wanted)
     if json:
-        name = names_of(opening_at(position))
-        about = {"moves": moves, "games": found.games, "value": found.value, "opening": name}
-        print_json(about | {"branches": [as_json(found, each) for each in found.branches]})
+        from awello.schemas import ExplorationJson
+
+        print_json(ExplorationJson.of(found).model_dump())
     else:
         print(EMPTY) if archive.empty else print_exploration(found)
-
-
-def as_json(found: "Exploration", branch: "Branch") -> dict[str, Any]:
-    """A branch for machines."""
-    from awello.formats.openings import names_of
-
-    counts = {"games": branch.games, "wins": branch.wins, "draws": branch.draws, "losses": branch.losses}
-    return {
-        "move": found.position.format_move(branch.move),
-        **counts,
-        "score": branch.score,
-        "value": branch.value,
-        "opening": names_of(branch.opening),
-    }
 
 
 def print_exploration(found: "Exploration") -> None:

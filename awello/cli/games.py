@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,7 +26,7 @@ from awello.cli.tables import print_table
 if TYPE_CHECKING:
     from awello.archive.importer import Report
     from awello.archive.statistics import Statistics
-    from awello.record import Record
+    from awello.schemas import GameRowJson
 
 games = typer.Typer(help="Keep games in a database: import, find, export, count.", no_args_is_help=True)
 app.add_typer(games, name="games")
@@ -56,18 +56,13 @@ def import_files(
         print("awello: what was kept stays: the same command goes on from there", file=sys.stderr)
         raise
     if json:
-        print_json({"files": [report_json(report) for report in reports]})
+        from awello.schemas import ImportJson
+
+        print_json({"files": [ImportJson.of(report).model_dump() for report in reports]})
     else:
         print_reports(reports)
     if any(report.damage for report in reports):
         raise typer.Exit(1)
-
-
-def report_json(report: "Report") -> dict[str, Any]:
-    """What became of a file, for machines."""
-    about = {"name": report.source.name, "format": report.source.format, "games": report.games}
-    counts = {"new": report.games - report.before, "repeated": report.repeated, "unfinished": report.unfinished}
-    return {**about, **counts, "damage": [str(error) for error in report.damage]}
 
 
 def print_reports(reports: "Sequence[Report]") -> None:
@@ -184,24 +179,13 @@ def show(
         print_content(find_format(form).write([record]))
         return
     if json:
-        print_json(game_json(number, record))
+        from awello.schemas import GameJson
+
+        print_json(GameJson.of(record, number).model_dump())
         return
     for tag, value in record.tags.items():
         print(f"{tag}: {value}")
     print(f"{format_transcript(record)}\n\n{record.final}\n\n{record.describe()}")
-
-
-def game_json(number: int, record: "Record") -> dict[str, Any]:
-    """A game for machines."""
-    from awello.formats.transcript import format_transcript
-    from awello.position import Position, format_position
-
-    start, moves = record.start, format_transcript(record)
-    begun = None if start == Position.start(start.game) else format_position(start)
-    about = {"number": number, "game": str(start.game), "start": begun, "moves": moves, "tags": dict(record.tags)}
-    numbers = {"seconds": record.seconds, "values": record.values}
-    score = record.final.score() if record.final.over else None
-    return {**about, **numbers, "score": score, "loser": record.loser, "result": record.describe()}
 
 
 @games.command("list")
@@ -220,15 +204,15 @@ def list_games(
     json: Json = False,
 ) -> None:
     """List games: who played, where and when, the opening and how it ended."""
-    from awello.formats.openings import names_of, opening_called
+    from awello.archive.store import record_of
+    from awello.schemas import GameListJson, GameRowJson
 
     wanted = wanted_games(game, size, variant, player, event, years, opening, result, moves)
     archive = open_archive(place)
     count, found = archive.latest(wanted, limit)
-    rows = [as_row(row) for row in found]
+    rows = [GameRowJson.of(row, record_of(row)) for row in found]
     if json:
-        names = [names_of(opening_called(row["opening"])) for row in rows]
-        print_json({"games": count, "rows": [row | {"opening": name} for row, name in zip(rows, names, strict=True)]})
+        print_json(GameListJson(games=count, rows=rows).model_dump())
         return
     from rich.console import Console
     from rich.table import Table
@@ -238,24 +222,21 @@ def list_games(
     if rows:
         table = Table("number", *titles)
         for row in rows:
-            table.add_row(str(row["number"]), *(str(row[title] or "") for title in titles))
+            table.add_row(*as_cells(row))
         print_table(console, table, ("first", "second", "event", "opening"), ("opening", "event", "game", "date"))
     shown = f", the latest {len(rows)} shown: --limit shows more" if len(rows) < count else ""
     console.print(EMPTY if archive.empty else f"{count:,d} games{shown}")
 
 
-def as_row(row: Any) -> dict[str, Any]:
-    """A game of the archive in a line."""
-    from awello.archive.store import record_of
+def as_cells(row: "GameRowJson") -> list[str]:
+    """A game of the archive in a line of the table."""
     from awello.rules.game import Game
 
-    game, score = Game(row.game), None
+    score = "{}-{}".format(*row.score) if row.score else ""
     if row.loser is not None:
-        score = f"{game.sides[1 - row.loser]} ({row.reason})"
-    elif row.score is not None:
-        score = "{}-{}".format(*record_of(row).final.score())
-    about = {"number": row.id, "game": str(game), "first": row.first_name, "second": row.second_name, "score": score}
-    return {**about, "date": row.date, "event": row.event_name, "opening": row.opening}
+        score = f"{Game[row.game.upper()].sides[1 - row.loser]} ({row.reason})"
+    opening = row.opening.en if row.opening else ""
+    return [str(cell or "") for cell in (row.number, row.game, *row.players, score, row.date, row.event, opening)]
 
 
 @games.command()

@@ -214,26 +214,15 @@ def report(results: Iterator[Solved], json: bool) -> None:
 def show(solved: Solved, number: int, console: "Console", json: bool) -> None:
     """Print one result at once: a row of the table, below its header, or a JSON object."""
     if json:
-        print_json(as_json(solved))
+        from awello.schemas import SolutionJson
+
+        form = SolutionJson.of(solved.problem.position, solved.analysis, score=solved.score)
+        print_json(form.model_dump())
         sys.stdout.flush()
         return
     if number == 1:
         console.print(HEADER, style="bold")
     console.print(format_row(number, solved, console.width), style="red" if solved.right is False else None)
-
-
-def as_json(solved: Solved) -> dict[str, object]:
-    """A result under the names that machines read."""
-    from awello.position import format_position
-
-    return {
-        "position": format_position(solved.problem.position),
-        "score": solved.score,
-        "best": solved.best,
-        "exact": bool(solved.analysis.exact),
-        "nodes": int(solved.analysis.nodes),
-        "seconds": float(solved.analysis.seconds),
-    }
 
 
 def format_row(number: int, solved: Solved, width: int = 80) -> str:

@@ -59,8 +59,10 @@ def read_positions(what: str, game: "Game") -> "list[Position]":
 
 def show(number: int, position: "Position", found: "Analysis | None", wld: bool, json: bool) -> None:
     """Print one position with its value and best move, as a row or as JSON; nothing is left of a finished game."""
+    from awello.analysis import Analysis
     from awello.engine.tablebase import seeds_on_board
     from awello.position import format_position
+    from awello.rules.game import PASS
 
     value, exact = (found.value, found.exact) if found else (final_gain(position), True)
     best = position.format_move(found.move) if found else None
@@ -68,8 +70,11 @@ def show(number: int, position: "Position", found: "Analysis | None", wld: bool,
     outcome = OUTCOMES[(margin > 0) - (margin < 0)]
     text = format_position(position)
     if json:
-        score = outcome if wld else int(value) if exact else value
-        print_json({"position": text, "score": score, "best": best, "exact": exact})
+        from awello.schemas import SolutionJson
+
+        told = found or Analysis(PASS, value, exact, depth=0, nodes=0, leaves=0, seconds=0.0)
+        form = SolutionJson.of(position, told, score=outcome if wld else int(value) if exact else value)
+        print_json(form.model_dump())
     else:
         score = outcome if wld else f"{value:+.0f}" if exact else f"{value:+.2f}"
         proof, seeds = "yes" if exact else "no", seeds_on_board(position)

@@ -64,7 +64,7 @@ class Absence:
         side = seat.table.side_of(account)
         here = account in self.hall.present
         claim = None if here else round(max(0.0, self._claimable(seat, account) - self.hall.now()), 3)
-        told = {"event": "opponent", "game": seat.table.number, "name": seat.people[side].name}
+        told = {"type": "opponent", "game": seat.table.number, "name": seat.people[side].name}
         return told | {"here": here, "claim": claim}
 
     def check(self, seat: Seat, account: int) -> None:

@@ -48,7 +48,7 @@ class Chat:
             raise Refused("quiet", f"{other.name} has chat turned off: nothing was said")
         self._take(account)
         for each in [*listening, *(mine for mine in self._listeners(account) if mine is not guest)]:
-            each.send({"event": "said", "game": number, "by": account.name, "text": words})
+            each.send({"type": "said", "game": number, "by": account.name, "text": words})
         return {}
 
     def _listeners(self, account: Account) -> list[Guest]:

@@ -44,5 +44,5 @@ class Conduct:
         account, now = table.players[side], self.hall.now()
         self.early_exits.note(account, now)
         left, wait = self.early_exits.count(account, now), self.early_exits.wait(account, now)
-        warning = {"event": "warning", "left": left, "free": FREE_EXITS, "minutes": math.ceil(wait / 60)}
+        warning = {"type": "warning", "left": left, "free": FREE_EXITS, "minutes": math.ceil(wait / 60)}
         self.hall.tell_account(account, warning)

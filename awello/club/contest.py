@@ -125,4 +125,4 @@ class Contest:
         """What somebody who entered is told."""
         mine = self.own(account)
         pairing: Any = None if mine is None else self.pairing(mine)
-        return {"event": "tournament", **self.view(), "pairing": pairing, "standings": self.table}
+        return {"type": "tournament", **self.view(), "pairing": pairing, "standings": self.table}

@@ -157,13 +157,13 @@ class Hall:
             self.present[account.number].add(guest)
             self.absence.come_back(account.number)
         names = {"name": account.name if account else None, "blocked": self.blocks.names(account)}
-        guest.send({"event": "welcome", **names, **self.lobby.view()})
+        guest.send({"type": "welcome", **names, **self.lobby.view()})
         for seat in self.seats.of(account.number) if account else []:
-            guest.send({"event": "game", **seat.view(self.now())})
+            guest.send({"type": "game", **seat.view(self.now())})
             if account and (news := self.absence.news_for(seat, account.number)):
                 guest.send(news)
         for offer in self.lobby.challenges.to(account.number) if account else []:
-            guest.send({"event": "challenge", **offer.view()})
+            guest.send({"type": "challenge", **offer.view()})
         self.tournaments.greet(guest)
 
     def leave(self, guest: Guest) -> None:
@@ -271,7 +271,7 @@ class Hall:
         self.may_play(account, terms)
         if seat.rematch != 1 - side:
             seat.rematch = side
-            self.tell_account(other.number, {"event": "rematch", "game": number, "by": account.name})
+            self.tell_account(other.number, {"type": "rematch", "game": number, "by": account.name})
             return {}
         self.may_play(other, terms)
         seat.rematch = None
@@ -349,7 +349,7 @@ class Hall:
             guest.send(message)
 
     def _tell_table(self, seat: Seat) -> None:
-        message = Telling(event="game", **seat.view(self.now()))
+        message = Telling(type="game", **seat.view(self.now()))
         for account in seat.table.players:
             self.tell_account(account, message)
         for guest in list(seat.watchers):

@@ -79,7 +79,7 @@ class Lobby:
             raise Refused("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
         offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges.add(offer)
-        self.hall.tell_account(other.number, {"event": "challenge", **offer.view()})
+        self.hall.tell_account(other.number, {"type": "challenge", **offer.view()})
         return {"challenge": offer.number}
 
     async def decline(self, guest: Guest, number: int) -> Message:
@@ -94,7 +94,7 @@ class Lobby:
         elif self.challenges.take(number):
             for person in (offer.account, offer.to):
                 if person and person.number != account.number:
-                    self.hall.tell_account(person.number, {"event": "declined", "number": number, "by": account.name})
+                    self.hall.tell_account(person.number, {"type": "declined", "number": number, "by": account.name})
         return {}
 
     async def _take(self, account: Account, offer: Offer, side: int | None) -> Message:
@@ -116,7 +116,7 @@ class Lobby:
             for offer in offers.by(account.number):
                 offers.take(offer.number)
                 if offer.to:
-                    gone = {"event": "declined", "number": offer.number, "by": account.name}
+                    gone = {"type": "declined", "number": offer.number, "by": account.name}
                     self.hall.tell_account(offer.to.number, gone)
 
     def decline_all(self, account: Account, other: Account) -> None:
@@ -124,7 +124,7 @@ class Lobby:
         for offer in self.challenges.by(account.number):
             if offer.to == other:
                 self.challenges.take(offer.number)
-                gone = {"event": "declined", "number": offer.number, "by": other.name}
+                gone = {"type": "declined", "number": offer.number, "by": other.name}
                 self.hall.tell_account(account.number, gone)
 
     def _can_meet(self, account: Account, offer: Offer) -> bool:
@@ -160,7 +160,7 @@ class Lobby:
     def tell(self) -> None:
         """Tell those who are curious what is new."""
         if self._news:
-            self._news, message = False, Telling(event="lobby", **self.view())
+            self._news, message = False, Telling(type="lobby", **self.view())
             for guest in [each for each in self.hall.guests if each.curious]:
                 guest.send(message)
 

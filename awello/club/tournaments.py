@@ -170,7 +170,7 @@ class Tournaments:
     def _announce(self) -> None:
         """Tell those who look round in the club which tournaments have changed, not oftener than there are looks."""
         if self._changed and self.hall.now() >= self._announced + LOOK:
-            message = {"event": "tournaments", "changed": sorted(self._changed)}
+            message = {"type": "tournaments", "changed": sorted(self._changed)}
             self._changed, self._announced = set(), self.hall.now()
             for guest in [each for each in self.hall.guests if each.curious]:
                 guest.send(message)

@@ -4,7 +4,7 @@ Positions that mirror or turn into each other are one, whatever the order of the
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -36,11 +36,6 @@ def opening_at(position: Position) -> Opening | None:
 def opening_called(english: str | None) -> Opening | None:
     """The opening of an English name."""
     return _by_name().get(english) if english else None
-
-
-def names_of(opening: Opening | None) -> dict[str, str] | None:
-    """The names of an opening by language, for machines."""
-    return asdict(opening) if opening else None
 
 
 @cache

@@ -113,9 +113,9 @@ class Bot:
         self.asked.clear()  # the club sends every game again, and with it what is to be done
         async for text in socket:
             message: Message = json.loads(text)
-            event = message.get("event")
+            event = None if "id" in message else message["type"]
             if event == "ping":
-                await socket.send(json.dumps({"do": "pong", "number": message["number"]}))
+                await socket.send(json.dumps({"type": "pong", "number": message["number"]}))
             elif event == "welcome":
                 self.name = message["name"]
                 self.tell(f"{self.spec} is in the club as {self.name}")
@@ -123,8 +123,8 @@ class Bot:
                     await self._ask("join", tournament=self.manners.tournament)
                 await self._seek()
             elif event == "challenge":
-                do = "accept" if self.manners.accepts(message, len(self.players)) else "decline"
-                await self._ask(do, number=message["number"])
+                answer = "accept" if self.manners.accepts(message, len(self.players)) else "decline"
+                await self._ask(answer, number=message["number"])
             elif event == "game":
                 await self._look(message)
             elif event == "tournament":
@@ -139,7 +139,7 @@ class Bot:
     def _hear_answer(self, answer: Message) -> None:
         """Send again later what the club could not take now."""
         asked = self.asked.pop(answer["id"], None)
-        if answer["ok"]:
+        if answer["type"] != "error":
             return
         self.tell(f"the club refused: {answer['message']}")
         if answer["id"] == self.seeking:
@@ -179,9 +179,9 @@ class Bot:
             self.heard[news["tournament"]] = said
             self.tell(said)
 
-    async def _ask(self, do: str, **fields: Any) -> int:
+    async def _ask(self, type: str, **fields: Any) -> int:
         number = next(self.numbers)
-        await self._send({"id": number, "do": do, **fields})
+        await self._send({"id": number, "type": type, **fields})
         return number
 
     async def _send(self, message: Message) -> None:

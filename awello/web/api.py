@@ -1,33 +1,29 @@
 """The API: questions about positions, players and games, each with one answer."""
 
 from dataclasses import MISSING, fields
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel
 
 from awello import __version__
-from awello.errors import AwelloError
 from awello.players.player import registry
-from awello.players.spec import parse_spec
-from awello.record import Record
 from awello.rules.game import Game
-from awello.web.clubhouse import AnyHouse
-from awello.web.guest_players import ELSEWHERE, check_spec, may_set
+from awello.schemas import AnalysisJson, ChoiceJson, GameJson, LineJson, RecognisedJson, ReviewJson, RulesJson
+from awello.web.guest_players import ELSEWHERE, may_set
 from awello.web.jobs import answers_to, call, call_for_json
 from awello.web.messages import Analyse, Choose, Line, Review, Text, Views
 from awello.web.page_tasks import draw_position, read_text, view_line
-from awello.web.tasks import AnalyseTask, ChooseTask, ReviewTask
-from awello.web.thinkers import Thinkers
+from awello.web.tasks import Answer, EngineTask, ReviewTask
 
 ABOUT = """
 A game that goes on is never kept here: each question says where it began and which moves were played.  Moves have
 their usual names, `f5` or `C`, and `pass`.  Values are discs or seeds by which the mover will win, below zero if they
 lose.  What goes wrong is answered with a code and a line that says what.
 
-`/api/live` is a WebSocket for answers that grow: send `{"id": 1, "do": "analyse", ...}` (or `choose`, `review`) with
-the fields of the request of the same name, and `{"id": 1, "do": "stop"}` to end it; every answer carries the id.
+`/api/live` is a WebSocket for answers that grow: send `{"id": 1, "type": "analyse", ...}` (or `choose`, `review`) with
+the fields of the request of the same name, and `{"id": 1, "type": "stop"}` to end it; every answer carries the id.
 """
 
 
@@ -54,15 +50,6 @@ router = APIRouter(prefix="/api")
 Json = dict[str, Any]
 
 
-def thinkers_of(request: Request) -> Thinkers:
-    """Who thinks for this server."""
-    thinkers: Thinkers = request.app.state.thinkers
-    return thinkers
-
-
-Thinking = Annotated[Thinkers, Depends(thinkers_of)]
-
-
 @router.get("/health", summary="Whether the server is well")
 async def health(request: Request) -> Json:
     """The version that answers, and whether there is a club."""
@@ -70,19 +57,9 @@ async def health(request: Request) -> Json:
 
 
 @router.get("/rules", summary="The games and their rules")
-async def rules() -> list[Json]:
+async def rules() -> list[RulesJson]:
     """Every game: sizes of Othello, variants of Awalé."""
-    return [
-        {
-            "name": str(game),
-            "family": game.family,
-            "size": game.size,
-            "variant": game.variant,
-            "sides": game.sides,
-            "points": game.points,
-        }
-        for game in Game
-    ]
+    return [RulesJson.of(game) for game in Game]
 
 
 @router.get("/players", summary="Who can play")
@@ -103,41 +80,38 @@ async def players() -> list[Json]:
     ]
 
 
-@router.post("/line", summary="The positions of a game", response_model=Json)
+@router.post("/line", summary="The positions of a game", response_model=LineJson)
 async def line(request: Views, client: Request) -> Response:
     """The board after each move from `since` on, what each legal move would do, and the name of its opening, if any."""
     return await call_for_json(client, view_line, request.record(), request.since)
 
 
-@router.post("/choose", summary="A player's move")
-async def choose(request: Choose, thinkers: Thinking, client: Request, house: AnyHouse) -> Json:
-    """The move that a player chooses in the last position, and the seconds it took."""
-    record = _going_on(request)
-    house.refuse_analysis(record)
-    check_spec(parse_spec(request.player))
-    task = ChooseTask(record, request.player, request.clock, request.seed)
-    return _without_kind((await answers_to(task, thinkers, client))[-1])
+@router.post("/choose", summary="A player's move", response_model=ChoiceJson)
+async def choose(request: Choose, client: Request) -> Any:
+    """The move that a player chooses in the last position, the seconds it took, and the position after it."""
+    return (await _search(request.task(), client))[-1]
 
 
-@router.post("/analyse", summary="What a position is worth")
-async def analyse(request: Analyse, thinkers: Thinking, client: Request, house: AnyHouse) -> Json:
+@router.post("/analyse", summary="What a position is worth", response_model=AnalysisJson)
+async def analyse(request: Analyse, client: Request) -> Any:
     """The value of each legal move of the last position, and the best line."""
-    task = AnalyseTask(_going_on(request), request.seconds)
-    house.refuse_analysis(task.record)
-    return _without_kind((await answers_to(task, thinkers, client))[-1])
+    return (await _search(request.task(), client))[-1]
 
 
-@router.post("/review", summary="A game judged move by move")
-async def review(request: Review, thinkers: Thinking, client: Request, house: AnyHouse) -> Json:
+@router.post("/review", summary="A game judged move by move", response_model=ReviewJson)
+async def review(request: Review, client: Request) -> Any:
     """What each move was worth, what it lost, and what would have been best; and how well either side played."""
-    task = ReviewTask(request.record(), request.seconds)
-    house.refuse_analysis(task.record, whole=True)
-    answers = await answers_to(task, thinkers, client)
-    *moves, summary = map(_without_kind, answers)
-    return {"moves": moves[::-1], **summary}
+    task = request.task()
+    *moves, summary = await _search(task, client)
+    return {"game": GameJson.of(task.record), "moves": moves[::-1], "sides": summary["sides"], "complete": True}
 
 
-@router.post("/read", summary="Recognise a text", response_model=Json)
+async def _search(task: EngineTask, client: Request) -> list[Answer]:
+    client.app.state.clubhouse.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
+    return await answers_to(task, client.app.state.thinkers, client)
+
+
+@router.post("/read", summary="Recognise a text", response_model=RecognisedJson)
 async def read(request: Text, client: Request) -> Response:
     """The game or position of a transcript, an OBF board, an Awalé diagram or moves, or a page that holds one.
 
@@ -156,15 +130,3 @@ async def read(request: Text, client: Request) -> Response:
 async def picture(request: Line, client: Request) -> Response:
     """The last position as an SVG picture."""
     return Response(await call(client, draw_position, request.record().final), media_type="image/svg+xml")
-
-
-def _going_on(request: Line) -> Record:
-    """The game so far, which must not be over."""
-    record = request.record()
-    if record.final.over:
-        raise AwelloError("the game is over: there is nothing to think about")
-    return record
-
-
-def _without_kind(answer: Json) -> Json:
-    return {key: value for key, value in answer.items() if key != "kind"}

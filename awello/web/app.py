@@ -16,11 +16,12 @@ from awello.web import api, club_tournaments, exchange, games, laboratory, membe
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
 from awello.web.complaints import complaint
+from awello.web.connection import POLICY_VIOLATION
 from awello.web.contests import Busy, Contests, Missing
 from awello.web.door import COSTS, OWN, Door, Refusal
+from awello.web.engine_connection import serve_engine
 from awello.web.files import Files
 from awello.web.limits import Buckets, Turnstile
-from awello.web.live import POLICY_VIOLATION, live
 from awello.web.metrics import show_metrics
 from awello.web.process import work_for_page
 from awello.web.thinkers import Thinkers
@@ -91,16 +92,16 @@ def create_app(
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
-        await live(socket, app.state.thinkers, costs, channels, app.state.clubhouse)
+        await serve_engine(socket, app.state.thinkers, costs, channels, app.state.clubhouse)
 
     @app.websocket("/api/club/live")
     async def club_channel(socket: WebSocket) -> None:
         if club is None:
             await socket.close(POLICY_VIOLATION, "this server has no club: start it with --club")
             return
-        from awello.web.club_channel import attend
+        from awello.web.club_connection import serve_club
 
-        await attend(socket, app.state.clubhouse, costs)
+        await serve_club(socket, app.state.clubhouse, costs)
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:

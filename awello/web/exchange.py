@@ -21,7 +21,7 @@ from awello.archive.importer import Report, import_games
 from awello.errors import AwelloError, NotationError
 from awello.formats.files import find_format
 from awello.formats.wthor import Names, parse_names
-from awello.web.complaints import one_line
+from awello.schemas import ImportJson
 from awello.web.door import FILES, OWN, Refusal, address_of, network_of_client
 from awello.web.games import Keeping, Played, Sought
 from awello.web.jobs import call
@@ -42,23 +42,10 @@ BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"t
 
 
 # ---- what is said ---------------------------------------------------------------------------------------------------
-class FileReport(BaseModel):
-    """What a file held and what became of it."""
-
-    name: str
-    format: str = Field(description="`names` for WTHOR's players and events, `unknown` for what holds no games")
-    games: int
-    new: int = Field(description="Those that no earlier import of the same file brought")
-    repeated: int = Field(description="Those with the moves of another game that is older in the archive")
-    unfinished: int
-    damaged: int = Field(description="How many places could not be read")
-    damage: list[str] = Field(description=f"The first {SHOWN} of them")
-
-
 class Imported(BaseModel):
     """What became of files."""
 
-    files: list[FileReport]
+    files: list[ImportJson]
 
 
 class GamesFile(Sought):
@@ -103,7 +90,7 @@ async def bring_in(
     files = _split(await request.body(), name, size)
     async with archivist.importing:
         reports = await archivist.ask(lambda archive: _import(archive, files))
-    return {"files": [_report(report) for report in reports]}
+    return {"files": [ImportJson.of(report, SHOWN) for report in reports]}
 
 
 def _split(body: bytes, names: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, bytes]]:
@@ -125,19 +112,6 @@ def _names(name: str, content: bytes) -> Names:
         return parse_names(content)
     except NotationError as error:
         raise NotationError(f"{name}: {error}") from None
-
-
-def _report(report: Report) -> dict[str, Any]:
-    return {
-        "name": report.source.name,
-        "format": report.source.format,
-        "games": report.games,
-        "new": report.games - report.before,
-        "repeated": report.repeated,
-        "unfinished": report.unfinished,
-        "damaged": len(report.damage),
-        "damage": [one_line(str(error)) for error in report.damage[:SHOWN]],
-    }
 
 
 # ---- out ------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ async def answers_to(task: Task, pool: Thinkers, client: Request) -> list[Answer
     async def collect() -> list[Answer]:
         async with aclosing(pool.think(task, network_of_client(client))) as answers:
             found = [answer async for answer in answers]
-        if found[-1]["kind"] == "error":
+        if found[-1]["type"] == "error":
             code = found[-1]["code"]
             raise Refusal(503 if code in OVERLOADED else 400, code, found[-1]["message"])
         return found[:-1]

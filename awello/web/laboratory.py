@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field
 
 from awello.errors import AwelloError
 from awello.players.spec import parse_spec
+from awello.schemas import RoundsJson, StandingJson
 from awello.web.clubhouse import AnyHouse
 from awello.web.contests import Contests, Plan, State, view_contest
 from awello.web.door import OWN, Refusal, address_of, network_of_client
-from awello.web.guest_players import check_spec
 from awello.web.jobs import call_for_json
 from awello.web.messages import GameName, Tree
 from awello.web.page_tasks import draw_search
@@ -41,31 +41,7 @@ class Summary(BaseModel):
     seconds_left: float | None = Field(description="A guess, while it runs")
 
 
-class Rounds(BaseModel):
-    """Rounds by their outcome."""
-
-    won: int
-    drawn: int
-    lost: int
-
-
-class Standing(BaseModel):
-    """What a bot has achieved."""
-
-    bot: str
-    points: int
-    rounds: Rounds
-    games: int
-    mean_score: float
-    elo: float
-    elo_margin: float
-    forfeits: dict[str, int] = Field(description="Games forfeited, by reason")
-    messages: dict[str, str] = Field(description="What was said the first time, by reason")
-    mean_ms: float
-    worst_ms: float
-
-
-class Pair(Rounds):
+class Pair(RoundsJson):
     """Rounds of two bots, from the view of the first."""
 
     first: str
@@ -88,7 +64,7 @@ class PlayedGame(BaseModel):
 class View(Summary):
     """All that is known of a contest."""
 
-    standings: list[Standing] = Field(description="The best first")
+    standings: list[StandingJson] = Field(description="The best first")
     pairs: list[Pair]
     games: list[PlayedGame] = Field(description="In the order of play, those after `since`")
 
@@ -178,7 +154,7 @@ async def draw(asked: Tree, client: Request, house: AnyHouse) -> Response:
 
     Of a tree that is too large to be drawn the lower plies are left out.
     """
-    spec = check_spec(parse_spec(asked.search))
+    spec = parse_spec(asked.search)
     if spec.limit and (spec.limit.depth or 0) > MOST_PLIES:
         raise AwelloError(f"a tree of {spec.limit.depth} plies is too large here: choose at most {MOST_PLIES}")
     record = asked.record()

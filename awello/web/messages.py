@@ -5,24 +5,40 @@ so a restart loses nothing, and two pages cannot disturb each other.
 """
 
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from awello.errors import AwelloError
 from awello.limits import Clock
+from awello.players.spec import parse_spec
 from awello.position import Position, parse_position
 from awello.record import Record, replay
 from awello.rules.game import PASS, Game
+from awello.schemas import GameName as GameName
+from awello.web.guest_players import check_spec
+from awello.web.tasks import AnalyseTask, ChooseTask, ReviewTask
 
 LONGEST_GAME = 2000  # moves
 ILLEGAL = 64  # the number of a move that no game has
 LONGEST_TEXT = 1 << 16  # letters of a text that is pasted
 MOST_SECONDS = 60.0  # for one move or one analysis
 
-GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
 MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass)$")]
 SpecText = Annotated[str, StringConstraints(min_length=1, max_length=120)]
+
+
+def _check_spec(text: str) -> str:
+    """The same text; an error says why guests cannot name this player."""
+    try:
+        check_spec(parse_spec(text))
+    except AwelloError as error:
+        raise PydanticCustomError("player", "{error}", {"error": str(error)}) from None
+    return text
+
+
+PlayerSpec = Annotated[SpecText, AfterValidator(_check_spec)]
 
 
 @cache
@@ -77,25 +93,33 @@ class Analyse(Line):
 
     seconds: float = Field(default=5.0, gt=0, le=MOST_SECONDS)
 
+    def task(self) -> AnalyseTask:
+        """The task for an engine process."""
+        return AnalyseTask(self.record(), self.seconds)
+
 
 class Choose(Line):
     """Whom to ask for a move."""
 
-    player: SpecText = Field(description="A player spec", examples=["champion@level=4"])
+    player: PlayerSpec = Field(description="A player spec", examples=["champion@level=4"])
     seconds: float | None = Field(default=None, ge=0, le=86400, description="Left on the player's clock")
     increment: float = Field(default=0.0, ge=0, le=3600, description="Seconds added after each move")
     seed: int = Field(default=0, ge=0, lt=1 << 32, description="The same seed gives the same choice")
 
-    @property
-    def clock(self) -> Clock:
-        """The player's clock."""
-        return Clock() if self.seconds is None else Clock(self.seconds, self.increment)
+    def task(self) -> ChooseTask:
+        """The task for an engine process."""
+        clock = Clock() if self.seconds is None else Clock(self.seconds, self.increment)
+        return ChooseTask(self.record(), self.player, clock, self.seed)
 
 
 class Review(Line):
     """How carefully to look at a whole game."""
 
     seconds: float = Field(default=0.5, gt=0, le=10, description="For each move")
+
+    def task(self) -> ReviewTask:
+        """The task for an engine process."""
+        return ReviewTask(self.record(), self.seconds)
 
 
 class Text(Message):
@@ -108,4 +132,4 @@ class Text(Message):
 class Tree(Line):
     """Which search to draw."""
 
-    search: SpecText = Field(default="alphabeta@2", description="minimax, alphabeta ...", examples=["alphabeta@2"])
+    search: PlayerSpec = Field(default="alphabeta@2", description="minimax, alphabeta ...", examples=["alphabeta@2"])

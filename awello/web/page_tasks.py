@@ -4,49 +4,32 @@ Each function takes and gives what can be pickled; answers are JSON already, so 
 """
 
 import json
-from typing import Any
 
 from awello.drawing import draw_svg
 from awello.formats.files import find_format, read_games
 from awello.formats.recognise import recognise
-from awello.formats.transcript import format_transcript
 from awello.lab.trees import describe_tree, draw_tree_svg
 from awello.players.spec import Spec
 from awello.players.tree import search_position
-from awello.position import Position, format_position
+from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
+from awello.schemas import LineJson, RecognisedJson
 from awello.search.tree import Node
-from awello.web.views import view_record
 
 MOST_NODES = 3000  # of a tree that are drawn; lower plies are left out
 
 
-def encode(answer: Any) -> bytes:
-    """An answer as it is sent."""
-    return json.dumps(answer, separators=(",", ":"), allow_nan=False).encode()
-
-
 def view_line(record: Record, since: int) -> bytes:
     """The positions of a game from a ply on, and its transcript."""
-    return encode({"views": view_record(record, since), "transcript": format_transcript(record)})
+    return LineJson.of(record, since).model_dump_json().encode()
 
 
 def read_text(text: str, game: Game | None) -> bytes:
     """The game or position that a text holds."""
     found = recognise(text, game)
-    record = found.record
-    moves = [position.format_move(move) for position, move in zip(record.positions(), record.moves, strict=False)]
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
-    return encode(
-        {
-            "kind": found.kind,
-            "games": max(1, games),
-            "game": str(record.start.game),
-            "start": None if record.start == Position.start(record.start.game) else format_position(record.start),
-            "moves": moves,
-        }
-    )
+    return RecognisedJson.of(found.record, kind=found.kind, games=max(1, games)).model_dump_json().encode()
 
 
 def draw_position(position: Position) -> bytes:
@@ -63,7 +46,7 @@ def draw_search(spec: Spec, position: Position, most_plies: int) -> bytes:
     """The tree of a search: as many of its plies as a picture of a reasonable size can show."""
     tree = search_position(spec, position)
     plies = next(plies for plies in range(most_plies, -1, -1) if _count(tree.root, plies) <= MOST_NODES or not plies)
-    return encode({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree)})
+    return json.dumps({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree)}).encode()
 
 
 def _count(node: Node, plies: int) -> int:

@@ -17,9 +17,11 @@ from queue import SimpleQueue
 from time import perf_counter
 from typing import Any, BinaryIO
 
+from pydantic import BaseModel
+
 from awello.analysis import Analysis
 from awello.engine.engine import Engine
-from awello.engine.review import Judgement, Summary, review, summarise
+from awello.engine.review import Judgement, review
 from awello.errors import AwelloError, ConfigError, IllegalMoveError, SpecError
 from awello.kernel import kernel_modules
 from awello.limits import Clock, Limit
@@ -28,6 +30,7 @@ from awello.players.player import Choice, Player, Resignation
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
+from awello.schemas import AnalysisJson, ChoiceJson, JudgementJson, margin, round_value, summarise_side
 from awello.web.complaints import complaint, one_line
 from awello.web.guest_players import guest_player
 
@@ -35,7 +38,7 @@ ENGINES, HASH = 2, 64  # how many engines a process keeps, and the MiB of each o
 SIZE = 4  # bytes that say how long a message between processes is
 
 Answer = dict[str, Any]
-DONE: Answer = {"kind": "done"}
+DONE: Answer = {"type": "done"}
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,12 @@ class Paused(Exception):
 # --- answers ----------------------------------------------------------------------------------------------------------
 def failure(code: str, message: str) -> Answer:
     """An answer that says what went wrong, in one line."""
-    return {"kind": "error", "code": code, "message": one_line(message)}
+    return {"type": "error", "code": code, "message": one_line(message)}
+
+
+def _tell(type: str, content: BaseModel) -> Answer:
+    """An answer of a type."""
+    return {"type": type, **content.model_dump()}
 
 
 def answer_at_once(task: Task) -> list[Answer]:
@@ -113,89 +121,15 @@ def answer_at_once(task: Task) -> list[Answer]:
     if task.record.final.over:
         return [failure("over", "the game is over: there is nothing to think about")]
     if isinstance(task, ChooseTask) and task.record.final.legal_moves() == (PASS,):
-        return [_describe_choice(task.record.final, Choice(PASS), 0.0, None), DONE]
+        return [_tell("choice", ChoiceJson.of(task.record.final, PASS, None, 0.0, None)), DONE]
     return []
-
-
-def margin(position: Position, value: float) -> float:
-    """By how much the mover will win, from what is still to be won: seeds that were taken count too."""
-    return _rounded(position.lead + value)
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), 2) + 0.0  # + 0.0: there is no minus zero
-
-
-def _names(position: Position, line: tuple[int, ...]) -> list[str]:
-    """The names of the moves of a line, as far as they are legal."""
-    names = []
-    for move in line:
-        if move not in position.legal_moves():
-            break
-        names.append(position.format_move(move))
-        position = position.after(move)
-    return names
-
-
-def _describe_choice(position: Position, choice: Choice, seconds: float, value: float | None) -> Answer:
-    found = choice.analysis
-    line = found.line if found and found.line[:1] == (choice.move,) else (choice.move,)
-    return {
-        "kind": "choice",
-        "move": position.format_move(choice.move),
-        "seconds": round(seconds, 3),
-        "value": value,
-        "exact": bool(found and found.exact),
-        "depth": int(found.depth) if found else None,
-        "nodes": int(found.nodes) if found else None,
-        "line": _names(position, line),
-    }
 
 
 def _value(player: Player, position: Position, found: Analysis | None) -> float | None:
     """A player's value as a margin, if it is one: only the champion estimates in discs or seeds."""
     if found is None or not (found.exact or (isinstance(player, Champion) and not player.heuristic)):
         return None
-    return margin(position, found.value) if isinstance(player, Champion) else _rounded(found.value)
-
-
-def _describe_analysis(position: Position, found: Analysis) -> Answer:
-    best_first = sorted(found.candidates, key=lambda candidate: -candidate[1])
-    return {
-        "kind": "analysis",
-        "depth": found.depth,
-        "exact": found.exact,
-        "value": margin(position, found.value),
-        "nodes": found.nodes,
-        "seconds": round(found.seconds, 3),
-        "certainty": found.certainty,
-        "moves": [
-            {"move": position.format_move(move), "value": margin(position, value), "exact": move in found.exact_moves}
-            for move, value in best_first
-        ],
-        "line": _names(position, found.line),
-    }
-
-
-def _describe_judgement(judgement: Judgement) -> Answer:
-    position = judgement.position
-    return {
-        "kind": "judgement",
-        "ply": judgement.ply,
-        "side": position.side,
-        "move": position.format_move(judgement.move),
-        "value": _rounded(judgement.value),
-        "best": position.format_move(judgement.best_move),
-        "best_value": _rounded(judgement.best_value),
-        "loss": _rounded(judgement.loss),
-        "exact": judgement.exact,
-        "line": judgement.line_names(),
-        "mark": judgement.mark,
-    }
-
-
-def _describe_side(summary: Summary) -> Answer:
-    return {**asdict(summary), "mean_loss": _rounded(summary.mean_loss), "accuracy": _rounded(summary.accuracy)}
+    return margin(position, found.value) if isinstance(player, Champion) else round_value(found.value)
 
 
 # --- thinking ---------------------------------------------------------------------------------------------------------
@@ -217,7 +151,7 @@ class Mind:
             case ReviewTask():
                 yield from self._review(task, progress)
             case CallTask():
-                yield {"kind": "result", "value": task.function(*task.given)}
+                yield {"type": "result", "value": task.function(*task.given)}
 
     def stop(self) -> None:
         """End what is thought about: a stop that comes before a search begins is seen after its first answer."""
@@ -264,7 +198,7 @@ class Mind:
                 raise IllegalMoveError("it must choose a Choice of a number")
             position.play(choice.move)
             value = _value(player, position, choice.analysis)
-            return _describe_choice(position, choice, seconds, value)
+            return _tell("choice", ChoiceJson.of(position, choice.move, choice.analysis, seconds, value))
         except Resignation:
             return failure("player", f"{task.spec} gives the game up")
         except IllegalMoveError as error:
@@ -282,7 +216,7 @@ class Mind:
         for found in self.search(
             progress.searches[0], position, Limit(seconds=task.seconds), len(position.legal_moves())
         ):
-            yield _describe_analysis(position, found)
+            yield _tell("analysis", AnalysisJson.of(position, found))
 
     def _review(self, task: ReviewTask, progress: Progress) -> Iterator[Answer]:
         judged: list[Judgement] = []
@@ -290,8 +224,8 @@ class Mind:
             judged.append(judgement)
             if len(judged) > progress.told:
                 progress.told = len(judged)
-                yield _describe_judgement(judgement)
-        yield {"kind": "summary", "sides": [_describe_side(summarise(judged, side)) for side in (0, 1)]}
+                yield _tell("judgement", JudgementJson.of(judgement))
+        yield {"type": "summary", "sides": [asdict(summarise_side(judged, side)) for side in (0, 1)]}
 
 
 @dataclass
@@ -358,7 +292,7 @@ def _work(mind: Mind, task: Task, progress: Progress) -> Iterator[tuple[str, Any
     """What to say about a task: answers, then that it is paused or its last answer; if all is lost, a last word."""
     try:
         for answer in mind.think(task, progress):
-            if answer["kind"] == "error":
+            if answer["type"] == "error":
                 yield "ended", answer
                 return
             yield "answer", answer

@@ -82,7 +82,7 @@ class Job:
 
     def post(self, answer: Answer) -> None:
         """Give an answer; an analysis replaces an older one that nobody has fetched."""
-        if answer["kind"] == "analysis" and self.answers and self.answers[-1]["kind"] == "analysis":
+        if answer["type"] == "analysis" and self.answers and self.answers[-1]["type"] == "analysis":
             self.answers.pop()
         self.answers.append(answer)
         self.news.set()
@@ -249,9 +249,9 @@ class Thinkers:
             while True:
                 answer = await job.fetch()
                 yield answer
-                if answer["kind"] in ("done", "error"):
+                if answer["type"] in ("done", "error"):
                     return
-                if answer["kind"] == "analysis":
+                if answer["type"] == "analysis":
                     await asyncio.sleep(PACE)
         finally:
             self._abandon(job)

@@ -92,6 +92,7 @@ interface MoveListConfig { tree: TreeNode; at: string; family: Family }
 interface GraphConfig { points: Point[]; at: number; length: number; most: number; sides: string[]; unit: string }
 
 // ---- messages of the server
+interface Rules { name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number }
 interface Effect { flips: string[]; sown: string[]; captured: [pit: string, seeds: number][] }
 interface OthelloPosition { size: number; cells: string }
 interface AwalePosition { pits: number[]; taken: number[] }

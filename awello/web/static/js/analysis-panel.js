@@ -10,7 +10,6 @@ import { changed, set, state } from "./store.js";
 import { currentLanguage, signed, t } from "./words.js";
 
 const SECONDS = [2, 5, 10, 30, 60];
-const GOOD = { othello: 2, awale: 1 }; // a loss below this is as good as none
 
 /** @param {number} number */
 const compact = (number) => number.toLocaleString(currentLanguage(), { notation: "compact", maximumSignificantDigits: 2 });
@@ -161,7 +160,7 @@ export class AnalysisPanel {
 
   /** @param {Game} game @param {Trial} given */
   trialBox(game, { node, tried, loss }) {
-    const good = loss !== null && loss < GOOD[game.family];
+    const good = loss !== null && loss < game.rules.inaccuracy;
     const key = tried === null ? "trial.ask" : loss === null ? "trial.judging" : good ? "trial.right" : "trial.wrong";
     return h("div", { class: `trial ${good ? "good" : ""}`, role: "status" },
       h("p", {}, t(key, { move: tried, loss: loss === null ? "" : signed(-loss, 1), side: sideName(game.family, node.parent?.view.side ?? 0) })),

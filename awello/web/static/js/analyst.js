@@ -5,7 +5,7 @@ import { Node } from "./game.js";
 
 /** Events: "change". */
 export class Analyst extends EventTarget {
-  /** @param {import("./server.js").Live} live */
+  /** @param {import("./server.js").Connection} live */
   constructor(live) {
     super();
     this.live = live;
@@ -33,10 +33,10 @@ export class Analyst extends EventTarget {
   ask(game, node, seconds) {
     this.running = true;
     this.problem = "";
-    this.stop = this.live.ask("analyse", { ...game.question(node), seconds }, (answer) => {
-      if (answer.kind === "analysis") keep(node, answer);
-      if (answer.kind === "error") this.problem = answer.message;
-      if (answer.kind === "done" || answer.kind === "error") this.finish(node, answer.kind === "done" ? seconds : 0);
+    this.stop = this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
+      if (answer.type === "analysis") keep(node, answer);
+      if (answer.type === "error") this.problem = answer.message;
+      if (answer.type === "done" || answer.type === "error") this.finish(node, answer.type === "done" ? seconds : 0);
       this.dispatchEvent(new Event("change"));
     });
   }
@@ -64,10 +64,10 @@ export class Analyst extends EventTarget {
    */
   once(game, node, seconds) {
     return new Promise((resolve, reject) => {
-      this.live.ask("analyse", { ...game.question(node), seconds }, (answer) => {
-        if (answer.kind === "analysis") keep(node, answer);
-        if (answer.kind === "error") reject(answer);
-        if (answer.kind === "done") resolve(node.analysis);
+      this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
+        if (answer.type === "analysis") keep(node, answer);
+        if (answer.type === "error") reject(answer);
+        if (answer.type === "done") resolve(node.analysis);
       });
     });
   }

@@ -1,6 +1,6 @@
 /** The games of the archive: found by who played them, when, what and how they ended, and opened on the board. */
 import { h, row, select } from "./dom.js";
-import { FAMILY } from "./game.js";
+import { GAMES } from "./game.js";
 import { gameChoices, sideName } from "./game-words.js";
 import { openArchived } from "./import-dialog.js";
 import { problemWords } from "./notices.js";
@@ -119,7 +119,7 @@ export class ArchiveList {
   /** @param {ArchivedGame} found */
   item(found) {
     const { number, game, players, winner, date, event, opening } = found;
-    const family = FAMILY[game];
+    const family = GAMES[game].family;
     /** @param {number} place */
     const side = (place) => h("span", { class: winner === place ? "archive-side is-winner" : "archive-side" }, players[place] ?? sideName(family, place));
     const facts = [number, t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");

@@ -1,5 +1,5 @@
 /** How the club's things are called. */
-import { FAMILY } from "./game.js";
+import { GAMES } from "./game.js";
 import { problemWords } from "./notices.js";
 import { currentLanguage, LANGUAGES, signed, t } from "./words.js";
 
@@ -58,7 +58,7 @@ export function playerWords({ name, program, ...worth }) {
 }
 
 /** The name of a side. @param {string} kind @param {number} side */
-export const sideWords = (kind, side) => t(`side.${FAMILY[kind]}.${side}`);
+export const sideWords = (kind, side) => t(`side.${GAMES[kind].family}.${side}`);
 
 /** What a game did to a rating, such as "1500 → 1612 (+112)". @param {ClubPlayerState} given */
 export const changeWords = ({ rating, after }) => `${rating} → ${after} (${signed((after ?? rating) - rating)})`;

@@ -1,6 +1,5 @@
 /** The club as this page knows it: who we are, who is there, our games and offers; and what we ask for. */
 import { ClubBar } from "./club-bar.js";
-import { ClubChannel } from "./club-channel.js";
 import { ClubChat } from "./club-chat.js";
 import { ClubGame } from "./club-game.js";
 import { ClubTab } from "./club-tab.js";
@@ -9,7 +8,7 @@ import { boardElement, listen } from "./dom.js";
 import { Game } from "./game.js";
 import { note, say } from "./notices.js";
 import { useGame } from "./open-game.js";
-import { api } from "./server.js";
+import { api, Connection } from "./server.js";
 import { settings } from "./settings.js";
 import { changed, state as page } from "./store.js";
 import { inRatedGame } from "./table.js";
@@ -45,8 +44,8 @@ export class Club {
     /** @type {ReturnType<typeof setTimeout> | null} */
     this.timer = null; // until then
     this.away = false; // whether the club has not answered for a while
-    this.channel = new ClubChannel();
-    listen(this.channel, "news", (message) => this.hear(message));
+    this.channel = new Connection("/api/club/live");
+    listen(this.channel, "event", (message) => this.hear(message));
     this.channel.addEventListener("offline", () => this.noteAway());
     this.bar = new ClubBar(this);
     this.chat = new ClubChat(this);
@@ -102,19 +101,19 @@ export class Club {
   // ---- what we are told ---------------------------------------------------------------------------------------------
   /** @param {any} message */
   hear(message) {
-    const { event } = message;
-    if (event === "welcome") this.welcome(message);
-    else if (event === "lobby") this.lobby = message;
-    else if (event === "game") this.hearGame(message);
-    else if (event === "challenge") this.hearChallenge(message);
-    else if (event === "declined") this.hearDeclined(message);
-    else if (event === "rematch") this.hearRematch(message);
-    else if (event === "said") this.chat.hear(message);
-    else if (event === "tournament") this.hearTournament(message);
-    else if (event === "tournaments") this.tournamentsChanged();
-    else if (event === "opponent") this.hearOpponent(message);
-    else if (event === "warning") note(t(message.minutes ? "club.warning.wait" : "club.warning", message));
-    else if (event === "refused") note(clubProblem(message));
+    const { type } = message;
+    if (type === "welcome") this.welcome(message);
+    else if (type === "lobby") this.lobby = message;
+    else if (type === "game") this.hearGame(message);
+    else if (type === "challenge") this.hearChallenge(message);
+    else if (type === "declined") this.hearDeclined(message);
+    else if (type === "rematch") this.hearRematch(message);
+    else if (type === "said") this.chat.hear(message);
+    else if (type === "tournament") this.hearTournament(message);
+    else if (type === "tournaments") this.tournamentsChanged();
+    else if (type === "opponent") this.hearOpponent(message);
+    else if (type === "warning") note(t(message.minutes ? "club.warning.wait" : "club.warning", message));
+    else if (type === "refused") note(clubProblem(message));
     changed("club");
   }
 

@@ -1,15 +1,8 @@
 /** Setting up a position by hand. */
 import { indexOf } from "./effects.js";
+import { GAMES } from "./game.js";
 
 const PITS = "ABCDEFabcdef";
-const SEEDS = 48;
-/** @type {Record<string, Board>} */
-const START = {
-  othello: { size: 8, cells: "---------------------------OX------XO---------------------------" },
-  othello6: { size: 6, cells: "--------------OX----XO--------------" },
-  othello4: { size: 4, cells: "-----OX--XO-----" },
-};
-
 /** What a click can do: put down a black disc, a white one or none; add a seed or take one. @param {Board} board */
 export const pensOf = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
 
@@ -50,18 +43,20 @@ export class Editor {
   /** Seeds that are still to be put somewhere. */
   get inHand() {
     if ("cells" in this.board) return 0;
-    return SEEDS - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
+    return GAMES[this.game].points - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
   }
 
   /** An empty board. */
   clear() {
     if ("cells" in this.board) this.board = { ...this.board, cells: "-".repeat(this.board.size ** 2) };
-    else this.board = pitsOf(0);
+    else this.board = { pits: Array(12).fill(0), taken: [0, 0] };
   }
 
   /** The usual start. */
   reset() {
-    this.board = START[this.game] ?? pitsOf(4);
+    const { start } = GAMES[this.game];
+    const seeds = start.split("-").map(Number);
+    this.board = "cells" in this.board ? { ...this.board, cells: start.split(" ")[0] } : { pits: seeds.slice(0, 12), taken: seeds.slice(12, 14) };
     this.side = 0;
   }
 
@@ -71,6 +66,3 @@ export class Editor {
     return [...this.board.pits, ...this.board.taken, "SN"[this.side]].join("-");
   }
 }
-
-/** A board with so many seeds in each pit. @param {number} seeds @returns {AwalePosition} */
-const pitsOf = (seeds) => ({ pits: Array(12).fill(seeds), taken: [0, 0] });

@@ -1,5 +1,5 @@
 /** A game in words: players, results, openings and values; and what is said and heard while it is played. */
-import { FAMILY, PERSON } from "./game.js";
+import { GAMES, PERSON } from "./game.js";
 import { levelsOf } from "./levels.js";
 import { say } from "./notices.js";
 import { settings } from "./settings.js";
@@ -10,7 +10,7 @@ import { signed, t } from "./words.js";
 export const sideName = (family, side) => t(`side.${family}.${side}`);
 
 /** The games to choose from, by name. @returns {[value: string, words: string][]} */
-export const gameChoices = () => Object.keys(FAMILY).map((name) => [name, t(`game.${name}`)]);
+export const gameChoices = () => Object.keys(GAMES).map((name) => [name, t(`game.${name}`)]);
 
 /** A player as people call them. @param {string} seat @param {Family} family */
 export function playerName(seat, family) {

@@ -1,12 +1,15 @@
 /** A game as the page keeps it: a tree of moves, and the place where we are in it. */
+import { api } from "./server.js";
 
-/** @type {Record<string, Family>} */
-export const FAMILY = {
-  othello: "othello", othello6: "othello", othello4: "othello", abapa: "awale", tournament: "awale", romein: "awale",
-};
-/** @type {Record<string, number>} */
-export const POINTS = { othello: 64, othello6: 36, othello4: 16, abapa: 48, tournament: 48, romein: 48 };
 export const PERSON = "human";
+
+/** The games by their names, as the server tells them. @type {Record<string, Rules>} */
+export const GAMES = {};
+
+/** Ask the server for the games. */
+export async function loadGames() {
+  for (const rules of await api("GET", "/api/rules")) GAMES[rules.name] = rules;
+}
 
 let serial = 0;
 
@@ -103,8 +106,12 @@ export class Game {
     return Boolean(this.club && !this.club.over);
   }
 
+  get rules() {
+    return GAMES[this.game];
+  }
+
   get family() {
-    return FAMILY[this.game];
+    return this.rules.family;
   }
 
   /** The line from the start through the present position to the end of its branch. */

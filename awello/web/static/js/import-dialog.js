@@ -1,6 +1,6 @@
 /** Games that come from outside: pasted, dropped, from a file, from a link, from a contest, from the archive. */
 import { boardElement, elementOf } from "./dom.js";
-import { FAMILY, Game } from "./game.js";
+import { Game, GAMES } from "./game.js";
 import { parseLink } from "./link.js";
 import { complain, note } from "./notices.js";
 import { useGame } from "./open-game.js";
@@ -20,7 +20,7 @@ let latest = 0; // what was pasted last counts, whatever the server answers firs
 export async function importText(text, several = null) {
   const turn = ++latest;
   const link = /#(\w+)(\?\S*)?$/.exec(text.trim());
-  if (link && Object.hasOwn(FAMILY, link[1])) return importLink(link[0]);
+  if (link && Object.hasOwn(GAMES, link[1])) return importLink(link[0]);
   try {
     const found = await api("POST", "/api/read", { text });
     if (turn !== latest) return;

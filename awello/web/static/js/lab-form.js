@@ -1,8 +1,8 @@
 /** The form of a new contest: which game, which bots, how many rounds and how much time. */
 import { h } from "./dom.js";
+import { GAMES } from "./game.js";
 import { t } from "./words.js";
 
-const GAMES = ["othello", "othello6", "othello4", "abapa", "tournament", "romein"];
 const MOST_BOTS = 8;
 const NUMBERS = {
   rounds: { min: 1, max: 50, step: 1, value: 5 },
@@ -15,7 +15,7 @@ export class ContestForm {
   /** @param {{ game: string, players: string[] }} given @param {(plan: object) => void} start @param {any} [shown] */
   constructor({ game, players }, start, shown = {}) {
     this.bots = h("div", { class: "lab-bots" });
-    this.game = h("select", { class: "lab-input" }, GAMES.map((name) => h("option", { value: name }, t(`game.${name}`))));
+    this.game = h("select", { class: "lab-input" }, Object.keys(GAMES).map((name) => h("option", { value: name }, t(`game.${name}`))));
     this.game.value = shown.game ?? game;
     this.numbers = Object.fromEntries(Object.entries(NUMBERS).map(([name, range]) => [name, number(range, shown[name])]));
     this.adder = h("button", { type: "button", onclick: () => this.#add("", true) }, t("lab.add"));

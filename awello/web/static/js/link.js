@@ -4,7 +4,7 @@
  * Variations stand in parentheses behind the move they could have replaced, as in the notation of chess;
  * a star stands behind the move that is shown.  A pass is --.
  */
-import { FAMILY, Game, Node, PERSON } from "./game.js";
+import { GAMES, Game, Node, PERSON } from "./game.js";
 
 const LONGEST = 20000; // letters of a link that is read
 const LONGEST_CLOCK = 86400; // seconds, as the server has it
@@ -44,7 +44,7 @@ function formatMoves(node, at) {
 /** The game of a link, or null if it is none. @param {string} hash */
 export function parseLink(hash) {
   const [head, query = ""] = hash.replace(/^#/, "").split("?", 2);
-  if (!Object.hasOwn(FAMILY, head) || hash.length > LONGEST) return null;
+  if (!Object.hasOwn(GAMES, head) || hash.length > LONGEST) return null;
   const values = new URLSearchParams(query);
   const game = new Game({
     game: head,

@@ -1,5 +1,5 @@
 /** Games come on the board: new ones, those of links, and those that the browser goes back to; the address follows. */
-import { FAMILY, Game, PERSON } from "./game.js";
+import { Game, GAMES, PERSON } from "./game.js";
 import { playerName, sideName } from "./game-words.js";
 import { friendly } from "./levels.js";
 import { formatLink, parseLink } from "./link.js";
@@ -17,7 +17,7 @@ let link = ""; // the address as it was last written
 let coming = null; // the game that was last asked for
 
 /** The game last played here, by name. */
-export const usualGame = () => (Object.hasOwn(FAMILY, settings.game) ? settings.game : "othello");
+export const usualGame = () => (Object.hasOwn(GAMES, settings.game) ? settings.game : "othello");
 
 /**
  * Begin a game against a friendly program, or with the players of the game before.
@@ -26,8 +26,8 @@ export const usualGame = () => (Object.hasOwn(FAMILY, settings.game) ? settings.
  */
 export async function newGame(name, choices = {}) {
   const before = state.game;
-  const same = before?.chosen && FAMILY[before.game] === FAMILY[name];
-  const seats = same ? before.seats : [PERSON, friendly(FAMILY[name])];
+  const same = before?.chosen && before.family === GAMES[name].family;
+  const seats = same ? before.seats : [PERSON, friendly(GAMES[name].family)];
   if (await useGame(new Game({ game: name, seats, chosen: true, clock: before?.clock ?? null, ...choices }))) saveSetting("game", name);
 }
 

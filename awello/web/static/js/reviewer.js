@@ -7,7 +7,7 @@ export const MARKS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 
 /** Events: "change". */
 export class Reviewer extends EventTarget {
-  /** @param {import("./server.js").Live} live @param {import("./analyst.js").Analyst} analyst */
+  /** @param {import("./server.js").Connection} live @param {import("./analyst.js").Analyst} analyst */
   constructor(live, analyst) {
     super();
     /** @type {(() => void) | null} */
@@ -40,15 +40,15 @@ export class Reviewer extends EventTarget {
     this.forget();
     this.path = game.line;
     const end = this.path.at(-1);
-    this.stop = this.live.ask("review", { ...game.question(end), seconds: SECONDS }, (answer) => {
-      if (answer.kind === "judgement") {
+    this.stop = this.live.follow("review", { ...game.question(end), seconds: SECONDS }, (answer) => {
+      if (answer.type === "judgement") {
         this.path[answer.ply].judgement = answer;
         this.done = this.path.length - answer.ply; // the last move is judged first
-      } else if (answer.kind === "summary") {
+      } else if (answer.type === "summary") {
         this.sides = answer.sides;
       } else {
         this.stop = null;
-        this.problem = answer.kind === "error" ? answer.message : "";
+        this.problem = answer.type === "error" ? answer.message : "";
       }
       this.dispatchEvent(new Event("change"));
     });

@@ -6,7 +6,6 @@ import "./game-clock.js";
 import { actions } from "./actions.js";
 import { hintsOf } from "./analyst.js";
 import { boardElement, byId, h, redraw, reducedMotion } from "./dom.js";
-import { POINTS } from "./game.js";
 import { openingOf, playerName, resultWords, sideName, valuesOf, valueWords, winnerOf } from "./game-words.js";
 import { mayShowHints } from "./reviewer.js";
 import { reviewer } from "./services.js";
@@ -84,13 +83,10 @@ function drawClocks(game) {
     byId(side === bottom ? "clock-bottom" : "clock-top").config = {
       side, family, name: sideName(family, side), player: names?.[side] ?? playerName(seats[side], family),
       seconds: at.left ? at.left[side] : null, running: moving && clockRuns(), since: state.since, used: timeUsed(at, side), .../** @type {Partial<ClockConfig> | undefined} */ (club?.clock(side)),
-      holding: at.view.holdings[side], unit: unitOf(family), thinking: moving && state.thinking, winner: winnerOf(at) === side,
+      holding: at.view.holdings[side], unit: game.rules.unit, thinking: moving && state.thinking, winner: winnerOf(at) === side,
     };
   }
 }
-
-/** @param {Family} family */
-const unitOf = (family) => (family === "othello" ? "discs" : "seeds");
 
 /** @param {Game} game */
 function drawCaption(game) {
@@ -133,11 +129,11 @@ function drawBanner(game) {
 }
 
 /** @param {Game} game */
-function drawGraph({ game, family, line, at }) {
+function drawGraph({ rules, family, line, at }) {
   const points = line.map((node) => ({ ply: node.ply, ...valuesOf(node), side: node.parent?.view?.side ?? 0, name: node.move }));
   byId("graph").config = {
-    points, at: at.ply, length: family === "othello" ? POINTS[game] - 4 : 60, most: POINTS[game],
-    sides: [0, 1].map((side) => sideName(family, side)), unit: unitOf(family),
+    points, at: at.ply, length: family === "othello" ? rules.points - 4 : 60, most: rules.points,
+    sides: [0, 1].map((side) => sideName(family, side)), unit: rules.unit,
   };
 }
 

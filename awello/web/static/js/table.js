@@ -7,7 +7,7 @@ import { complain } from "./notices.js";
 import { loadLine } from "./positions.js";
 import { live, reviewer } from "./services.js";
 import { settings } from "./settings.js";
-import { set, state } from "./store.js";
+import { changed, set, state } from "./store.js";
 
 const PASS_AFTER = 900; // milliseconds in which a pass can be noticed
 const WATCHING = 700; // milliseconds between the moves of two programs
@@ -57,22 +57,27 @@ export async function play(move) {
   await make(move, game.programToMove ? null : seconds); // a move made for a program is only tried out
 }
 
-/** Make a move that is known to be legal. @param {string} move @param {number | null} seconds that it took, if they count */
-export async function make(move, seconds) {
+/**
+ * Make a move that is known to be legal.
+ * @param {string} move
+ * @param {number | null} seconds that it took, if they count
+ * @param {View | null} [view] the position after it, if the server has told it
+ */
+export async function make(move, seconds, view = null) {
   const { game } = state;
   const before = game.at;
   const running = clockIsOn();
   const known = before.children.some((child) => child.move === move);
   if (!game.root.children.length && !game.club) game.begun = Math.floor(Date.now() / 1000);
   const node = game.play(move);
-  node.view ??= predictMove(before.view, move);
+  node.view = view ?? node.view ?? predictMove(before.view, move);
   if (!known) {
     node.seconds = seconds;
     node.left = running && move !== "pass" ? spend(game, before, seconds ?? 0) : before.left;
   }
   announceMove(game, node);
   set({ game, since: performance.now(), ...IDLE });
-  if (node.view.provisional) await load(node);
+  if (node.view.provisional && !asksNext(node)) await load(node);
   if (game === state.game && game.at === node) arrive(true);
 }
 
@@ -85,6 +90,12 @@ async function load(node) {
   }
 }
 
+/** Whether a program is asked for the next move: its answer tells the position too. @param {GameNode} node */
+function asksNext({ children }) {
+  const { game, paused, waiting } = state;
+  return live.online && game.programToMove && !children.length && !game.live && !paused && !waiting;
+}
+
 /** A position is on the board: ask whoever has to move. @param {boolean} moved whether a move led here just now */
 export function arrive(moved) {
   const { game } = state;
@@ -92,7 +103,7 @@ export function arrive(moved) {
   rest();
   set({ game, since: performance.now(), ...IDLE });
   if (moved && at.over) announceEnd(game);
-  if (at.over || game.live || state.paused || state.waiting || !at.view || at.view.provisional) return;
+  if (at.over || game.live || state.paused || state.waiting || !at.view || (at.view.provisional && !asksNext(at))) return;
   if (at.children.length) {
     if (moved) repeatAnswer(at);
   } else if ("pass" in at.view.moves) later(PASS_AFTER, () => make("pass", 0));
@@ -123,20 +134,34 @@ function askProgram(wait) {
   const { side } = at.view;
   const clock = at.left && game.clock ? { seconds: Math.max(0, at.left[side]), increment: game.clock.increment } : {};
   const question = { ...game.question(), player: game.seats[side], seed: (game.seed + at.ply) % 2 ** 32, ...clock };
-  cancel = live.ask("choose", question, (/** @type {any} */ answer) => {
-    if (answer.kind === "error") return failed(answer);
-    if (answer.kind !== "choice") return;
+  cancel = live.follow("choose", question, (/** @type {any} */ answer) => {
+    if (answer.type === "position") learn(at, answer);
+    if (answer.type === "error") failed(answer);
+    if (answer.type !== "choice" || state.answered || game.at !== at) return; // a broken connection may tell it twice
     set({ answered: true });
-    later(Math.max(0, ready - performance.now()), () => make(answer.move, answer.seconds));
+    const left = answer.move === "pass" ? PASS_AFTER : ready - performance.now();
+    later(Math.max(0, left), () => make(answer.move, answer.seconds, answer.after));
   });
   set({ thinking: true, since: ready }); // its clock does not pay for what is being shown
 }
 
+/** Take a position from the server in place of a predicted one. @param {GameNode} node @param {View} view */
+function learn(node, view) {
+  if (!node.view.provisional) return;
+  node.view = view;
+  if (view.over) arrive(true);
+  else changed("game");
+}
+
 /** @param {Problem} problem */
-function failed(problem) {
+async function failed(problem) {
+  const { at } = state.game;
   rest();
   complain(problem);
   set({ paused: true, ...IDLE });
+  if (!at.view.provisional) return;
+  await load(at); // the answer would have told it
+  changed("game");
 }
 
 /** Do something after a while, unless the person does something else before. @param {number} milliseconds @param {() => void} action */

@@ -4,6 +4,7 @@
  * `config` is { line: { game, start, moves }, api: async (method, path, body) }.  A new line makes no new tree:
  * searching is asked for by the button.
  */
+import { GAMES } from "./game.js";
 import { h } from "./dom.js";
 import { labelled } from "./lab-form.js";
 import { problemWords } from "./notices.js";
@@ -59,8 +60,7 @@ class TreePanel extends HTMLElement {
   }
 
   get #family() {
-    if (!this.#config) return "";
-    return this.#config.line.game.startsWith("othello") ? "othello" : "awale";
+    return this.#config ? GAMES[this.#config.line.game].family : "";
   }
 
   // --- asking --------------------------------------------------------------------------------------------------------

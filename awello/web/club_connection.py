@@ -1,0 +1,156 @@
+"""The club over a WebSocket: what a page or a bot asks for, and the events it is sent.
+
+A client that reads too slowly is disconnected, and finds everything as it was when it connects again.
+"""
+
+import asyncio
+import ipaddress
+import json
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.websockets import WebSocket
+
+from awello.club.accounts import Account, digest_of
+from awello.club.hall import Hall
+from awello.club.seat import Guest
+from awello.web.club_messages import REQUESTS, Move, Pong
+from awello.web.clubhouse import (
+    MOST_CONNECTIONS,
+    MOST_OF_ACCOUNT,
+    MOST_OF_ADDRESS,
+    MOST_WATCHERS,
+    WATCHER,
+    Clubhouse,
+    secret_of,
+)
+from awello.web.connection import GONE, POLICY_VIOLATION, TRY_AGAIN, Fields, Id, MessageConnection
+from awello.web.door import Refusal, network_of_client
+from awello.web.limits import Bucket, Buckets
+
+PING = 5.0  # seconds between two measurements of the round trip
+PATIENCE = 30.0  # seconds without any message, after which a connection is dead
+WATCHER_COST = 4.0  # milliseconds of the event loop that a message without an account costs its network
+
+
+class ClubConnection(MessageConnection):
+    """A connection to the club, with an account or only to watch."""
+
+    requests = {type: request for type, (request, _) in REQUESTS.items()} | {"pong": Pong}
+    without_id = ("pong",)
+
+    def __init__(
+        self, socket: WebSocket, hall: Hall, account: Account | None, rate: Bucket, share: Bucket | None
+    ) -> None:
+        super().__init__(socket, rate, share, WATCHER_COST)
+        self.hall = hall
+        network = network_of_client(socket)
+        outside = None if is_loopback(network) else network
+        self.guest = Guest(account, self.post, network=outside, curious=account is None or not account.program)
+        self.pings: deque[tuple[int, float]] = deque(maxlen=8)
+        self.trips: deque[float] = deque(maxlen=5)
+        self.heard = monotonic()
+
+    async def serve(self) -> None:
+        """Be in the club until the connection ends."""
+        self.hall.enter(self.guest)
+        try:
+            await super().serve()
+        finally:
+            self.hall.leave(self.guest)
+
+    async def handle(self, identity: Id, type: str, request: Any) -> None:
+        """Carry out a request, and answer what came of it."""
+        if isinstance(request, Pong):
+            self._measure(request)
+        else:
+            found = await REQUESTS[type][1](self.hall, self.guest, request)
+            self.post({"id": identity, "type": "done", **found})
+
+    def note_received(self, event: Mapping[str, Any]) -> None:
+        """Remember when a message arrived: a move is charged by that."""
+        self.heard, self.guest.received = monotonic(), event.get("received")
+
+    def is_due(self, fields: Fields) -> bool:
+        """Whether a message is the move that a game waits for: the game itself limits these to one per turn."""
+        try:
+            move = Move.model_validate({name: value for name, value in fields.items() if name != "type"})
+        except ValidationError:
+            return False
+        return fields.get("type") == "move" and self.hall.awaits(self.guest, move.game, move.ply, move.move)
+
+    def works(self) -> list[Any]:
+        """Ping the client."""
+        return [self._ping()]
+
+    async def _ping(self) -> None:
+        """Measure the round trip; a connection that does not answer ends."""
+        number = 0
+        while monotonic() - self.heard < PATIENCE:
+            number += 1
+            self.pings.append((number, monotonic()))
+            self.post({"type": "ping", "number": number})
+            await asyncio.sleep(PING)
+        self.reason = "you did not answer pings"
+
+    def _measure(self, pong: Pong) -> None:
+        """Take the round trip of a ping; the shortest of the recent ones counts, since none can be too short."""
+        for number, moment in self.pings:
+            if number == pong.number:
+                self.trips.append(monotonic() - moment)
+                self.guest.lag = min(self.trips)
+        while self.pings and self.pings[0][0] <= pong.number:
+            self.pings.popleft()
+
+
+async def serve_club(socket: WebSocket, house: Clubhouse, costs: Buckets) -> None:
+    """Let a connection into the club, and serve it until it ends."""
+    network = network_of_client(socket)
+    if not house.arrivals.take(network):
+        await socket.close(TRY_AGAIN)  # clients that come that often are not even told why
+        return
+    try:
+        account = await house.who(socket.headers, socket.cookies)
+        hall = house.hall
+    except Refusal as refusal:
+        await _refuse(socket, refusal)
+        return
+    keys = {"": MOST_CONNECTIONS, f"from {network}": MOST_OF_ADDRESS}
+    keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {"watch": MOST_WATCHERS}
+    if not house.connections.enter(keys):
+        await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
+        return
+    rate = house.messages.find(f"of {account.number}") if account else Bucket(*WATCHER)
+    share = None if account or is_loopback(network) else costs.find(network)
+    connection = ClubConnection(socket, hall, account, rate, share)
+    digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
+    if account:
+        house.attending.setdefault(digest, set()).add(connection.end)
+    try:
+        await socket.accept()
+        await connection.serve()
+    finally:
+        house.connections.leave(keys)
+        if attending := house.attending.get(digest):
+            attending.discard(connection.end)
+            if not attending:
+                del house.attending[digest]
+
+
+async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
+    await socket.accept()
+    with suppress(*GONE):
+        await socket.send_text(json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail}))
+        await socket.close(TRY_AGAIN if refusal.status_code == 503 else POLICY_VIOLATION, refusal.detail)
+
+
+def is_loopback(network: str) -> bool:
+    """Whether a connection comes from this machine, or from nowhere that is known."""
+    try:
+        return ipaddress.ip_address(network).is_loopback
+    except ValueError:
+        return not network

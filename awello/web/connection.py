@@ -1,0 +1,197 @@
+"""One WebSocket protocol for the page, bots and other clients: requests, answers and events.
+
+A request is a JSON object with an `id` and a `type`.  Its answers carry the same id; the last one has the type `done`
+or `error`, and an error also a `code` and a `message`.  Events, which no request asked for, have a type and no id.
+What a connection can be asked is up to its subclass: `EngineConnection` or `ClubConnection`.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from awello.club.table import Refused
+from awello.errors import AwelloError
+from awello.web.complaints import complaint, one_line
+from awello.web.door import BYTES_READ, PATIENCE, Refusal
+from awello.web.limits import Bucket
+
+MOST_WRONG = 20  # wrong messages in a row, after which the connection is closed
+LARGEST = 1 << 14  # bytes of a message
+LONGEST_ID = 40  # letters
+MOST_UNSENT = 256  # events that wait for a client that reads slowly
+POLICY_VIOLATION, TRY_AGAIN = 1008, 1013
+GONE = (WebSocketDisconnect, RuntimeError)  # what sending raises when the client has disconnected
+
+Id = int | str | None
+Fields = dict[str, Any]
+Message = Mapping[str, Any]
+
+
+class WrongMessage(AwelloError):
+    """A message that is not a request."""
+
+
+class MessageConnection:
+    """A WebSocket connection: its limits, the loop that receives requests, and the order in which messages are sent.
+
+    `rate` limits the messages of the client, and `share` is what its network may use of the event loop: each message
+    costs it `cost` milliseconds, beside its bytes.
+    """
+
+    requests: ClassVar[Mapping[str, type[BaseModel]]] = {}
+    without_id: tuple[str, ...] = ()
+    """Types of messages that need no answer, and so no id."""
+
+    def __init__(self, socket: WebSocket, rate: Bucket, share: Bucket | None, cost: float = 1.0) -> None:
+        self.socket, self.rate, self.share, self.cost = socket, rate, share, cost
+        self.wrong, self.reason = 0, ""
+        self._events: asyncio.Queue[Message] = asyncio.Queue(MOST_UNSENT)
+        self._sending, self._ended = asyncio.Lock(), asyncio.Event()
+
+    # ---- for subclasses ---------------------------------------------------------------------------------------------
+    async def handle(self, identity: Id, type: str, request: Any) -> None:
+        """Carry out a request; refusals are raised."""
+        raise NotImplementedError
+
+    def note_received(self, event: Mapping[str, Any]) -> None:
+        """Look at a received message before it is handled."""
+
+    def is_due(self, fields: Fields) -> bool:
+        """Whether a message is handled even if the client has sent too many."""
+        return False
+
+    def works(self) -> list[Coroutine[Any, Any, Any]]:
+        """What runs beside the loop that receives; when it ends, the connection ends."""
+        return []
+
+    # ---- the connection ---------------------------------------------------------------------------------------------
+    def end(self, reason: str) -> None:
+        """Close the connection."""
+        self.reason = reason
+        self._ended.set()
+
+    async def serve(self) -> None:
+        """Receive and send until the connection ends."""
+        works = (self._receive(), self._send_events(), self._ended.wait(), *self.works())
+        tasks = [asyncio.create_task(work) for work in works]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await cancel(*tasks)
+            with suppress(*GONE):
+                await self.socket.close(POLICY_VIOLATION if self.wrong >= MOST_WRONG else TRY_AGAIN, self.reason)
+
+    async def send(self, message: Message) -> None:
+        """Send a message when the client has read enough of those before."""
+        async with self._sending:
+            await self.socket.send_text(getattr(message, "text", None) or json.dumps(message))
+
+    def post(self, message: Message) -> None:
+        """Send a message soon; a client that lets too many wait is disconnected."""
+        try:
+            self._events.put_nowait(message)
+        except asyncio.QueueFull:
+            self.end("you read too slowly")
+
+    async def _send_events(self) -> None:
+        while True:
+            await self.send(await self._events.get())
+
+    async def _receive(self) -> None:
+        with suppress(*GONE):
+            while self.wrong < MOST_WRONG:
+                event = await self.socket.receive()
+                if event["type"] == "websocket.disconnect":
+                    return
+                self.note_received(event)
+                if problem := await self._take(event.get("text")):
+                    self.post(problem)
+            self.reason = "too many wrong messages"
+
+    async def _take(self, text: str | None) -> Message | None:
+        """Carry out a message; an error if that is not possible."""
+        identity: Id = None
+        allowed = self.rate.take() and await afford(self.share, text, self.cost)
+        try:
+            fields = read_message(text)
+            identity = None if fields.get("type") in self.without_id else take_identity(fields)
+            if not allowed and not self.is_due(fields):
+                self.wrong += 1
+                message = f"at most {self.rate.rate:.0f} messages a second: send this one again later"
+                return error_message(identity, "often", message)
+            await self.handle(identity, *self._parse(fields))
+            self.wrong = 0
+        except Refusal as refusal:
+            return error_message(identity, refusal.code, refusal.detail)
+        except Refused as error:
+            return error_message(identity, error.code, str(error), **error.facts)
+        except (ValidationError, AwelloError) as error:
+            self.wrong += not isinstance(error, AwelloError) or isinstance(error, WrongMessage)
+            return error_message(identity, *complaint(error))
+        except GONE:
+            raise
+        except Exception:
+            logging.getLogger("awello").exception("a message could not be handled")
+            self.wrong += 1
+            return error_message(identity, "server", "this message could not be handled: see the server's log")
+        return None
+
+    def _parse(self, fields: Fields) -> tuple[str, BaseModel]:
+        """The type and the request of a message; an error says what is wrong with it."""
+        type = fields.pop("type", None)
+        if not isinstance(type, str) or type not in self.requests:
+            given = repr(type[:LONGEST_ID]) if isinstance(type, str) else "this"
+            raise WrongMessage(f"type: {given} is not one of {', '.join(self.requests)}")
+        return type, self.requests[type].model_validate(fields)
+
+
+def error_message(identity: Id, code: str, message: str, **facts: Any) -> Message:
+    """The answer to a request that was refused."""
+    return {"id": identity, "type": "error", "code": code, "message": one_line(message), **facts}
+
+
+async def afford(share: Bucket | None, text: str | None, cost: float) -> bool:
+    """Wait until a network can afford a message, by its share of the event loop; False if that would take too long."""
+    wait = 0.0 if share is None else share.reserve(cost + len(text or "") / BYTES_READ, PATIENCE)
+    if wait:
+        await asyncio.sleep(wait)
+    return wait is not None
+
+
+def read_message(text: str | None) -> Fields:
+    """The fields of a message."""
+    if text is None:
+        raise WrongMessage("a message must be text, not binary")
+    if len(text) > LARGEST:
+        raise WrongMessage(f"a message can have {LARGEST >> 10} KiB at most")
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        raise WrongMessage("a message must be JSON") from None
+    if not isinstance(fields, dict):
+        raise WrongMessage('a message must be a JSON object, such as {"id": 1, "type": "analyse"}')
+    return fields
+
+
+def take_identity(fields: Fields) -> Id:
+    """The id of a request, taken out of its fields."""
+    identity = fields.pop("id", None)
+    if isinstance(identity, bool) or not isinstance(identity, int | str) or len(str(identity)) > LONGEST_ID:
+        raise WrongMessage(f"id: give a number or a word of up to {LONGEST_ID} letters")
+    return identity
+
+
+async def cancel(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel tasks, and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    done = (await asyncio.wait(tasks))[0] if tasks else ()  # not gather: it hides who cancelled us
+    for task in done:
+        if not task.cancelled():
+            task.exception()

@@ -1,0 +1,96 @@
+"""Requests for the engines over a WebSocket: analyses, choices and reviews, answered as they grow.
+
+Several requests may be open at once.  A request with an id in use replaces the earlier one, `stop` ends it, and
+searches are cancelled when the client disconnects.
+"""
+
+import asyncio
+from contextlib import aclosing, suppress
+from typing import Any, ClassVar
+
+from starlette.websockets import WebSocket
+
+from awello.errors import AwelloError
+from awello.schemas import PositionJson
+from awello.web.clubhouse import Clubhouse
+from awello.web.connection import GONE, TRY_AGAIN, Id, MessageConnection, cancel
+from awello.web.door import OWN, Refusal, network_of_client
+from awello.web.limits import Bucket, Buckets, Turnstile
+from awello.web.messages import Analyse, Choose, Message, Review
+from awello.web.tasks import ChooseTask, EngineTask, ReviewTask
+from awello.web.thinkers import Thinkers
+
+MOST_QUESTIONS = 8  # at once on one connection
+BURST, RATE = 400, 100  # messages of one connection: at once, and per second
+MOST_CHANNELS, MOST_OF_NETWORK = 2000, 96  # at once: in all, and of one network
+
+
+class Stop(Message):
+    """End the request of the same id."""
+
+
+class EngineConnection(MessageConnection):
+    """A connection with its open requests."""
+
+    requests: ClassVar = {"analyse": Analyse, "choose": Choose, "review": Review, "stop": Stop}
+
+    def __init__(self, socket: WebSocket, thinkers: Thinkers, costs: Buckets, house: Clubhouse) -> None:
+        self.thinkers, self.house, self.network = thinkers, house, network_of_client(socket)
+        super().__init__(socket, Bucket(BURST, RATE), None if self.network in OWN else costs.find(self.network))
+        self.questions: dict[Id, asyncio.Task[None]] = {}
+
+    async def serve(self) -> None:
+        """Receive requests until the connection ends, then cancel the searches."""
+        try:
+            await super().serve()
+        finally:
+            await cancel(*self.questions.values())
+
+    async def handle(self, identity: Id, type: str, request: Any) -> None:
+        """Begin or stop a search."""
+        task = None if isinstance(request, Stop) else self._task(request)
+        if before := self.questions.pop(identity, None):
+            await cancel(before)
+        if task is None:
+            return
+        if len(self.questions) >= MOST_QUESTIONS:
+            message = f"{MOST_QUESTIONS} questions are open already: stop one, or wait for an answer"
+            raise Refusal(503, "busy", message)
+        self.questions[identity] = asyncio.create_task(self._answer(identity, task))
+
+    def _task(self, request: Analyse | Choose | Review) -> EngineTask:
+        try:
+            task = request.task()
+        except AwelloError:
+            self.wrong += 1
+            raise
+        self.house.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
+        return task
+
+    async def _answer(self, identity: Id, task: EngineTask) -> None:
+        """Send the answers as fast as they are read; a choice begins with the position it is made in."""
+        try:
+            with suppress(*GONE):
+                if isinstance(task, ChooseTask):
+                    view = PositionJson.of(task.record.final)
+                    await self.send({"id": identity, "type": "position", **view.model_dump()})
+                async with aclosing(self.thinkers.think(task, self.network)) as answers:
+                    async for answer in answers:
+                        await self.send({"id": identity, **answer})
+        finally:
+            if self.questions.get(identity) is asyncio.current_task():
+                del self.questions[identity]
+
+
+async def serve_engine(
+    socket: WebSocket, thinkers: Thinkers, costs: Buckets, channels: Turnstile, house: Clubhouse
+) -> None:
+    """Serve a connection to the engines; the number of connections is limited, in all and per network."""
+    keys = {"": MOST_CHANNELS, network_of_client(socket): MOST_OF_NETWORK}
+    await socket.accept()
+    if not channels.enter(keys):
+        return await socket.close(TRY_AGAIN, "there are too many channels: close some, or come back later")
+    try:
+        await EngineConnection(socket, thinkers, costs, house).serve()
+    finally:
+        channels.leave(keys)

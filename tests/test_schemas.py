@@ -1,0 +1,115 @@
+"""One JSON form: a command and the API say the same of the same position, game, exploration and review."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import awello, random_record
+from fastapi.testclient import TestClient
+
+from awello import Game, Record
+from awello.archive.archive import Archive
+from awello.schemas import GameJson, RulesJson, StandingJson, name_moves
+from awello.web.app import create_app
+
+HOST = "http://127.0.0.1:8421"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An archive with games of every kind, one of them resigned."""
+    place = str(tmp_path_factory.mktemp("archive") / "archive.sqlite")
+    archive = Archive(place)
+    for game in Game:
+        for seed in range(3):
+            record = random_record(game, seed)
+            first, second = game.sides
+            archive.add(Record(record.start, record.moves, tags={first: "Ann", second: "Bob", "Date": "1996-05-07"}))
+    record = random_record(Game.OTHELLO, 5)
+    archive.add(Record(record.start, record.moves[:9], (0.5,) * 9, (1.0,) * 9, {}, 1, "resigned"))
+    return place
+
+
+@pytest.fixture(scope="module")
+def client(place: str) -> Iterator[TestClient]:
+    with TestClient(create_app(1, archive=place), base_url=HOST) as found:
+        yield found
+
+
+@pytest.fixture
+def command(place: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What a command prints with --json."""
+    monkeypatch.setenv("AWELLO_ARCHIVE", place)
+
+    def read(*words: str) -> Any:
+        done = awello(*words, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return read
+
+
+def test_a_game_and_a_list_of_games(client: TestClient, command: Any) -> None:
+    listed = client.get("/api/games", params={"limit": 100}).json()
+    assert listed == command("games", "list", "--limit", "100") and listed["games"] == 19
+    for row in listed["rows"]:
+        assert client.get(f"/api/games/{row['number']}").json() == command("games", "show", str(row["number"]))
+
+
+@pytest.mark.parametrize("moves", ["", "f5", "f5d6"])
+def test_an_exploration(client: TestClient, command: Any, moves: str) -> None:
+    asked = {"moves": [moves[at : at + 2] for at in range(0, len(moves), 2)]}
+    assert client.post("/api/explore", json=asked).json() == command("explore", moves)
+
+
+def test_a_review(client: TestClient, command: Any) -> None:
+    record = random_record(Game.OTHELLO4, 2)
+    moves = name_moves(record.start, record.moves)
+    found = client.post("/api/review", json={"game": "othello4", "moves": moves, "seconds": 10}).json()
+    told = command("analyse", "".join(name for name in moves if name != "pass"), "--size", "4", "--limit", "10s")
+    assert found == told and found["complete"]
+
+
+def test_an_analysis(client: TestClient, command: Any) -> None:
+    start = "-----OX--XO----- X"
+    found = client.post("/api/analyse", json={"game": "othello4", "start": start, "seconds": 10}).json()
+    solved = command("solve", "othello", start)
+    assert solved.keys() - found.keys() == {"score"} and not found.keys() - solved.keys()
+    same = ("position", "value", "exact", "certainty")
+    assert {name: found[name] for name in same} == {name: solved[name] for name in same}
+    assert solved["score"] == solved["value"] == -10
+
+
+def test_standings(command: Any, tmp_path: Path) -> None:
+    words = ("tournament", "othello", "greedy", "random", "--size", "4", "--rounds", "1", "--out", str(tmp_path))
+    standings = command(*words)["standings"]
+    assert [StandingJson.model_validate(row).model_dump() for row in standings] == standings, "as a contest of the API"
+
+
+def test_the_api_describes_its_forms(client: TestClient) -> None:
+    paths = client.get("/api/openapi.json").json()["paths"]
+    for path, method, form in (
+        ("/api/rules", "get", "RulesJson"),
+        ("/api/line", "post", "LineJson"),
+        ("/api/analyse", "post", "AnalysisJson"),
+        ("/api/choose", "post", "ChoiceJson"),
+        ("/api/review", "post", "ReviewJson"),
+        ("/api/explore", "post", "ExplorationJson"),
+        ("/api/games/{number}", "get", "GameJson"),
+    ):
+        answer = paths[path][method]["responses"]["200"]["content"]["application/json"]["schema"]
+        assert form in json.dumps(answer)
+
+
+def test_rules_tell_what_the_page_must_know(client: TestClient) -> None:
+    rules = client.get("/api/rules").json()
+    assert rules == [RulesJson.of(game).model_dump(mode="json") for game in Game]
+    assert {one["unit"] for one in rules} == {"discs", "seeds"}
+
+
+def test_a_lost_game_says_how() -> None:
+    record = random_record(Game.ABAPA, 1)
+    form = GameJson.of(Record(record.start, record.moves[:4], loser=0, reason="ran out of time"))
+    assert form.result and (form.result.loser, form.result.reason) == (0, "time") and form.score is None
