@@ -59,12 +59,13 @@ pictures: .venv/developer ## Draw the pictures of the docs again, and photograph
 notebooks: .venv/notebooks ## Run the notebooks of the docs again and keep what they show
 	$(BIN)/python docs/notebooks/execute.py
 
-lock: .venv/tools ## Pin the newest version of every dependency, with hashes, in requirements/
+lock: .venv/tools .venv/developer ## Pin the newest version of every dependency, with hashes, in requirements/
 	$(BIN)/uv pip compile --quiet --upgrade --extra dev --group build -o requirements/dev.lock pyproject.toml
 	$(AGREED) --extra all --group build -o requirements/all.lock pyproject.toml
 	$(AGREED) --extra notebooks --group build -o requirements/notebooks.lock pyproject.toml
 	$(AGREED) --group build -o requirements/run.lock pyproject.toml
 	$(AGREED) --group tools -o requirements/tools.lock
+	$(NODE)/npm update --prefix $(JS) --package-lock-only --save --silent
 
 audit: .venv/tools ## Look for known weaknesses: in every pinned version, and in our own code
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml awello benchmarks examples docs requirements

@@ -1,24 +1,14 @@
-// The types that the modules of the page share: the state of the page and the messages of the server.
+// The types that the modules of the page share: its state, the messages of the server, the elements.
 
 type Game = import("../../awello/web/static/js/game.js").Game;
 type GameNode = import("../../awello/web/static/js/game.js").Node;
 type Club = import("../../awello/web/static/js/club.js").Club;
 type ClubGame = import("../../awello/web/static/js/club-game.js").ClubGame;
 type ClubTab = import("../../awello/web/static/js/club-tab.js").ClubTab;
-interface ClubView { element: HTMLElement; update?(): void }
-interface ClubViews {
-  game: ClubView;
-  lobby: import("../../awello/web/static/js/club-lobby.js").ClubLobby;
-  tournaments: ClubTournaments & ClubView;
-  ladder: import("../../awello/web/static/js/club-ladder.js").ClubLadder & ClubView;
-  player: import("../../awello/web/static/js/club-player.js").ClubPlayer & ClubView;
-  programs: import("../../awello/web/static/js/club-programs.js").ClubPrograms & ClubView;
-}
 type ClubTournaments = import("../../awello/web/static/js/club-tournaments.js").ClubTournaments;
 type Editor = import("../../awello/web/static/js/editor.js").Editor;
 
 type Family = "othello" | "awale";
-type Pair<Value> = [Value, Value];
 
 // ---- the state of the page
 interface Mark { from: string; to: string | null; by: string }
@@ -44,6 +34,8 @@ type Topic = keyof State | "analysis" | "review" | "settings" | "archive" | "lan
 /** An action that needs nothing but its name. */
 type Command = Exclude<keyof typeof import("../../awello/web/static/js/actions.js").actions, "setSeat" | "setClock">;
 
+type SettingName = keyof typeof import("../../awello/web/static/js/settings.js").settings;
+
 interface Panel { update(): void }
 interface PanelClass { new (box: HTMLElement, before?: any): Panel; shows: Topic[] }
 
@@ -58,39 +50,6 @@ interface GameMemory {
 interface RecentGame extends GameMemory { label: string; when: number }
 interface Kept { moves: string; number?: number; problem?: string; tags?: Record<string, string> }
 interface Problem { code?: string; message?: string; minutes?: number }
-interface TreeNode {
-  id: string; move: string; side: number; value: number | null; exact: boolean; loss: number | null; mark: string;
-  best: string | null; seconds: number | null; children: TreeNode[];
-}
-
-type SettingName = keyof typeof import("../../awello/web/static/js/settings.js").settings;
-interface Seed { x: number; y: number; size: number; angle: number }
-interface HintNodes { group: Element; value: Element; badge: Element }
-interface Point { ply: number; value: number | null; exact: boolean; loss: number | null; mark: string; side: number; name: string }
-
-interface BoardConfig extends OthelloPosition, AwalePosition {
-  side: number; moves: Record<string, Effect>; refused: Record<string, string>; turned: boolean; label: string; variant: string;
-  speed: number; editing?: boolean; playable: boolean; animate: boolean; marks: Mark[]; last: string | null;
-  hints: Record<string, Hint> | null; preview: (OthelloPosition & AwalePosition & { moves: string[] }) | null;
-  flipped: string[]; sowing: (Effect & { from: string }) | null; before: number[]; takenBefore: number[];
-}
-interface Hand { from: number | string; to: number | string; count: number }
-interface Picture extends AwalePosition { hand: Hand | null; lit: number | null; beats: number }
-interface StoreNodes { group: Element; owner: Element; seeds: Element; gain: Element; number: Element; count: number }
-interface PitNodes { group: Element; seeds: Element; number: Element; hint: HintNodes; count: number }
-interface Cell { name: string; node: HTMLElement; x: number }
-interface CellPlan { name: string; left: number; size: number; span?: number }
-interface RowPlan { top: number; size: number; label?: () => string; cells: CellPlan[] }
-interface ClockConfig {
-  name: string; player: string; seconds: number | null; used: number; running: boolean; since: number; holding: number;
-  unit: string; thinking: boolean; side: number; family: Family; winner: boolean;
-}
-interface LabConfig { game: string; players: string[]; api: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<any> }
-/** Consecutive points of the graph. */
-type Run = Point[];
-interface MoveListConfig { tree: TreeNode; at: string; family: Family }
-interface GraphConfig { points: Point[]; at: number; length: number; most: number; sides: string[]; unit: string }
-
 // ---- messages of the server
 interface Rules { name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number }
 interface Effect { flips: string[]; sown: string[]; captured: [pit: string, seeds: number][] }
@@ -190,12 +149,57 @@ interface Tournament {
   pairing: Pairing | null; standings: TournamentRow[];
 }
 
-// ---- elements
+interface ClubView { element: HTMLElement; update?(): void }
+interface ClubViews {
+  game: ClubView;
+  lobby: import("../../awello/web/static/js/club-lobby.js").ClubLobby;
+  tournaments: ClubTournaments & ClubView;
+  ladder: import("../../awello/web/static/js/club-ladder.js").ClubLadder & ClubView;
+  player: import("../../awello/web/static/js/club-player.js").ClubPlayer & ClubView;
+  programs: import("../../awello/web/static/js/club-programs.js").ClubPrograms & ClubView;
+}
+
+// ---- elements of the page
+interface TreeNode {
+  id: string; move: string; side: number; value: number | null; exact: boolean; loss: number | null; mark: string;
+  best: string | null; seconds: number | null; children: TreeNode[];
+}
+
+interface Seed { x: number; y: number; size: number; angle: number }
+interface HintNodes { group: Element; value: Element; badge: Element }
+interface Point { ply: number; value: number | null; exact: boolean; loss: number | null; mark: string; side: number; name: string }
+
+interface BoardConfig extends OthelloPosition, AwalePosition {
+  side: number; moves: Record<string, Effect>; refused: Record<string, string>; turned: boolean; label: string; variant: string;
+  speed: number; editing?: boolean; playable: boolean; animate: boolean; marks: Mark[]; last: string | null;
+  hints: Record<string, Hint> | null; preview: (OthelloPosition & AwalePosition & { moves: string[] }) | null;
+  flipped: string[]; sowing: (Effect & { from: string }) | null; before: number[]; takenBefore: number[];
+}
+interface Hand { from: number | string; to: number | string; count: number }
+interface Picture extends AwalePosition { hand: Hand | null; lit: number | null; beats: number }
+interface StoreNodes { group: Element; owner: Element; seeds: Element; gain: Element; number: Element; count: number }
+interface PitNodes { group: Element; seeds: Element; number: Element; hint: HintNodes; count: number }
+interface Cell { name: string; node: HTMLElement; x: number }
+interface CellPlan { name: string; left: number; size: number; span?: number }
+interface RowPlan { top: number; size: number; label?: () => string; cells: CellPlan[] }
+interface ClockConfig {
+  name: string; player: string; seconds: number | null; used: number; running: boolean; since: number; holding: number;
+  unit: string; thinking: boolean; side: number; family: Family; winner: boolean;
+}
+interface LabConfig { game: string; players: string[]; api: typeof import("../../awello/web/static/js/server.js").api }
+interface MoveListConfig { tree: TreeNode; at: string; family: Family }
+interface TreeConfig { line: { game: string; start: string | null; moves: string[] }; api: LabConfig["api"] }
+interface GraphConfig { points: Point[]; at: number; length: number; most: number; sides: string[]; unit: string }
+
 /** An element of the page; which of these properties it has is for its user to know. */
 type Control = HTMLElement & { value: string; disabled: boolean; checked: boolean; config: object };
 /** One of our own elements: configuration in, events out. */
 type Configured = HTMLElement & { config: any; refresh(): void; finish(): void };
-interface HTMLElementTagNameMap { "move-list": Configured; "lab-panel": Configured; "tree-panel": Configured }
+interface HTMLElementTagNameMap {
+  "move-list": HTMLElement & { config: MoveListConfig };
+  "lab-panel": HTMLElement & { config: LabConfig };
+  "tree-panel": HTMLElement & { config: TreeConfig };
+}
 type HandledEvent = Event & { target: any };
 type Child = Node | string | number | null | undefined | false;
 interface Properties { [handler: `on${string}`]: ((event: HandledEvent) => unknown) | undefined; [name: string]: any }

@@ -49,7 +49,7 @@ function add(parent, tag, className = "", attributes = {}) {
  * @param {(point: Point) => boolean} holds
  */
 function stretches(points, holds) {
-  /** @type {Run[]} */
+  /** @type {Point[][]} */
   const found = [];
   points.forEach((point, index) => {
     if (!holds(point)) return;
@@ -226,7 +226,7 @@ class ValueGraph extends Component {
     return `${polyline([[line[0][0], this.#zero], ...clipped, [line[line.length - 1][0], this.#zero]])}Z`;
   }
 
-  /** @param {Run} run */
+  /** @param {Point[]} run */
   #drawSolved(run) {
     const [x, end] = [this.#x(run[0].ply), this.#x(run[run.length - 1].ply)];
     const width = Math.max(2, end - x);
