@@ -4,11 +4,11 @@ Values are margins in discs or seeds from the mover's view: what the game will e
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from awello.analysis import Analysis
 from awello.engine.review import SCALES, Judgement, Summary, summarise
@@ -29,6 +29,15 @@ Side = Literal[0, 1]
 REASONS = {"resigned": "resigned", "time": "ran out of time", "forfeit": "forfeited"}  # codes, and words of a record
 
 
+def round_value(value: float) -> float:
+    """A value as it is told."""
+    return round(float(value), 2) + 0.0  # + 0.0: there is no minus zero
+
+
+Value = Annotated[float, AfterValidator(round_value)]
+Seconds = Annotated[float, AfterValidator(lambda seconds: round(seconds, 3))]
+
+
 # ---- games and positions --------------------------------------------------------------------------------------------
 class RulesJson(BaseModel):
     """A game: a size of Othello or a variant of Awalé."""
@@ -47,9 +56,8 @@ class RulesJson(BaseModel):
     def of(cls, game: Game) -> "RulesJson":
         """The rules of a game."""
         known = {name: getattr(game, name) for name in ("family", "size", "variant", "sides", "points")}
-        scale = SCALES[game.family]
         start = format_position(Position.start(game))
-        return cls(name=str(game), unit=scale.unit, inaccuracy=scale.inaccuracy, start=start, **known)  # type: ignore
+        return cls.model_validate(vars(SCALES[game.family]) | known | {"name": str(game), "start": start})
 
 
 class PositionJson(BaseModel):
@@ -71,18 +79,20 @@ class PositionJson(BaseModel):
     def of(cls, position: Position) -> "PositionJson":
         """The form of a position."""
         over, score = position.over, position.score()
-        return cls(
-            position=format_position(position),
-            side=position.side,  # type: ignore[arg-type]
-            board=_board(position),
-            moves={position.format_move(move): _effect(position, move) for move in position.legal_moves()},
-            refused=_refused(position),
-            holdings=position.holdings(),
-            over=over,
-            score=score if over else None,
-            winner=int(score[1] > score[0]) if over and score[0] != score[1] else None,  # type: ignore[arg-type]
-            ending=position.end,
-            opening=opening_at(position),
+        return cls.model_validate(
+            {
+                "position": format_position(position),
+                "side": position.side,
+                "board": _board(position),
+                "moves": {position.format_move(move): _effect(position, move) for move in position.legal_moves()},
+                "refused": _refused(position),
+                "holdings": position.holdings(),
+                "over": over,
+                "score": score if over else None,
+                "winner": int(score[1] > score[0]) if over and score[0] != score[1] else None,
+                "ending": position.end,
+                "opening": opening_at(position),
+            }
         )
 
 
@@ -147,45 +157,36 @@ class AnalysisJson(BaseModel):
     depth: int
     certainty: int = Field(description="How sure the search is, in percent")
     nodes: int
-    seconds: float
+    seconds: Seconds
     moves: list[CandidateJson] = Field(description="The best first")
     line: list[str] = Field(description="Best play on both sides")
 
     @classmethod
-    def of(cls, position: Position, found: Analysis, **more: Any) -> "AnalysisJson":
+    def of(cls, position: Position, found: Analysis) -> "AnalysisJson":
         """The form of an analysis."""
-        known = {name: getattr(found, name) for name in ("exact", "depth", "certainty", "nodes")}
         moves = [
             {"move": position.format_move(move), "value": margin(position, value), "exact": move in found.exact_moves}
             for move, value in sorted(found.candidates, key=lambda candidate: -candidate[1])
         ]
-        return cls(
-            position=format_position(position),
-            value=margin(position, found.value),
-            best=None if position.over else position.format_move(found.move),
-            seconds=round(found.seconds, 3),
-            moves=moves,  # type: ignore[arg-type]
-            line=name_moves(position, found.line),
-            **known,
-            **more,
-        )
-
-
-class SolutionJson(AnalysisJson):
-    """A solved position."""
-
-    score: float | str = Field(description="As the command shows it: discs, seeds still to be won, or who wins")
+        told = {
+            "position": format_position(position),
+            "value": margin(position, found.value),
+            "best": None if position.over else position.format_move(found.move),
+            "moves": moves,
+            "line": name_moves(position, found.line),
+        }
+        return cls.model_validate(vars(found) | told)
 
 
 class ChoiceJson(BaseModel):
     """A player's move."""
 
     move: str
-    seconds: float
+    seconds: Seconds
     value: float | None = Field(description="Null if the player does not estimate margins")
-    exact: bool
-    depth: int | None
-    nodes: int | None
+    exact: bool = False
+    depth: int | None = None
+    nodes: int | None = None
     line: list[str]
     after: PositionJson = Field(description="The position after the move")
 
@@ -195,26 +196,14 @@ class ChoiceJson(BaseModel):
     ) -> "ChoiceJson":
         """The form of a chosen move; the value is the player's, as a margin."""
         line = found.line if found and found.line[:1] == (move,) else (move,)
-        return cls(
-            move=position.format_move(move),
-            seconds=round(seconds, 3),
-            value=value,
-            exact=bool(found and found.exact),
-            depth=found.depth if found else None,
-            nodes=found.nodes if found else None,
-            line=name_moves(position, line),
-            after=PositionJson.of(position.after(move)),
-        )
+        told = {"move": position.format_move(move), "seconds": seconds, "value": value}
+        more = {"line": name_moves(position, line), "after": PositionJson.of(position.after(move))}
+        return cls.model_validate((vars(found) if found else {}) | told | more)
 
 
 def margin(position: Position, value: float) -> float:
     """By how much the mover will win, from what is still to be won: captured seeds count too."""
     return round_value(position.lead + value)
-
-
-def round_value(value: float) -> float:
-    """A value as it is told."""
-    return round(float(value), 2) + 0.0  # + 0.0: there is no minus zero
 
 
 def name_moves(position: Position, moves: Iterable[int]) -> list[str]:
@@ -257,23 +246,20 @@ class GameJson(BaseModel):
     def of(cls, record: Record, number: int | None = None, **more: Any) -> "GameJson":
         """The form of a record."""
         start, tags = record.start, dict(record.tags)
-        first, second = (tags.pop(side, None) for side in start.game.sides)
         codes = {words: code for code, words in REASONS.items()}
         lost = {"loser": record.loser, "reason": codes.get(record.reason, "forfeit")}
-        return cls(
-            number=number,
-            game=str(start.game),  # type: ignore[arg-type]
-            start=None if start == Position.start(start.game) else format_position(start),
-            moves=name_moves(start, record.moves),
-            seconds=list(record.seconds),
-            values=list(record.values),
-            players=(first, second),
-            tags=tags,
-            result=None if record.loser is None else Loss.model_validate(lost),
-            score=record.final.score() if record.final.over else None,
-            outcome=record.describe(),
-            **more,
-        )
+        told = {
+            "number": number,
+            "game": str(start.game),
+            "start": None if start == Position.start(start.game) else format_position(start),
+            "moves": name_moves(start, record.moves),
+            "players": [tags.pop(side, None) for side in start.game.sides],
+            "tags": tags,
+            "result": None if record.loser is None else lost,
+            "score": record.final.score() if record.final.over else None,
+            "outcome": record.describe(),
+        }
+        return cls.model_validate(vars(record) | told | more)
 
 
 class RecognisedJson(GameJson):
@@ -301,17 +287,16 @@ class GameRowJson(BaseModel):
     def of(cls, row: Any, record: Record) -> "GameRowJson":
         """The form of a row of the archive and its record."""
         decided = row.loser is None and row.score is not None
-        known = {name: getattr(row, name) for name in ("loser", "reason", "date")}
-        return cls(
-            number=row.id,
-            game=str(record.start.game),  # type: ignore[arg-type]
-            players=(row.first_name, row.second_name),
-            score=record.final.score() if decided else None,
-            winner=row.winner if row.winner in (0, 1) else None,
-            event=row.event_name,
-            opening=opening_called(row.opening),
-            **known,
-        )
+        told = {
+            "number": row.id,
+            "game": str(record.start.game),
+            "players": (row.first_name, row.second_name),
+            "score": record.final.score() if decided else None,
+            "winner": row.winner if row.winner in (0, 1) else None,
+            "event": row.event_name,
+            "opening": opening_called(row.opening),
+        }
+        return cls.model_validate(row._asdict() | told)
 
 
 class GameListJson(BaseModel):
@@ -345,9 +330,8 @@ class ExplorationJson(BaseModel):
     @classmethod
     def of(cls, found: "Exploration") -> "ExplorationJson":
         """The form of an exploration."""
-        rows = [asdict(branch) | {"move": found.position.format_move(branch.move)} for branch in found.branches]
-        branches = [BranchJson.model_validate(row) for row in rows]
-        return cls(games=found.games, value=found.value, opening=opening_at(found.position), branches=branches)
+        branches = [vars(branch) | {"move": found.position.format_move(branch.move)} for branch in found.branches]
+        return cls.model_validate(vars(found) | {"opening": opening_at(found.position), "branches": branches})
 
 
 class ImportJson(BaseModel):
@@ -366,9 +350,8 @@ class ImportJson(BaseModel):
     def of(cls, report: "Report", most: int | None = None) -> "ImportJson":
         """The form of a report, with so many damaged places at most."""
         damage = [" ".join(str(error).split()) for error in report.damage]
-        known = {name: getattr(report, name) for name in ("games", "repeated", "unfinished")}
-        known |= {"name": report.source.name, "format": report.source.format, "new": report.games - report.before}
-        return cls(**known, damaged=len(damage), damage=damage[:most])
+        told = {"name": report.source.name, "format": report.source.format, "new": report.games - report.before}
+        return cls.model_validate(vars(report) | told | {"damaged": len(damage), "damage": damage[:most]})
 
 
 # ---- reviews --------------------------------------------------------------------------------------------------------
@@ -378,10 +361,10 @@ class JudgementJson(BaseModel):
     ply: int = Field(description="The number of the move, passes included, from 1")
     side: Side
     move: str
-    value: float
+    value: Value
     best: str
-    best_value: float
-    loss: float
+    best_value: Value
+    loss: Value
     exact: bool
     line: list[str] = Field(description="Best play from the position before the move")
     mark: str = Field(description="?! for an inaccuracy, ? for a mistake, ?? for a blunder")
@@ -389,11 +372,10 @@ class JudgementJson(BaseModel):
     @classmethod
     def of(cls, judgement: Judgement) -> "JudgementJson":
         """The form of a judgement."""
-        position = judgement.position
-        values = {name: round_value(getattr(judgement, name)) for name in ("value", "best_value", "loss")}
-        known = {name: getattr(judgement, name) for name in ("ply", "exact", "mark")}
-        move, best = position.format_move(judgement.move), position.format_move(judgement.best_move)
-        return cls(side=position.side, move=move, best=best, line=judgement.line_names(), **values, **known)  # type: ignore
+        position, played, best = judgement.position, judgement.move, judgement.best_move
+        names = {"move": position.format_move(played), "best": position.format_move(best)}
+        more = {"side": position.side, "line": judgement.line_names(), "mark": judgement.mark}
+        return cls.model_validate(vars(judgement) | names | more)
 
 
 def summarise_side(judgements: Sequence[Judgement], side: int) -> Summary:

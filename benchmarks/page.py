@@ -79,14 +79,11 @@ def look(address: str) -> None:
 async def one_game(address: str, number: int, until: float, moves: list[int]) -> None:
     """A game against a program, with the engine on, again and again."""
     game = ("othello", "abapa")[number % 2]
-    async with connect(address.replace("http", "ws") + "api/live") as socket, httpx.AsyncClient() as client:
+    async with connect(address.replace("http", "ws") + "api/live") as socket:
         while time.perf_counter() < until:
             played: list[str] = []
             while time.perf_counter() < until:
                 line = {"game": game, "moves": played}
-                view = (await client.post(f"{address}api/line", json={**line, "since": len(played)})).json()["views"][0]
-                if view["over"]:
-                    break
                 await socket.send(json.dumps({"id": "analysis", "type": "analyse", **line, "seconds": 10}))
                 await socket.send(json.dumps({"id": "move", "type": "choose", **line, "player": "champion@level=3"}))
                 while (answer := json.loads(await socket.recv())).get("type") != "choice":
@@ -94,6 +91,8 @@ async def one_game(address: str, number: int, until: float, moves: list[int]) ->
                         return
                 played.append(answer["move"])
                 moves[number] += 1
+                if answer["after"]["over"]:
+                    break
 
 
 async def timed(action: Callable[[], Awaitable[httpx.Response]], until: float, times: list[float]) -> None:

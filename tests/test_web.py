@@ -124,6 +124,17 @@ def test_guests_cannot_touch_the_machine(client: TestClient, spec: str) -> None:
     assert not {"human", "gtp", "nboard", "uci"} & {player["name"] for player in client.get("/api/players").json()}
 
 
+@pytest.mark.parametrize("spec", ["nobody", "human", "champion,threads=9", "champion@", "alphabeta:nonsense"])
+def test_a_spec_is_checked_alike_on_both_ways(client: TestClient, spec: str) -> None:
+    refused = client.post("/api/choose", json={"player": spec}).json()
+    with client.websocket_connect("/api/live", headers={"host": HOST}) as socket:
+        socket.send_json({"id": 1, "type": "choose", "player": spec})
+        answers = [socket.receive_json()]
+        while answers[-1]["type"] != "error":
+            answers.append(socket.receive_json())
+    assert answers[-1] == {"id": 1, "type": "error", **refused}
+
+
 # ---- bad input ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "path, body, status",

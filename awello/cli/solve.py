@@ -214,10 +214,10 @@ def report(results: Iterator[Solved], json: bool) -> None:
 def show(solved: Solved, number: int, console: "Console", json: bool) -> None:
     """Print one result at once: a row of the table, below its header, or a JSON object."""
     if json:
-        from awello.schemas import SolutionJson
+        from awello.schemas import AnalysisJson
 
-        form = SolutionJson.of(solved.problem.position, solved.analysis, score=solved.score)
-        print_json(form.model_dump())
+        form = AnalysisJson.of(solved.problem.position, solved.analysis)
+        print_json(form.model_dump() | {"score": solved.score})
         sys.stdout.flush()
         return
     if number == 1:

@@ -70,11 +70,11 @@ def show(number: int, position: "Position", found: "Analysis | None", wld: bool,
     outcome = OUTCOMES[(margin > 0) - (margin < 0)]
     text = format_position(position)
     if json:
-        from awello.schemas import SolutionJson
+        from awello.schemas import AnalysisJson
 
         told = found or Analysis(PASS, value, exact, depth=0, nodes=0, leaves=0, seconds=0.0)
-        form = SolutionJson.of(position, told, score=outcome if wld else int(value) if exact else value)
-        print_json(form.model_dump())
+        score = outcome if wld else int(value) if exact else value
+        print_json(AnalysisJson.of(position, told).model_dump() | {"score": score})
     else:
         score = outcome if wld else f"{value:+.0f}" if exact else f"{value:+.2f}"
         proof, seeds = "yes" if exact else "no", seeds_on_board(position)

@@ -58,10 +58,11 @@ class ClubConnection(MessageConnection):
     async def serve(self) -> None:
         """Be in the club until the connection ends."""
         self.hall.enter(self.guest)
-        try:
-            await super().serve()
-        finally:
-            self.hall.leave(self.guest)
+        await super().serve()
+
+    def leave(self) -> None:
+        """Leave the club."""
+        self.hall.leave(self.guest)
 
     async def handle(self, identity: Id, type: str, request: Any) -> None:
         """Carry out a request, and answer what came of it."""

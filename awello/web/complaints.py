@@ -16,8 +16,10 @@ SHOWN = 40  # letters of what was given
 def complaint(error: ValidationError | RequestValidationError | AwelloError) -> tuple[str, str]:
     """The code and the line of an error: where it is and what it is."""
     if not isinstance(error, AwelloError):
-        errors = error.errors()
-        return "player" if errors[0]["type"] == "player" else "message", one_line(_describe(errors))
+        first = error.errors()[0].get("ctx", {}).get("error")
+        if isinstance(first, AwelloError):  # only players are checked by more than their shape
+            return "player", one_line(str(first))
+        return "message", one_line(_describe(error.errors()))
     if isinstance(error, Refused):
         return error.code, one_line(str(error))
     code = "illegal" if isinstance(error, IllegalMoveError) else "player" if isinstance(error, SpecError) else "message"

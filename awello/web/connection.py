@@ -30,7 +30,7 @@ GONE = (WebSocketDisconnect, RuntimeError)  # what sending raises when the clien
 
 Id = int | str | None
 Fields = dict[str, Any]
-Message = Mapping[str, Any]
+Outgoing = Mapping[str, Any]
 
 
 class WrongMessage(AwelloError):
@@ -51,7 +51,8 @@ class MessageConnection:
     def __init__(self, socket: WebSocket, rate: Bucket, share: Bucket | None, cost: float = 1.0) -> None:
         self.socket, self.rate, self.share, self.cost = socket, rate, share, cost
         self.wrong, self.reason = 0, ""
-        self._events: asyncio.Queue[Message] = asyncio.Queue(MOST_UNSENT)
+        self.running: dict[Id, asyncio.Task[None]] = {}  # requests that are being answered
+        self._events: asyncio.Queue[Outgoing] = asyncio.Queue(MOST_UNSENT)
         self._sending, self._ended = asyncio.Lock(), asyncio.Event()
 
     # ---- for subclasses ---------------------------------------------------------------------------------------------
@@ -70,6 +71,9 @@ class MessageConnection:
         """What runs beside the loop that receives; when it ends, the connection ends."""
         return []
 
+    def leave(self) -> None:
+        """The connection has ended, and is closed next."""
+
     # ---- the connection ---------------------------------------------------------------------------------------------
     def end(self, reason: str) -> None:
         """Close the connection."""
@@ -83,16 +87,17 @@ class MessageConnection:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await cancel(*tasks)
+            self.leave()
+            await cancel(*tasks, *self.running.values())
             with suppress(*GONE):
                 await self.socket.close(POLICY_VIOLATION if self.wrong >= MOST_WRONG else TRY_AGAIN, self.reason)
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: Outgoing) -> None:
         """Send a message when the client has read enough of those before."""
         async with self._sending:
             await self.socket.send_text(getattr(message, "text", None) or json.dumps(message))
 
-    def post(self, message: Message) -> None:
+    def post(self, message: Outgoing) -> None:
         """Send a message soon; a client that lets too many wait is disconnected."""
         try:
             self._events.put_nowait(message)
@@ -114,7 +119,7 @@ class MessageConnection:
                     self.post(problem)
             self.reason = "too many wrong messages"
 
-    async def _take(self, text: str | None) -> Message | None:
+    async def _take(self, text: str | None) -> Outgoing | None:
         """Carry out a message; an error if that is not possible."""
         identity: Id = None
         allowed = self.rate.take() and await afford(self.share, text, self.cost)
@@ -151,7 +156,7 @@ class MessageConnection:
         return type, self.requests[type].model_validate(fields)
 
 
-def error_message(identity: Id, code: str, message: str, **facts: Any) -> Message:
+def error_message(identity: Id, code: str, message: str, **facts: Any) -> Outgoing:
     """The answer to a request that was refused."""
     return {"id": identity, "type": "error", "code": code, "message": one_line(message), **facts}
 

@@ -37,26 +37,18 @@ class EngineConnection(MessageConnection):
     def __init__(self, socket: WebSocket, thinkers: Thinkers, costs: Buckets, house: Clubhouse) -> None:
         self.thinkers, self.house, self.network = thinkers, house, network_of_client(socket)
         super().__init__(socket, Bucket(BURST, RATE), None if self.network in OWN else costs.find(self.network))
-        self.questions: dict[Id, asyncio.Task[None]] = {}
-
-    async def serve(self) -> None:
-        """Receive requests until the connection ends, then cancel the searches."""
-        try:
-            await super().serve()
-        finally:
-            await cancel(*self.questions.values())
 
     async def handle(self, identity: Id, type: str, request: Any) -> None:
         """Begin or stop a search."""
         task = None if isinstance(request, Stop) else self._task(request)
-        if before := self.questions.pop(identity, None):
+        if before := self.running.pop(identity, None):
             await cancel(before)
         if task is None:
             return
-        if len(self.questions) >= MOST_QUESTIONS:
+        if len(self.running) >= MOST_QUESTIONS:
             message = f"{MOST_QUESTIONS} questions are open already: stop one, or wait for an answer"
             raise Refusal(503, "busy", message)
-        self.questions[identity] = asyncio.create_task(self._answer(identity, task))
+        self.running[identity] = asyncio.create_task(self._answer(identity, task))
 
     def _task(self, request: Analyse | Choose | Review) -> EngineTask:
         try:
@@ -78,8 +70,8 @@ class EngineConnection(MessageConnection):
                     async for answer in answers:
                         await self.send({"id": identity, **answer})
         finally:
-            if self.questions.get(identity) is asyncio.current_task():
-                del self.questions[identity]
+            if self.running.get(identity) is asyncio.current_task():
+                del self.running[identity]
 
 
 async def serve_engine(

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
-from pydantic_core import PydanticCustomError
 
 from awello.errors import AwelloError
 from awello.limits import Clock
@@ -30,11 +29,8 @@ SpecText = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 
 
 def _check_spec(text: str) -> str:
-    """The same text; an error says why guests cannot name this player."""
-    try:
-        check_spec(parse_spec(text))
-    except AwelloError as error:
-        raise PydanticCustomError("player", "{error}", {"error": str(error)}) from None
+    """The same text, which names a player that guests may ask."""
+    check_spec(parse_spec(text))
     return text
 
 
