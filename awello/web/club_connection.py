@@ -58,6 +58,7 @@ class ClubConnection(MessageConnection):
     async def serve(self) -> None:
         """Be in the club until the connection ends."""
         self.hall.enter(self.guest)
+        self.running["ping"] = asyncio.create_task(self._ping())
         await super().serve()
 
     def leave(self) -> None:
@@ -84,10 +85,6 @@ class ClubConnection(MessageConnection):
             return False
         return fields.get("type") == "move" and self.hall.awaits(self.guest, move.game, move.ply, move.move)
 
-    def works(self) -> list[Any]:
-        """Ping the client."""
-        return [self._ping()]
-
     async def _ping(self) -> None:
         """Measure the round trip; a connection that does not answer ends."""
         number = 0
@@ -96,7 +93,7 @@ class ClubConnection(MessageConnection):
             self.pings.append((number, monotonic()))
             self.post({"type": "ping", "number": number})
             await asyncio.sleep(PING)
-        self.reason = "you did not answer pings"
+        self.end("you did not answer pings")
 
     def _measure(self, pong: Pong) -> None:
         """Take the round trip of a ping; the shortest of the recent ones counts, since none can be too short."""

@@ -8,7 +8,7 @@ What a connection can be asked is up to its subclass: `EngineConnection` or `Clu
 import asyncio
 import json
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -51,7 +51,7 @@ class MessageConnection:
     def __init__(self, socket: WebSocket, rate: Bucket, share: Bucket | None, cost: float = 1.0) -> None:
         self.socket, self.rate, self.share, self.cost = socket, rate, share, cost
         self.wrong, self.reason = 0, ""
-        self.running: dict[Id, asyncio.Task[None]] = {}  # requests that are being answered
+        self.running: dict[Id, asyncio.Task[None]] = {}  # what ends with the connection: requests, pings
         self._events: asyncio.Queue[Outgoing] = asyncio.Queue(MOST_UNSENT)
         self._sending, self._ended = asyncio.Lock(), asyncio.Event()
 
@@ -67,10 +67,6 @@ class MessageConnection:
         """Whether a message is handled even if the client has sent too many."""
         return False
 
-    def works(self) -> list[Coroutine[Any, Any, Any]]:
-        """What runs beside the loop that receives; when it ends, the connection ends."""
-        return []
-
     def leave(self) -> None:
         """The connection has ended, and is closed next."""
 
@@ -82,8 +78,7 @@ class MessageConnection:
 
     async def serve(self) -> None:
         """Receive and send until the connection ends."""
-        works = (self._receive(), self._send_events(), self._ended.wait(), *self.works())
-        tasks = [asyncio.create_task(work) for work in works]
+        tasks = [asyncio.create_task(work) for work in (self._receive(), self._send_events(), self._ended.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
