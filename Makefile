@@ -7,6 +7,8 @@ LOCKED := $(PIP) --require-hashes --only-binary :all: -r
 SELF := $(PIP) --no-deps --no-build-isolation -e .
 AGREED := $(BIN)/uv pip compile --quiet --upgrade --constraints requirements/dev.lock
 WORKERS := $(shell echo $$(($$(nproc 2> /dev/null || echo 2) + 1)))# one more than processors: tests of the page wait often
+JS := requirements/js
+NODE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)
 INSTALL := apt-get update -qq && apt-get install -y -qq --no-install-recommends
 
 # What tests use if it is there: a browser (its headless shell is faster) and a database, installed while pip works.
@@ -32,15 +34,17 @@ export PYTHONDONTWRITEBYTECODE =
 # Tests keep all processors busy; threads of NumPy would only compete with them.
 test test-slow: export OPENBLAS_NUM_THREADS = 1
 
-test: ## Run every check: style, types, imports (while kernels are compiled), tests
+test: ## Run every check: style, types, imports, JavaScript (while kernels are compiled), tests
 	@$(MAKE) --no-print-directory -j 2 kernels checks
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q  # the server and the browser of a file start once
 
 kernels: .venv/package
 	$(BIN)/awello warmup
 
-checks: .venv/developer
+checks: .venv/developer $(JS)/node_modules/.package-lock.json
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+	$(BIN)/node $(JS)/node_modules/typescript/bin/tsc --project $(JS)
+	$(BIN)/node $(JS)/node_modules/eslint/bin/eslint.js --config $(JS)/eslint.config.js awello/web/static/js
 
 test-slow: .venv/developer ## Run the proofs that take minutes
 	$(BIN)/pytest -q -m slow
@@ -55,12 +59,13 @@ pictures: .venv/developer ## Draw the pictures of the docs again, and photograph
 notebooks: .venv/notebooks ## Run the notebooks of the docs again and keep what they show
 	$(BIN)/python docs/notebooks/execute.py
 
-lock: .venv/tools ## Pin the newest version of every dependency, with hashes, in requirements/
+lock: .venv/tools .venv/developer ## Pin the newest version of every dependency, with hashes, in requirements/
 	$(BIN)/uv pip compile --quiet --upgrade --extra dev --group build -o requirements/dev.lock pyproject.toml
 	$(AGREED) --extra all --group build -o requirements/all.lock pyproject.toml
 	$(AGREED) --extra notebooks --group build -o requirements/notebooks.lock pyproject.toml
 	$(AGREED) --group build -o requirements/run.lock pyproject.toml
 	$(AGREED) --group tools -o requirements/tools.lock
+	$(NODE)/npm update --prefix $(JS) --package-lock-only --save --silent
 
 audit: .venv/tools ## Look for known weaknesses: in every pinned version, and in our own code
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml awello benchmarks examples docs requirements
@@ -70,7 +75,7 @@ sbom: .venv/developer .venv/tools ## Write the list of all parts, dist/awello.cd
 	$(BIN)/python requirements/sbom.py dist/awello.cdx.json
 
 clean: ## Remove the environment and what tools left behind
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist $(JS)/node_modules
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Awello needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..."; exit 1; }
@@ -96,6 +101,11 @@ clean: ## Remove the environment and what tools left behind
 .venv/developer: .venv/package requirements/dev.lock
 	@echo "Installing the development tools into .venv ..."
 	@$(PROGRAMS) & $(LOCKED) requirements/dev.lock; installed=$$?; wait; exit $$installed
+	@touch $@
+
+# What checks the page's JavaScript; its lock file has hashes, and nothing of it runs while it is installed.
+$(JS)/node_modules/.package-lock.json: $(JS)/package.json $(JS)/package-lock.json | .venv/developer
+	@$(NODE)/npm ci --prefix $(JS) --ignore-scripts --silent || { echo "npm cannot install what checks the JavaScript: is its registry within reach?"; exit 1; }
 	@touch $@
 
 .venv/tools: requirements/tools.lock | .venv/bin/python

@@ -162,7 +162,7 @@ def test_a_finished_game_is_kept_once(visitor: Visitor, place: str) -> None:
     page.keyboard.press("y")
     assert kept_number(page) == number
     page.keyboard.press("u")
-    page.evaluate("() => import('/static/js/app.js').then(({ app }) => (app.table.game.kept = null))")
+    page.evaluate("() => import('/static/js/store.js').then(({ state }) => (state.game.kept = null))")
     again = moves_of(page)[len(page.evaluate("() => location.hash.split('*')[0].split('moves=')[1]")) // 2]
     click(page, again)
     assert kept_number(page) == number, "the same game has the same number, whatever the page remembers"

@@ -242,11 +242,28 @@ def test_fields_keep_their_keys(visitor: Visitor) -> None:
     shows(page, "f5d6*")
 
 
+STORE = """async () => {
+  const { changed, set, state, subscribe } = await import("/static/js/store.js");
+  const heard = [];
+  const unsubscribe = subscribe(["marks", "archive"], () => heard.push(state.marks.length));
+  set({ marks: [{ from: "f5", to: null, by: "user" }], preview: null });
+  set({ preview: null });
+  changed("archive");
+  unsubscribe();
+  set({ marks: [] });
+  return heard;
+}"""
+
+
+def test_subscribers_are_called_once_for_what_they_show(visitor: Visitor) -> None:
+    assert visitor.open().evaluate(STORE) == [1, 1]
+
+
 REFINE = """async () => {
-  const { app } = await import("/static/js/app.js");
-  const { at } = app.table.game;
+  const { changed, state } = await import("/static/js/store.js");
+  const { at } = state.game;
   at.analysis = { ...at.analysis, depth: at.analysis.depth + 1, moves: at.analysis.moves.toReversed() };
-  app.draw();
+  changed("analysis");
 }"""
 
 

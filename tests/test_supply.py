@@ -1,6 +1,7 @@
 """What the project is made of is pinned, whole and the same everywhere; asserts guard nothing."""
 
 import ast
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -72,6 +73,15 @@ def test_a_lock_file_has_hashes_and_names_no_place(lock: str) -> None:
     assert not [pin.name for pin in pins if pin.name.startswith(("cuda-", "nvidia-"))], "gigabytes for PyTorch alone"
     comments = [line for line in file.read_text("utf-8").splitlines() if line.lstrip().startswith("#")]
     assert comments[1:] == ["#    make lock"]
+
+
+def test_javascript_tools_are_pinned_too() -> None:
+    """By hash, and from no place in particular."""
+    packages = json.loads((FOLDER / "js" / "package-lock.json").read_text("utf-8"))["packages"]
+    asked = json.loads((FOLDER / "js" / "package.json").read_text("utf-8"))["devDependencies"]
+    assert packages.pop("")["devDependencies"] == asked
+    assert {f"node_modules/{name}" for name in asked} <= set(packages)
+    assert all(each["integrity"].startswith("sha512-") and "resolved" not in each for each in packages.values())
 
 
 def test_lock_files_agree() -> None:

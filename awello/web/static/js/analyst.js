@@ -1,28 +1,35 @@
 /** The engine beside the board: what each move of the shown position is worth, better and better. */
 import { settings } from "./settings.js";
-import { loadLine } from "./table.js";
+import { loadLine } from "./positions.js";
 import { Node } from "./game.js";
 
 /** Events: "change". */
 export class Analyst extends EventTarget {
+  /** @param {import("./server.js").Connection} live */
   constructor(live) {
     super();
     this.live = live;
+    /** @type {GameNode | null} */
     this.node = null;
     this.stop = () => {};
     this.running = false;
     this.problem = ""; // what the server says if it cannot think
   }
 
-  /** Look at a position, as long as the engine is on; what is known already is not asked for again. */
+  /**
+   * Look at a position, as long as the engine is on; what is known already is not asked for again.
+   * @param {Game} game
+   * @param {GameNode} node
+   */
   show(game, node) {
     const wanted = settings.engine && node.view && !node.view.provisional && !node.over ? node : null;
     if (wanted === this.node) return;
     this.rest();
     this.node = wanted;
-    if (wanted && !(wanted.analysis?.spent >= settings.seconds || wanted.analysis?.solved)) this.ask(game, wanted, settings.seconds);
+    if (wanted && !((wanted.analysis?.spent ?? 0) >= settings.seconds || wanted.analysis?.solved)) this.ask(game, wanted, settings.seconds);
   }
 
+  /** @param {Game} game @param {GameNode} node @param {number} seconds */
   ask(game, node, seconds) {
     this.running = true;
     this.problem = "";
@@ -34,12 +41,13 @@ export class Analyst extends EventTarget {
     });
   }
 
+  /** @param {GameNode} node @param {number} spent */
   finish(node, spent) {
     this.running = false;
     if (node.analysis) node.analysis = { ...node.analysis, spent: Math.max(spent, node.analysis.spent), solved: node.analysis.moves.every((move) => move.exact) };
   }
 
-  /** Go on with the position on the board, for longer. */
+  /** Go on with the position on the board, for longer. @param {Game} game */
   more(game) {
     const { node } = this;
     if (!node) return;
@@ -48,7 +56,12 @@ export class Analyst extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Ask once about a position, whether the engine is on or not. */
+  /**
+   * Ask once about a position, whether the engine is on or not.
+   * @param {Game} game
+   * @param {GameNode} node
+   * @param {number} seconds
+   */
   once(game, node, seconds) {
     return new Promise((resolve, reject) => {
       this.live.follow("analyse", { ...game.question(node), seconds }, (answer) => {
@@ -67,14 +80,18 @@ export class Analyst extends EventTarget {
   }
 }
 
-/** Keep an answer, unless a better one is known: exact, or from a deeper search. */
+/**
+ * Keep an answer, unless a better one is known: exact, or from a deeper search.
+ * @param {GameNode} node
+ * @param {any} answer
+ */
 function keep(node, answer) {
   const known = node.analysis;
-  const better = known && (known.exact - answer.exact || known.depth - answer.depth || known.certainty - answer.certainty) > 0;
+  const better = known && (Number(known.exact) - Number(answer.exact) || known.depth - answer.depth || known.certainty - answer.certainty) > 0;
   if (!better) node.analysis = { ...answer, spent: known?.spent ?? 0 };
 }
 
-/** What the board needs to show the values of an analysis. */
+/** What the board needs to show the values of an analysis. @param {Analysis | null} analysis */
 export function hintsOf(analysis) {
   if (!analysis) return null;
   const most = Math.max(...analysis.moves.map((entry) => entry.value));
@@ -86,7 +103,12 @@ export function hintsOf(analysis) {
   );
 }
 
-/** The positions along the line of an analysis, the first after its first move. */
+/**
+ * The positions along the line of an analysis, the first after its first move.
+ * @param {Game} game
+ * @param {GameNode} node
+ * @param {string[]} line
+ */
 export async function lineViews(game, node, line) {
   const ghosts = [];
   let here = node;
@@ -94,6 +116,6 @@ export async function lineViews(game, node, line) {
     here = new Node(here, move);
     ghosts.push(here);
   }
-  if (ghosts.length) await loadLine(game, ghosts.at(-1));
+  if (ghosts.length) await loadLine(game, here);
   return ghosts.map((ghost) => ghost.view);
 }

@@ -1,9 +1,11 @@
 /** The games of the archive: found by who played them, when, what and how they ended, and opened on the board. */
-import { bringInArchived } from "./bring-in.js";
-import { h } from "./dom.js";
+import { h, row, select } from "./dom.js";
 import { GAMES } from "./game.js";
+import { gameChoices, sideName } from "./game-words.js";
+import { openArchived } from "./import-dialog.js";
 import { problemWords } from "./notices.js";
 import { api } from "./server.js";
+import { state } from "./store.js";
 import { currentLanguage, t } from "./words.js";
 
 const COUNT = 20; // games at a time
@@ -11,15 +13,16 @@ const PATIENCE = 250; // milliseconds after the last letter
 const RESULTS = ["", "first", "second", "draw", "open"];
 
 export class ArchiveList {
-  constructor(app) {
-    this.app = app;
-    this.asked = {};
-    this.build();
-  }
-
-  build() {
+  /** @param {ArchiveList} [before] */
+  constructor(before) {
+    this.asked = filtersOf(before);
+    this.open = before?.open ?? false; // whether all filters are shown
     this.turn = 0; // answers to earlier questions come too late
-    this.state = null;
+    /** @type {string | null} */
+    this.query = null; // of the games that are shown
+    /** @type {number | null} */
+    this.last = null; // the number of the last of them
+    this.timer = 0;
     this.status = h("p", { class: "soft", id: "archive-status", role: "status" });
     this.rows = h("ol", { class: "archive-rows", id: "archive-rows" });
     this.more = h("button", { id: "archive-more", hidden: true, onclick: () => this.ask(this.last) }, t("archive.more"));
@@ -28,7 +31,8 @@ export class ArchiveList {
 
   // ---- what is asked for --------------------------------------------------------------------------------------------
   filters() {
-    const games = [["", t("archive.game.all")], ...Object.keys(GAMES).map((name) => [name, t(`game.${name}`)])];
+    /** @type {[string, string][]} */
+    const games = [["", t("archive.game.all")], ...gameChoices()];
     return h("form", { class: "archive-filters", onsubmit: (event) => event.preventDefault() },
       this.field("player"),
       h("details", { class: "more", open: this.open, ontoggle: (event) => (this.open = event.target.open) }, h("summary", {}, t("archive.filters")),
@@ -38,25 +42,24 @@ export class ArchiveList {
         this.throughBox()));
   }
 
-  labelled(name, control) {
-    return h("div", { class: "row" }, h("label", { htmlFor: control.id }, t(`archive.${name}`)), control);
-  }
-
+  /** @param {string} name @param {Properties} [more] */
   field(name, more = {}) {
-    const change = (event) => this.change(name, event.target.value.trim());
-    return this.labelled(name, h("input", { id: `archive-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, value: this.asked[name] ?? "", oninput: change, ...more }));
+    const change = (/** @type {HandledEvent} */ event) => this.change(name, event.target.value.trim());
+    return row(t(`archive.${name}`), h("input", { id: `archive-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, value: this.asked[name] ?? "", oninput: change, ...more }));
   }
 
+  /** @param {string} name @param {[string, string][]} values */
   choice(name, values) {
-    const options = values.map(([value, words]) => h("option", { value, selected: value === this.asked[name] }, words));
-    return this.labelled(name, h("select", { id: `archive-${name}`, onchange: (event) => this.change(name, event.target.value) }, ...options));
+    const change = (/** @type {HandledEvent} */ event) => this.change(name, event.target.value);
+    return row(t(`archive.${name}`), select({ id: `archive-${name}`, onchange: change }, values, this.asked[name]));
   }
 
   throughBox() {
-    const change = (event) => this.change("through", event.target.checked);
-    return this.labelled("through", h("input", { type: "checkbox", id: "archive-through", checked: Boolean(this.asked.through), onchange: change }));
+    const change = (/** @type {HandledEvent} */ event) => this.change("through", event.target.checked);
+    return row(t("archive.through"), h("input", { type: "checkbox", id: "archive-through", checked: Boolean(this.asked.through), onchange: change }));
   }
 
+  /** @param {string} name @param {string | boolean} value */
   change(name, value) {
     this.asked[name] = value;
     clearTimeout(this.timer);
@@ -65,7 +68,7 @@ export class ArchiveList {
 
   /** Which games are wanted, as the server understands it. */
   wanted() {
-    const { game } = this.app.table;
+    const { game } = state;
     const { through, ...others } = this.asked;
     const here = through ? { game: game.game, through: game.at.view.position ?? "" } : {};
     const known = Object.entries({ ...others, ...here }).filter(([, value]) => value);
@@ -75,22 +78,23 @@ export class ArchiveList {
   // ---- what is found ------------------------------------------------------------------------------------------------
   /** The archive has changed: ask again. */
   forget() {
-    this.state = null;
+    this.query = null;
   }
 
   /** Ask, if something else is wanted than what is shown. */
   update() {
-    if (this.app.table.game.at.view.provisional && this.asked.through) return;
-    const state = this.wanted();
-    if (state === this.state) return;
-    this.state = state;
+    if (state.game.at.view.provisional && this.asked.through) return;
+    const query = this.wanted();
+    if (query === this.query) return;
+    this.query = query;
     this.ask(null);
   }
 
+  /** @param {number | null} before */
   async ask(before) {
     const turn = ++this.turn;
     try {
-      const found = await api("GET", `/api/games?limit=${COUNT}&${this.state}${before ? `&before=${before}` : ""}`);
+      const found = await api("GET", `/api/games?limit=${COUNT}&${this.query}${before ? `&before=${before}` : ""}`);
       if (turn === this.turn) this.show(found, before);
     } catch (error) {
       if (turn !== this.turn) return;
@@ -100,29 +104,35 @@ export class ArchiveList {
     }
   }
 
+  /** @param {{ games: number, rows: ArchivedGame[] }} page @param {number | null} before */
   show({ games, rows }, before) {
-    const items = rows.map((row) => this.item(row));
+    const items = rows.map((found) => this.item(found));
     if (before) this.rows.append(...items);
     else this.rows.replaceChildren(...items);
-    this.last = rows.at(-1)?.number;
+    this.last = rows.at(-1)?.number ?? null;
     this.more.hidden = this.rows.children.length >= games || !rows.length;
     const count = games.toLocaleString(currentLanguage());
     this.status.textContent = games ? t(games === 1 ? "explorer.one" : "explorer.many", { games: count }) : t("archive.none");
-    if (before) items[0]?.firstChild.focus();
+    if (before) items[0]?.querySelector("button")?.focus();
   }
 
-  item(row) {
-    const { number, game, players, winner, date, event, opening } = row;
+  /** @param {ArchivedGame} found */
+  item(found) {
+    const { number, game, players, winner, date, event, opening } = found;
     const family = GAMES[game].family;
-    const side = (place) => h("span", { class: winner === place ? "archive-side is-winner" : "archive-side" }, players[place] ?? t(`side.${family}.${place}`));
+    /** @param {number} place */
+    const side = (place) => h("span", { class: winner === place ? "archive-side is-winner" : "archive-side" }, players[place] ?? sideName(family, place));
     const facts = [number, t(`game.${game}`), date, opening?.[currentLanguage()], event].filter(Boolean).join(" · ");
-    return h("li", {}, h("button", { class: "archive-game", "data-number": number, onclick: () => bringInArchived(this.app, number) },
-      side(0), h("span", { class: "archive-score" }, scoreWords(row)), side(1),
+    return h("li", {}, h("button", { class: "archive-game", "data-number": number, onclick: () => openArchived(number) },
+      side(0), h("span", { class: "archive-score" }, scoreWords(found)), side(1),
       h("span", { class: "archive-facts" }, facts)));
   }
 }
 
-/** How a game ended, in a few letters. */
+/** The filters that were chosen before. @param {ArchiveList} [list] @returns {Record<string, any>} */
+const filtersOf = (list) => list?.asked ?? {};
+
+/** How a game ended, in a few letters. @param {ArchivedGame} game */
 function scoreWords({ score, winner, loser }) {
   if (loser !== null) return winner ? "0–1" : "1–0";
   return score ? score.join("–") : "–";

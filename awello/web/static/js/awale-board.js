@@ -6,7 +6,7 @@
  */
 import { heap, pictures, pile } from "./awale-sowing.js";
 import { Board, buildHint, drawHint, motion, sayHint } from "./board.js";
-import { draw, mark, write } from "./dom.js";
+import { draw, mark, SVG, write } from "./dom.js";
 import { currentLanguage, t } from "./words.js";
 
 const NAMES = [..."ABCDEFabcdef"];
@@ -28,16 +28,26 @@ class AwaleBoard extends Board {
     sowing: null, speed: 120, variant: "abapa",
   };
 
+  /** @type {Picture | null} */
   #scene = null; // the picture of a sowing that is shown instead of the position
+
+  variant = document.createElementNS(SVG, "text");
+  hand = document.createElementNS(SVG, "g");
+  /** @type {StoreNodes[]} */
+  stores = [];
+  /** @type {PitNodes[]} */
+  pits = [];
 
   shape() {
     return String(Boolean(this.config.turned));
   }
 
+  /** @param {number} side */
   #isNear(side) {
     return (side === 1) === Boolean(this.config.turned);
   }
 
+  /** @param {string} name */
   centre(name) {
     const store = STORES.indexOf(name);
     if (store >= 0) return [WIDTH / 2, (this.#isNear(store) ? TOPS.nearStore : TOPS.farStore) + STORE.height / 2];
@@ -59,11 +69,13 @@ class AwaleBoard extends Board {
     return { width: WIDTH, height: HEIGHT, rows };
   }
 
+  /** @param {number} side @param {number} top */
   #planStore(side, top) {
     const cell = { name: STORES[side], left: STORE.left, size: STORE.width, span: 6 };
     return { top, size: STORE.height, cells: [cell] };
   }
 
+  /** @param {number} side @param {number} top */
   #planPits(side, top) {
     const names = NAMES.slice(side * 6, side * 6 + 6);
     if (!this.#isNear(side)) names.reverse();
@@ -71,6 +83,7 @@ class AwaleBoard extends Board {
     return { top, size: REACH, label: () => t(`side.awale.${side}`), cells };
   }
 
+  /** @param {Element} svg */
   build(svg) {
     draw(svg, "rect", { class: "awale-wood", width: WIDTH, height: HEIGHT, rx: 26 });
     draw(svg, "path", { class: "awale-way", d: "M12 208V336m-7 -9l7 10l7 -10M628 340V212m-7 9l7 -10l7 10" });
@@ -80,6 +93,7 @@ class AwaleBoard extends Board {
     this.hand = draw(svg, "g", { class: "awale-hand is-hidden" });
   }
 
+  /** @param {Element} svg @param {string} name */
   #buildStore(svg, name) {
     const y = this.centre(name)[1];
     const group = draw(svg, "g", { class: "awale-store", transform: `translate(${STORE.left} ${y})` });
@@ -93,6 +107,7 @@ class AwaleBoard extends Board {
     return { group, owner, seeds, gain, number, count: -1 };
   }
 
+  /** @param {Element} svg @param {string} name @param {number} index */
   #buildPit(svg, name, index) {
     const [x, y] = this.centre(name);
     const out = this.#isNear(index < 6 ? 0 : 1) ? 1 : -1; // numbers lie outside, hints between the rows
@@ -109,6 +124,7 @@ class AwaleBoard extends Board {
     return { group, seeds, number, hint, count: -1 };
   }
 
+  /** @param {BoardConfig | null} before */
   update(before) {
     const now = this.config;
     const same = before && String(before.pits) === String(now.pits) && String(before.taken) === String(now.taken);
@@ -121,13 +137,14 @@ class AwaleBoard extends Board {
   #sow() {
     const { speed } = this.config;
     const list = motion() && speed > 0 ? pictures(this.config, (name) => NAMES.indexOf(name)) : [];
-    let timer = null;
+    let timer = 0;
     const next = () => {
-      if (!list.length) return this.finish();
-      this.#scene = list.shift();
-      timer = setTimeout(next, speed * this.#scene.beats);
+      const scene = list.shift();
+      if (!scene) return this.finish();
+      this.#scene = scene;
+      timer = setTimeout(next, speed * scene.beats);
       this.paint();
-      this.#glide(this.#scene.hand, speed * this.#scene.beats);
+      this.#glide(scene.hand, speed * scene.beats);
     };
     this.begin(() => {
       clearTimeout(timer);
@@ -139,10 +156,12 @@ class AwaleBoard extends Board {
     else timer = setTimeout(next, 0);
   }
 
+  /** @param {Hand | null} hand @param {number} duration */
   #glide(hand, duration) {
     mark(this.hand, "class", hand ? "awale-hand" : "awale-hand is-hidden");
     if (!hand) return;
-    const spot = (at) => `translate(${this.centre(NAMES[at] ?? at).map((part) => `${part}px`).join(",")})`;
+    /** @param {number | string} at */
+    const spot = (at) => `translate(${this.centre(typeof at === "number" ? NAMES[at] : at).map((part) => `${part}px`).join(",")})`;
     this.hand.replaceChildren();
     draw(this.hand, "circle", { class: "awale-palm", r: 38 });
     plant(this.hand, pile(hand.count, 32));
@@ -158,9 +177,10 @@ class AwaleBoard extends Board {
     mark(this.drawing, "class", preview ? "board-drawing is-preview" : "board-drawing");
     write(this.variant, t(`game.${variant}`));
     this.stores.forEach((store, side) => this.#paintStore(store, side, taken[side], aim));
-    this.pits.forEach((pit, index) => this.#paintPit(pit, index, pits[index], aim && { name: aim, ...moves[aim] }));
+    this.pits.forEach((pit, index) => this.#paintPit(pit, index, pits[index], aim ? { name: aim, ...moves[aim] } : null));
   }
 
+  /** @param {StoreNodes} store @param {number} side @param {number} count @param {string | null} aim */
   #paintStore(store, side, count, aim) {
     const { moves } = this.config;
     const gain = aim && this.config.side === side ? total(moves[aim].captured) : 0;
@@ -174,11 +194,13 @@ class AwaleBoard extends Board {
     plant(store.seeds, heap(count));
   }
 
+  /** @param {PitNodes} pit @param {number} index @param {number} count @param {(Effect & { name: string }) | null} aimed */
   #paintPit(pit, index, count, aimed) {
     const { moves, playable, editing, preview, hints, last, refused } = this.config;
     const name = NAMES[index];
     const quiet = this.#scene || preview || editing;
     const caught = aimed?.captured.find(([where]) => where === name);
+    /** @type {Record<string, boolean>} */
     const states = {
       "is-open": !quiet && playable && name in moves,
       "is-refused": !quiet && playable && name in refused,
@@ -197,6 +219,7 @@ class AwaleBoard extends Board {
     plant(pit.seeds, pile(count, 40));
   }
 
+  /** @param {string} name */
   describe(name) {
     const { pits, taken, moves, hints, last, refused, playable } = this.config;
     const store = STORES.indexOf(name);
@@ -209,10 +232,12 @@ class AwaleBoard extends Board {
     return words;
   }
 
+  /** @param {Effect} given */
   #promise({ captured }) {
     return captured.length ? [t("awale.takes", { count: total(captured) })] : [];
   }
 
+  /** @param {string} name */
   refusal(name) {
     const pit = NAMES.indexOf(name);
     if (pit < 0) return null;
@@ -220,12 +245,15 @@ class AwaleBoard extends Board {
   }
 }
 
+/** @param {[string, number][]} captured */
 const total = (captured) => captured.reduce((sum, [, count]) => sum + count, 0);
 
+/** @param {number} count */
 function seedsInWords(count) {
   return t(`awale.seeds.${new Intl.PluralRules(currentLanguage()).select(count)}`, { count });
 }
 
+/** @param {Element} parent @param {Seed[]} seeds */
 function plant(parent, seeds) {
   for (const { x, y, size, angle } of seeds) {
     const transform = `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${angle})`;

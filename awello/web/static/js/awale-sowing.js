@@ -3,7 +3,11 @@
 const GOLDEN = Math.PI * (3 - Math.sqrt(5)); // the angle from one seed of a sunflower to the next
 const SEED = 9;
 
-/** The seeds of a pit as { x, y, size, angle } around its centre: a sunflower that tightens so as to stay inside. */
+/**
+ * The seeds of a pit as { x, y, size, angle } around its centre: a sunflower that tightens so as to stay inside.
+ * @param {number} count
+ * @param {number} radius
+ */
 export function pile(count, radius) {
   const step = Math.min(12.5, (radius - SEED * 0.8) / Math.sqrt(Math.max(count - 0.4, 1)));
   const size = Math.min(SEED, 2.6 + step * 0.62);
@@ -14,7 +18,7 @@ export function pile(count, radius) {
   });
 }
 
-/** The seeds of a store, two by two from the left, a little astray. */
+/** The seeds of a store, two by two from the left, a little astray. @param {number} count */
 export function heap(count) {
   return [...Array(count).keys()].map((seed) => ({
     x: Math.floor(seed / 2) * 15.4 + (seed % 2) * 7 + ((seed * 7) % 5),
@@ -27,11 +31,16 @@ export function heap(count) {
 /**
  * The pictures of a sowing, in order: { pits, taken, lit, hand, beats }. A hand { from, to, count } glides over the
  * board; the seed it brings lies there in the next picture. Pits are given by index, stores as "south" and "north".
+ * @param {BoardConfig} config
+ * @param {(name: string) => number} indexOf
  */
 export function pictures({ before, takenBefore, sowing }, indexOf) {
+  if (!sowing) return [];
   const pits = [...before];
   const taken = [...takenBefore];
+  /** @type {Picture[]} */
   const list = [];
+  /** @param {Hand | null} hand @param {number | null} [lit] @param {number} [beats] */
   const show = (hand, lit = null, beats = 1) => list.push({ pits: [...pits], taken: [...taken], hand, lit, beats });
   const route = [sowing.from, ...sowing.sown].map(indexOf);
   pits[route[0]] = 0;

@@ -4,19 +4,24 @@
  * The drawing is an SVG that nobody touches. Over it lie plain cells with labels, which take the pointer, the
  * keyboard and the screen reader. A board says where its cells lie and draws them; it knows no rules.
  */
-import { draw, mark, still, write } from "./dom.js";
+import { draw, elementOf, mark, reducedMotion, SVG, write } from "./dom.js";
 import { signed, t } from "./words.js";
 
+/** @type {Record<string, number[]>} */
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const FAIR = 1; // a move that loses this much is no longer good
 const BAD = 4; // and from here on it is bad
 
 /** Whether people want things to move, and somebody is looking. */
 export function motion() {
-  return !document.hidden && !still();
+  return !document.hidden && !reducedMotion();
 }
 
-/** The nodes of a hint around (0, 0): a plate, the value, a double line below an exact one, the badge. */
+/**
+ * The nodes of a hint around (0, 0): a plate, the value, a double line below an exact one, the badge.
+ * @param {Element} parent
+ * @param {number} width
+ */
 export function buildHint(parent, width) {
   const group = draw(parent, "g", { class: "board-hint" });
   draw(group, "rect", { class: "board-hint-plate", x: -width / 2, y: -32, width, height: 64, rx: 14 });
@@ -26,7 +31,11 @@ export function buildHint(parent, width) {
   return { group, value, badge };
 }
 
-/** Fill the nodes of a hint; without one they are hidden. */
+/**
+ * Fill the nodes of a hint; without one they are hidden.
+ * @param {HintNodes} nodes
+ * @param {Hint | null | undefined} hint
+ */
 export function drawHint(nodes, hint) {
   mark(nodes.group, "class", hint ? hintClass(hint) : "board-hint is-hidden");
   if (!hint) return;
@@ -34,13 +43,14 @@ export function drawHint(nodes, hint) {
   write(nodes.badge, hint.badge ?? "");
 }
 
+/** @param {Hint} hint */
 function hintClass(hint) {
   const grade = hint.loss >= BAD ? "bad" : hint.loss >= FAIR ? "fair" : "good";
   const signs = [hint.best && "is-best", hint.exact && "is-exact", (hint.exact || hint.badge) && "is-signed"];
   return ["board-hint", `is-${grade}`, ...signs.filter(Boolean)].join(" ");
 }
 
-/** A hint as it is spoken, in pieces such as "plus 4", "exact", "best". */
+/** A hint as it is spoken, in pieces such as "plus 4", "exact", "best". @param {Hint} hint */
 export function sayHint(hint) {
   const text = signed(hint.value, hint.exact ? 0 : 1);
   const sign = text.startsWith("+") ? "board.plus" : text.startsWith("−") ? "board.minus" : "board.even";
@@ -51,24 +61,34 @@ export function sayHint(hint) {
   return words;
 }
 
-/**
- * A board. The board of a game says `shape()` (the nodes are made anew when it changes), `plan()` (its size and its
- * rows of cells), `build(svg)`, `update(before)` after a new configuration, `paint()`, `centre(name)`,
- * `describe(name)` (the words of a cell) and `refusal(name)` (why a cell cannot be played).
- */
+/** A board; that of a game says what its cells are and draws them. */
 export class Board extends HTMLElement {
-  #config = null;
-  #shape = null;
-  #rows = []; // rows of { name, node, x }
+  /** What an empty board shows, and what it is called. */
+  static defaults = {};
+  static title = "";
+
+  #config = /** @type {BoardConfig} */ (/** @type {unknown} */ (null));
+  #shape = "";
+  /** @type {{ node: HTMLElement, label?: () => string, cells: Cell[] }[]} */
+  #rows = [];
+  /** @type {string | null} */
   #stop = null; // the cell that had the focus last, to which Tab returns
   #clicked = false; // the focus came from the pointer, so that the keys belong to the page
+  /** @type {{ from: string, to: string | null } | null} */
   #draft = null; // the arrow that is being drawn
+  /** @type {(() => void) | null} */
   #running = null; // what cuts the animation short
+  drawing = document.createElementNS(SVG, "svg");
+  marks = document.createElementNS(SVG, "g");
+  grid = document.createElement("div");
+  /** @type {string | null} */
   hovered = null;
+  /** @type {string | null} */
   focused = null;
 
   constructor() {
     super();
+    /** @type {Record<string, (event: any) => void>} */
     const handlers = {
       click: (event) => this.#act(event, 0),
       contextmenu: (event) => this.#menu(event),
@@ -83,12 +103,43 @@ export class Board extends HTMLElement {
     for (const [name, handler] of Object.entries(handlers)) this.addEventListener(name, handler);
   }
 
-  connectedCallback() {
-    if (!Object.hasOwn(this, "config")) return; // set before the element was known
-    const early = this.config;
-    delete this.config;
-    this.config = early;
+  // What the board of a game says
+
+  /** The nodes are made anew when this changes. @returns {string} */
+  shape() {
+    return "";
   }
+
+  /** Its size and its rows of cells. @returns {{ width: number, height: number, rows: RowPlan[] }} */
+  plan() {
+    return { width: 0, height: 0, rows: [] };
+  }
+
+  /** Make the nodes of the drawing. @param {Element} _svg */
+  build(_svg) {}
+
+  /** Follow a new configuration. @param {BoardConfig | null} _before */
+  update(_before) {}
+
+  /** Draw the position. */
+  paint() {}
+
+  /** Where a cell lies. @param {string} _name @returns {number[]} */
+  centre(_name) {
+    return [0, 0];
+  }
+
+  /** The words of a cell. @param {string} _name @returns {string[]} */
+  describe(_name) {
+    return [];
+  }
+
+  /** Why a cell cannot be played. @param {string} _name @returns {string | null} */
+  refusal(_name) {
+    return null;
+  }
+
+  // What all boards do
 
   disconnectedCallback() {
     this.finish();
@@ -101,7 +152,7 @@ export class Board extends HTMLElement {
 
   set config(next) {
     const before = this.#config;
-    this.#config = { ...this.constructor.defaults, ...next };
+    this.#config = { .../** @type {typeof Board} */ (this.constructor).defaults, ...next };
     if (this.shape() !== this.#shape) this.#rebuild();
     this.update(before);
     this.refresh();
@@ -111,7 +162,7 @@ export class Board extends HTMLElement {
   refresh() {
     if (!this.#config) return;
     this.classList.toggle("is-editing", Boolean(this.config.editing));
-    mark(this.grid, "aria-label", this.config.label ?? t(this.constructor.title));
+    mark(this.grid, "aria-label", this.config.label ?? t(/** @type {typeof Board} */ (this.constructor).title));
     for (const { node, label } of this.#rows) if (label) mark(node, "aria-label", label());
     for (const { name, node } of this.#cells) {
       mark(node, "aria-label", this.describe(name).join(", "));
@@ -127,7 +178,10 @@ export class Board extends HTMLElement {
     this.#running?.();
   }
 
-  /** Remember how to end the animation that begins; `settled` follows its end, cut short or not. */
+  /**
+   * Remember how to end the animation that begins; `settled` follows its end, cut short or not.
+   * @param {() => void} end
+   */
   begin(end) {
     this.finish();
     this.#running = () => {
@@ -141,10 +195,10 @@ export class Board extends HTMLElement {
   get aim() {
     const { playable, editing, preview, moves } = this.config;
     const name = this.hovered ?? this.focused;
-    return playable && !editing && !preview && moves[name] ? name : null;
+    return playable && !editing && !preview && name && moves[name] ? name : null;
   }
 
-  /** Fire an event that bubbles. */
+  /** Fire an event that bubbles. @param {string} name @param {object} [detail] */
   emit(name, detail = {}) {
     this.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
   }
@@ -166,8 +220,9 @@ export class Board extends HTMLElement {
     this.#cells.find((cell) => cell.name === name)?.node.focus();
   }
 
+  /** @param {number} width @param {number} height @param {RowPlan[]} rows */
   #buildGrid(width, height, rows) {
-    this.grid = document.createElement("div");
+    this.grid.replaceChildren();
     this.grid.className = "board-grid";
     this.grid.setAttribute("role", "grid");
     this.grid.style.aspectRatio = `${width} / ${height}`;
@@ -179,15 +234,17 @@ export class Board extends HTMLElement {
     this.append(this.grid);
   }
 
+  /** @param {HTMLElement} row @param {number} width @param {CellPlan} plan */
   #buildCell(row, width, { name, left, size, span }) {
     const node = child(row, "board-cell", "gridcell");
     node.dataset.cell = name;
     node.tabIndex = -1;
-    if (span) node.setAttribute("aria-colspan", span);
+    if (span) node.setAttribute("aria-colspan", String(span));
     Object.assign(node.style, { left: percent(left, width), width: percent(size, width) });
     return { name, node, x: left + size / 2 };
   }
 
+  /** @param {string} name */
   #cellClass(name) {
     const { editing, playable, moves } = this.config;
     return editing || (playable && moves[name]) ? "board-cell is-open" : "board-cell";
@@ -200,6 +257,7 @@ export class Board extends HTMLElement {
   /** One cell is reached by Tab: the one that had the focus last, else a legal move. */
   #placeStop() {
     const cells = this.#cells;
+    /** @param {(name: string) => unknown} wanted */
     const find = (wanted) => cells.find(({ name }) => wanted(name));
     const stop = find((name) => name === this.#stop) ?? find((name) => name in this.config.moves) ?? cells[0];
     for (const cell of cells) mark(cell.node, "tabindex", cell === stop ? "0" : "-1");
@@ -216,6 +274,7 @@ export class Board extends HTMLElement {
     for (const one of marks) this.#drawMark(one);
   }
 
+  /** @param {Mark} given */
   #drawMark({ from, to, by }) {
     const group = draw(this.marks, "g", { class: `board-mark is-${by}` });
     const [x, y] = this.centre(from);
@@ -233,6 +292,7 @@ export class Board extends HTMLElement {
 
   // Pointer and keyboard
 
+  /** @param {Event} event @param {number} button */
   #act(event, button) {
     const name = nameOf(event);
     if (!name) return;
@@ -243,11 +303,13 @@ export class Board extends HTMLElement {
     else if (playable && this.refusal(name)) this.emit("refused", { move: name, reason: this.refusal(name) });
   }
 
+  /** @param {MouseEvent} event */
   #menu(event) {
     event.preventDefault();
     if (this.config?.editing) this.#act(event, 2);
   }
 
+  /** @param {KeyboardEvent} event */
   #key(event) {
     const name = nameOf(event);
     if (!name || this.#clicked || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -259,16 +321,19 @@ export class Board extends HTMLElement {
     else if (!event.repeat) this.#act(event, 0);
   }
 
+  /** @param {string} name @param {number[]} given */
   #neighbour(name, [down, right]) {
     const y = this.#rows.findIndex((row) => row.cells.some((cell) => cell.name === name));
     const cells = this.#rows[y].cells;
     const x = cells.findIndex((cell) => cell.name === name);
     if (right) return cells[Math.min(Math.max(x + right, 0), cells.length - 1)];
     const row = this.#rows[Math.min(Math.max(y + down, 0), this.#rows.length - 1)].cells;
+    /** @param {Cell} cell */
     const distance = (cell) => Math.abs(cell.x - cells[x].x);
     return row.reduce((best, cell) => (distance(cell) < distance(best) ? cell : best));
   }
 
+  /** @param {FocusEvent} event */
   #enter(event) {
     const name = nameOf(event);
     if (!name) return;
@@ -278,13 +343,15 @@ export class Board extends HTMLElement {
     this.paint();
   }
 
+  /** @param {FocusEvent} event */
   #leave(event) {
-    if (this.contains(event.relatedTarget)) return;
+    if (this.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
     this.#clicked = false;
     this.focused = null;
     this.paint();
   }
 
+  /** @param {PointerEvent} event */
   #press(event) {
     this.#clicked = true;
     this.focused = null;
@@ -294,6 +361,7 @@ export class Board extends HTMLElement {
     this.#drawMarks();
   }
 
+  /** @param {PointerEvent} event */
   #release(event) {
     if (event.button !== 2 || !this.#draft) return;
     const draft = this.#draft;
@@ -302,6 +370,7 @@ export class Board extends HTMLElement {
     this.emit("mark", draft);
   }
 
+  /** @param {PointerEvent} event */
   #hover(event) {
     const name = nameOf(event);
     if (this.#draft) {
@@ -322,9 +391,12 @@ export class Board extends HTMLElement {
   }
 }
 
+/** @param {number} part @param {number} whole */
 const percent = (part, whole) => `${(part / whole) * 100}%`;
-const nameOf = (event) => event.target.closest(".board-cell")?.dataset.cell ?? null;
+/** @param {Event} event */
+const nameOf = (event) => elementOf(event).closest(".board-cell")?.getAttribute("data-cell") ?? null;
 
+/** @param {Element} parent @param {string} className @param {string} role */
 function child(parent, className, role) {
   const node = document.createElement("div");
   node.className = className;

@@ -1,9 +1,13 @@
 /** A game of the club on the board: it follows what the club tells, and sends our moves. */
-import { Node } from "./game.js";
-import { complain, note } from "./notices.js";
-import { loadLine } from "./table.js";
 import { clubProblem, playerWords } from "./club-words.js";
+import { Node } from "./game.js";
+import { announceEnd } from "./game-words.js";
+import { complain, note } from "./notices.js";
+import { loadLine } from "./positions.js";
+import { changed, state } from "./store.js";
+import { go, make } from "./table.js";
 
+/** @type {Record<string, string>} */
 const REASONS = {
   resigned: "resigned", "ran out of time": "time", "a draw was agreed": "agreed", "was not begun": "aborted", "left the game": "left",
   "a draw was claimed": "claimed", "was behind at the move limit": "behind", "the move limit was reached": "limit",
@@ -13,16 +17,19 @@ const RESEND = 1000; // milliseconds until then
 const FEW = 2; // moves that are shown one after the other; more are caught up with at once
 
 export class ClubGame {
-  constructor(club, game, state) {
+  /** @param {Club} club @param {Game} game @param {ClubState} known */
+  constructor(club, game, known) {
     this.club = club;
     this.game = game;
-    this.number = state.game;
-    this.state = state;
-    this.sending = null; // { ply, move } that the club has not acknowledged
+    this.number = known.game;
+    this.state = known;
+    /** @type {{ ply: number, move: string } | null} */
+    this.sending = null; // that the club has not acknowledged
+    /** @type {GameNode | null} */
     this.end = null; // the node where it ended, once the board shows all of it
     this.turn = Promise.resolve();
-    game.names = state.players.map(playerWords);
-    if (state.over) this.finish();
+    game.names = known.players.map(playerWords);
+    if (known.over) this.finish();
   }
 
   get over() {
@@ -39,13 +46,13 @@ export class ClubGame {
     return this.mine !== null && !this.over;
   }
 
-  /** Whether we can move at a node. */
+  /** Whether we can move at a node. @param {GameNode} node */
   mayMove(node) {
     const ours = this.playing && this.state.mover === this.mine && node.ply === this.state.ply;
     return ours && !this.sending && !node.children.length && this.club.channel.online;
   }
 
-  /** What the clock of a side shows: the club's word, and what has passed since. */
+  /** What the clock of a side shows: the club's word, and what has passed since. @param {number} side */
   clock(side) {
     const { clocks, mover, over, moment } = this.state;
     return { seconds: clocks[side], running: !over && mover === side, since: moment };
@@ -63,7 +70,7 @@ export class ClubGame {
     return gone === undefined || this.state.ply < 2 ? null : Math.max(0, Math.ceil((gone - performance.now()) / 1000));
   }
 
-  /** Whether the game on the board is no longer just this one: somebody tries out other moves. */
+  /** Whether the game on the board is no longer just this one: somebody tries out other moves. @param {Game} game */
   left(game) {
     if (!this.over) return false;
     let node = game.root;
@@ -76,10 +83,10 @@ export class ClubGame {
   }
 
   // ---- our moves ----------------------------------------------------------------------------------------------------
-  /** Play a move: it is shown at once, and taken back if the club refuses it. */
+  /** Play a move: it is shown at once, and taken back if the club refuses it. @param {string} move */
   async play(move) {
     this.sending = { ply: this.state.ply, move };
-    this.club.app.table.make(move, null);
+    make(move, null);
     await this.send();
   }
 
@@ -115,10 +122,11 @@ export class ClubGame {
     else this.sending = null;
   }
 
-  follow(state) {
-    if (state.ply < this.state.ply) return; // told before what we know
-    this.state = state;
-    if (this.sending && state.ply > this.sending.ply) this.sending = null;
+  /** @param {ClubState} news */
+  follow(news) {
+    if (news.ply < this.state.ply) return; // older than what we know
+    this.state = news;
+    if (this.sending && news.ply > this.sending.ply) this.sending = null;
     this.settle();
   }
 
@@ -129,43 +137,41 @@ export class ClubGame {
 
   /** Bring the moves of the board in step with those of the club as it is told now; what comes meanwhile comes after. */
   async catchUp() {
-    const { game, state } = this;
-    const { table } = this.club.app;
-    if (table.game !== game || this.over) return;
+    const { game } = this;
+    if (state.game !== game || this.over) return;
     const line = game.root.tip.path.slice(1);
-    const { moves } = state;
+    const { moves, over, reason } = this.state;
     let common = line.findIndex((node, place) => node.move !== moves[place]);
     if (common < 0) common = line.length;
     const ahead = this.sending && common === moves.length && line.length === common + 1; // our move is on its way
     if (!ahead && common < line.length) {
       game.remove(line[common]);
-      await table.go(game.at);
+      await go(game.at);
     }
     await this.add(moves.slice(ahead ? line.length : common));
-    if (state.over) {
+    if (over) {
       this.finish();
-      if (state.reason && game.at === this.end) table.emit("end");
+      if (reason && game.at === this.end) announceEnd(game);
     }
-    this.club.app.draw();
+    changed("game");
   }
 
-  /** Play on what was played elsewhere; who watches and has gone back stays there. */
+  /** Play on what was played elsewhere; who watches and has gone back stays there. @param {string[]} moves */
   async add(moves) {
     const { game } = this;
-    const { table } = this.club.app;
     const { tip } = game.root;
     const follows = this.mine !== null || game.at === tip;
     if (!moves.length) return;
     if (!follows || moves.filter((move) => move !== "pass").length > FEW) {
       moves.reduce((node, move) => node.children[node.children.push(new Node(node, move)) - 1], tip);
       await loadLine(game, tip.tip);
-      if (follows) await table.go(tip.tip);
+      if (follows) await go(tip.tip);
       return;
     }
-    if (game.at !== tip) await table.go(tip);
+    if (game.at !== tip) await go(tip);
     for (const move of moves) {
       if (game.at.view.provisional) await loadLine(game, game.at);
-      if (table.game === game) await table.make(move, null);
+      if (state.game === game) await make(move, null);
     }
   }
 

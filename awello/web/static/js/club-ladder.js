@@ -1,27 +1,26 @@
 /** The ladder: the best of a game at a speed. */
 import { clubProblem, ratingWords } from "./club-words.js";
-import { h } from "./dom.js";
-import { GAMES } from "./game.js";
+import { h, row, select } from "./dom.js";
+import { gameChoices } from "./game-words.js";
 import { api } from "./server.js";
-import { settings } from "./settings.js";
+import { usualGame } from "./open-game.js";
 import { t } from "./words.js";
 
 const SPEEDS = ["blitz", "standard"];
 
 export class ClubLadder {
+  /** @param {Club} club @param {ClubTab} tab */
   constructor(club, tab) {
     this.club = club;
     this.tab = tab;
-    const game = Object.hasOwn(GAMES, settings.game) ? settings.game : "othello";
-    this.kind = h("select", { id: "ladder-kind", onchange: () => this.ask() }, ...Object.keys(GAMES).map((name) => h("option", { value: name, selected: name === game }, t(`game.${name}`))));
-    this.speed = h("select", { id: "ladder-speed", onchange: () => this.ask() }, ...SPEEDS.map((name) => h("option", { value: name }, t(`club.speed.${name}`))));
+    this.kind = select({ id: "ladder-kind", onchange: () => this.ask() }, gameChoices(), usualGame());
+    this.speed = select({ id: "ladder-speed", onchange: () => this.ask() }, SPEEDS.map((name) => [name, t(`club.speed.${name}`)]));
     this.status = h("p", { class: "soft", id: "ladder-status", role: "status" });
     this.rows = h("tbody");
     const heads = ["place", "player", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.ladder.${name}`)));
     this.table = h("table", { class: "summary club-table", id: "ladder", hidden: true }, h("caption", { class: "unseen" }, t("club.view.ladder")), h("thead", {}, h("tr", {}, ...heads)), this.rows);
     this.element = h("section", { "aria-label": t("club.view.ladder") },
-      h("div", { class: "row" }, h("label", { htmlFor: "ladder-kind" }, t("club.form.kind")), this.kind),
-      h("div", { class: "row" }, h("label", { htmlFor: "ladder-speed" }, t("club.form.speed")), this.speed),
+      row(t("club.form.kind"), this.kind), row(t("club.form.speed"), this.speed),
       this.table, this.status);
   }
 
@@ -35,13 +34,14 @@ export class ClubLadder {
     }
   }
 
+  /** @param {Ranked[]} found */
   show(found) {
     this.table.hidden = !found.length;
     this.status.textContent = t(found.length ? "club.ladder.about" : "club.ladder.none");
-    this.rows.replaceChildren(...found.map((row, place) => h("tr", { class: row.name === this.club.name ? "here" : "" },
+    this.rows.replaceChildren(...found.map((player, place) => h("tr", { class: player.name === this.club.name ? "here" : "" },
       h("td", {}, String(place + 1)),
-      h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(row.name) }, row.name), row.program ? h("small", {}, t("club.program")) : null),
-      h("td", {}, ratingWords(row)),
-      h("td", {}, `${row.wins}–${row.draws}–${row.losses}`))));
+      h("th", { scope: "row" }, h("button", { class: "plain club-name", onclick: () => this.tab.showPlayer(player.name) }, player.name), player.program ? h("small", {}, t("club.program")) : null),
+      h("td", {}, ratingWords(player)),
+      h("td", {}, `${player.wins}–${player.draws}–${player.losses}`))));
   }
 }

@@ -1,15 +1,17 @@
 /** The lobby: who wants to play, a form to offer a game, challenges, and the games that are played. */
 import { challengeRow } from "./club-bar.js";
 import { ratingWords, sideWords, termsWords } from "./club-words.js";
-import { h, redraw } from "./dom.js";
-import { GAMES } from "./game.js";
-import { settings } from "./settings.js";
+import { h, redraw, row, select } from "./dom.js";
+import { gameChoices } from "./game-words.js";
+import { usualGame } from "./open-game.js";
 import { currentLanguage, t } from "./words.js";
 
+/** @type {Record<string, number>} */
 const PRESETS = { blitz: 300, standard: 1800 }; // seconds
 const SHOWN = 30; // games and names
 
 export class ClubLobby {
+  /** @param {Club} club @param {ClubTab} tab */
   constructor(club, tab) {
     this.club = club;
     this.tab = tab;
@@ -17,20 +19,10 @@ export class ClubLobby {
     this.seeks = h("ul", { id: "club-seeks", class: "club-rows" });
     this.games = h("ul", { id: "club-games", class: "club-rows" });
     this.members = h("div", { id: "club-members", class: "club-members" });
-    this.form = this.makeForm();
-    this.heading = h("h2", {}, t("club.here"));
-    this.element = h("section", { "aria-label": t("club.view.lobby") },
-      this.calls, h("h2", {}, t("club.seeks")), this.seeks, this.form,
-      h("h2", {}, t("club.games")), this.games, this.heading, this.members);
-  }
-
-  // ---- what is wanted -----------------------------------------------------------------------------------------------
-  makeForm() {
-    const game = Object.hasOwn(GAMES, settings.game) ? settings.game : "othello";
-    const option = (value, words, selected = false) => h("option", { value, selected }, words);
-    this.kind = h("select", { id: "club-kind", onchange: () => this.nameSides() }, ...Object.keys(GAMES).map((name) => option(name, t(`game.${name}`), name === game)));
-    this.time = h("select", { id: "club-time", onchange: () => (this.minutesRow.hidden = this.time.value in PRESETS) },
-      ...Object.entries(PRESETS).map(([name, seconds]) => option(name, t(`club.time.${name}`, { minutes: seconds / 60 }))), option("other", t("club.time.other")));
+    /** @type {[string, string][]} */
+    const times = Object.entries(PRESETS).map(([name, seconds]) => [name, t(`club.time.${name}`, { minutes: seconds / 60 })]);
+    this.kind = select({ id: "club-kind", onchange: () => this.nameSides() }, gameChoices(), usualGame());
+    this.time = select({ id: "club-time", onchange: () => this.askMinutes() }, [...times, ["other", t("club.time.other")]]);
     this.minutes = h("input", { id: "club-minutes", type: "number", min: 0.1, max: 240, step: "any", value: 10, inputMode: "decimal" });
     this.increment = h("input", { id: "club-increment", type: "number", min: 0, max: 60, step: "any", value: 0, inputMode: "decimal" });
     this.rated = h("input", { id: "club-rated", type: "checkbox", checked: true });
@@ -40,16 +32,27 @@ export class ClubLobby {
     this.minutesRow = this.row("minutes", this.minutes);
     this.minutesRow.hidden = true;
     this.problem = h("p", { id: "club-offer-problem", class: "bad", role: "alert" });
-    this.nameSides();
-    return h("details", { class: "more club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
+    this.form = h("details", { class: "more club-offer", id: "club-offer" }, h("summary", {}, t("club.offer")),
       h("form", { onsubmit: (event) => this.submit(event) },
         this.row("opponent", this.name), this.present, this.row("kind", this.kind), this.row("time", this.time), this.minutesRow,
         this.row("increment", this.increment), this.row("side", this.side), this.row("rated", this.rated), this.problem,
         h("div", { class: "buttons" }, h("button", { id: "club-offer-go", class: "primary" }, t("club.offer.go")))));
+    this.heading = h("h2", {}, t("club.here"));
+    this.element = h("section", { "aria-label": t("club.view.lobby") },
+      this.calls, h("h2", {}, t("club.seeks")), this.seeks, this.form,
+      h("h2", {}, t("club.games")), this.games, this.heading, this.members);
+    this.drawn = "";
+    this.nameSides();
   }
 
+  // ---- what is wanted -----------------------------------------------------------------------------------------------
+  askMinutes() {
+    this.minutesRow.hidden = this.time.value in PRESETS;
+  }
+
+  /** @param {string} name @param {HTMLElement} control */
   row(name, control) {
-    return h("div", { class: "row" }, h("label", { htmlFor: control.id }, t(`club.form.${name}`)), control);
+    return row(t(`club.form.${name}`), control);
   }
 
   nameSides() {
@@ -58,16 +61,18 @@ export class ClubLobby {
     this.side.replaceChildren(...sides.map(([side, words]) => h("option", { value: side, selected: side === value }, words)));
   }
 
+  /** @param {Event} event */
   async submit(event) {
     event.preventDefault();
     const seconds = PRESETS[this.time.value] ?? 60 * Number(this.minutes.value);
+    /** @type {Record<string, unknown>} */
     const terms = { kind: this.kind.value, seconds, increment: Number(this.increment.value), rated: this.rated.checked };
     if (this.side.value) terms.side = Number(this.side.value);
     this.problem.textContent = await this.club.offer(this.name.value.trim(), terms);
     if (!this.problem.textContent) this.name.value = "";
   }
 
-  /** Offer a game to somebody: the form opens with the name. */
+  /** Offer a game to somebody: the form opens with the name. @param {string} name */
   invite(name) {
     this.form.open = true;
     this.name.value = name;
@@ -78,9 +83,9 @@ export class ClubLobby {
   update() {
     const { club } = this;
     const { lobby } = club;
-    const state = JSON.stringify([lobby, club.name, [...club.blocked], [...club.challenges.keys()], [...club.sent], currentLanguage()]);
-    if (this.state === state) return;
-    this.state = state;
+    const drawn = JSON.stringify([lobby, club.name, [...club.blocked], [...club.challenges.keys()], [...club.sent], currentLanguage()]);
+    if (this.drawn === drawn) return;
+    this.drawn = drawn;
     this.form.hidden = !club.name;
     redraw(this.calls, ...[...club.challenges.values()].map((offer) => challengeRow(club, offer, "lobby")));
     const sent = [...club.sent].map(([number, { name, kind }]) => this.mine(number, `${t("club.sent", { name })} · ${t(`game.${kind}`)}`));
@@ -93,6 +98,7 @@ export class ClubLobby {
     this.present.replaceChildren(...lobby.members.filter((name) => name !== club.name).map((value) => h("option", { value })));
   }
 
+  /** @param {Offer} offer */
   seek(offer) {
     const { club } = this;
     const side = offer.side === null ? "" : ` · ${t("club.side.yours", { side: sideWords(offer.kind, 1 - offer.side) })}`;
@@ -102,16 +108,19 @@ export class ClubLobby {
       h("span", {}, h("strong", {}, offer.from), " ", h("span", { class: "club-rating" }, ratingWords(offer))), h("span", { class: "club-does" }, club.name ? t("club.accept") : ""), h("small", {}, termsWords(offer) + side + kind)));
   }
 
+  /** @param {number} number @param {string} words */
   mine(number, words) {
     return h("li", { class: "club-mine" }, h("span", {}, words), h("button", { id: `club-withdraw-${number}`, onclick: () => this.club.decline(number) }, t("club.withdraw")));
   }
 
+  /** @param {LobbyGame} given */
   game({ game, kind, players }) {
-    const own = players.includes(this.club.name);
+    const own = players.includes(this.club.name ?? "");
     return h("li", {}, h("button", { id: `club-watch-${game}`, class: "club-row", onclick: () => this.club.show(game) },
       h("strong", {}, players.join(" – ")), h("span", { class: "club-does" }, t(own ? "club.play" : "club.watch")), h("small", {}, t(`game.${kind}`))));
   }
 
+  /** @param {string} name */
   member(name) {
     return h("button", { id: `club-member-${name}`, class: "club-chip", onclick: () => this.tab.showPlayer(name) }, name);
   }

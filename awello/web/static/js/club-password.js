@@ -1,10 +1,11 @@
 /** Another password, on one's own profile: the old one proves who asks. */
 import { clubProblem, SHORTEST_PASSWORD } from "./club-words.js";
-import { h } from "./dom.js";
+import { h, row } from "./dom.js";
 import { note } from "./notices.js";
 import { t } from "./words.js";
 
 export class ClubPassword {
+  /** @param {Club} club */
   constructor(club) {
     this.club = club;
     this.name = h("input", { name: "username", autocomplete: "username", readOnly: true, hidden: true }); // tells the browser whose it is
@@ -16,14 +17,14 @@ export class ClubPassword {
     this.element = h("details", { class: "club-offer" }, this.title,
       h("form", { onsubmit: (event) => this.submit(event) },
         this.name,
-        h("div", { class: "row" }, h("label", { htmlFor: "password-old" }, t("club.password.old")), this.old),
-        h("div", { class: "row" }, h("label", { htmlFor: "password-new" }, t("club.password.new")), this.fresh),
+        row(t("club.password.old"), this.old),
+        row(t("club.password.new"), this.fresh),
         h("p", { id: "password-help", class: "soft" }, t("club.password.about", { count: SHORTEST_PASSWORD })),
         this.problem,
         h("div", { class: "buttons" }, this.send)));
   }
 
-  /** Shown on our own profile alone; what was typed does not outlive it. */
+  /** Shown on our own profile alone; what was typed does not outlive it. @param {boolean} own */
   show(own) {
     this.name.value = this.club.name ?? "";
     this.element.hidden = !own;
@@ -35,6 +36,7 @@ export class ClubPassword {
     this.element.open = false;
   }
 
+  /** @param {Event} event */
   async submit(event) {
     event.preventDefault();
     this.problem.textContent = "";

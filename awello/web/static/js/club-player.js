@@ -1,20 +1,25 @@
 /** A player: ratings in every pool, the last games, and all games in a file. */
 import { clubProblem, controlWords, ratingWords } from "./club-words.js";
-import { h } from "./dom.js";
+import { byId, h } from "./dom.js";
 import { api } from "./server.js";
 import { currentLanguage, signed, t } from "./words.js";
 
 const COUNT = 20; // games at a time
 
 export class ClubPlayer {
+  /** @param {Club} club @param {ClubTab} tab @param {string | null} [name] */
   constructor(club, tab, name = null) {
     this.club = club;
     this.tab = tab;
     this.name = name;
     this.element = h("section", { class: "club-profile", "aria-label": t("club.view.player") });
+    this.rows = h("ol", { id: "club-last", class: "club-rows" });
+    this.more = h("button", { id: "club-more", onclick: () => this.askMore() }, t("archive.more"));
+    this.last = 0; // the number of the last game that is shown
     if (name) this.ask(name);
   }
 
+  /** @param {string} name */
   async ask(name) {
     this.name = name;
     try {
@@ -25,13 +30,13 @@ export class ClubPlayer {
     }
   }
 
+  /** @param {Profile} found */
   show(found) {
     const { name, program, owner, here, ratings, games, last } = found;
     const kind = program ? t("club.program.of", { name: owner ?? "?" }) : "";
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: games.toLocaleString(currentLanguage()) });
-    this.rows = h("ol", { id: "club-last", class: "club-rows" }, ...last.map((game) => this.game(game)));
-    this.more = h("button", { id: "club-more", hidden: last.length < COUNT, onclick: () => this.askMore() }, t("archive.more"));
-    this.last = last.at(-1)?.number;
+    this.rows.replaceChildren();
+    this.add(last);
     this.element.replaceChildren(
       h("h2", {}, name), h("p", { class: "soft" }, [kind, here ? t("club.player.here") : "", count].filter(Boolean).join(" · ")),
       h("div", { class: "buttons" },
@@ -42,18 +47,19 @@ export class ClubPlayer {
       h("h2", {}, t("club.last")), last.length ? this.rows : h("p", { class: "soft" }, t("club.last.none")), this.more);
   }
 
-  /** A button that blocks the player, or takes it back. */
+  /** A button that blocks the player, or takes it back. @param {string} name */
   blockButton(name) {
     const blocked = this.club.blocked.has(name);
     const press = async () => {
       await this.club.block(name, !blocked);
       const button = this.blockButton(name);
-      document.getElementById("club-block")?.replaceWith(button);
+      byId("club-block")?.replaceWith(button);
       button.focus();
     };
     return h("button", { id: "club-block", onclick: press }, t(blocked ? "club.unblock" : "club.block"));
   }
 
+  /** @param {string} name */
   invite(name) {
     this.tab.show("lobby");
     this.tab.views.lobby.invite(name);
@@ -61,17 +67,23 @@ export class ClubPlayer {
 
   async askMore() {
     try {
-      const { last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name)}?limit=${COUNT}&before=${this.last}`);
-      const items = last.map((game) => this.game(game));
-      this.rows.append(...items);
-      this.last = last.at(-1)?.number;
-      this.more.hidden = last.length < COUNT;
-      items[0]?.firstChild.focus();
+      const { last } = await api("GET", `/api/club/players/${encodeURIComponent(this.name ?? "")}?limit=${COUNT}&before=${this.last}`);
+      this.add(last)[0]?.querySelector("button")?.focus();
     } catch (error) {
       this.more.textContent = clubProblem(error);
     }
   }
 
+  /** Add games to the list. @param {PlayedGame[]} last */
+  add(last) {
+    const items = last.map((game) => this.game(game));
+    this.rows.append(...items);
+    this.last = last.at(-1)?.number ?? 0;
+    this.more.hidden = last.length < COUNT;
+    return items;
+  }
+
+  /** @param {PlayedGame} game */
   game(game) {
     const { number, players, side, change } = game;
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short", timeStyle: "short" }).format(1000 * game.begun);
@@ -83,20 +95,22 @@ export class ClubPlayer {
   }
 }
 
-/** How a game ended for whoever is looked at. */
+/** How a game ended for whoever is looked at. @param {PlayedGame} game */
 function outcome({ over, reason, winner, side }) {
   if (!over) return "playing";
   if (reason === "was not begun") return "aborted";
   return winner === null ? "drawn" : winner === side ? "won" : "lost";
 }
 
-/** The score, one's own first. */
+/** The score, one's own first. @param {PlayedGame} game */
 function scoreOf({ score, side }) {
   return score ? `${score[side]}–${score[1 - side]}` : "";
 }
 
+/** @param {Pool[]} ratings */
 function ratingTable(ratings) {
   const heads = ["game", "rating", "results"].map((name) => h("th", { scope: "col" }, t(`club.ladder.${name}`)));
+  /** @param {Pool} pool */
   const row = (pool) => h("tr", {},
     h("th", { scope: "row" }, `${t(`game.${pool.game}`)} · ${t(`club.speed.${pool.speed}`)}`),
     h("td", {}, ratingWords(pool)), h("td", {}, `${pool.wins}–${pool.draws}–${pool.losses}`));

@@ -6,6 +6,7 @@ import { api } from "./server.js";
 import { currentLanguage, t } from "./words.js";
 
 export class ClubPrograms {
+  /** @param {Club} club */
   constructor(club) {
     this.club = club;
     this.name = h("input", { id: "program-name", autocomplete: "off", autocapitalize: "off", spellcheck: false, maxLength: 20, required: true });
@@ -18,7 +19,7 @@ export class ClubPrograms {
         h("label", { htmlFor: "program-name" }, t("club.name")), this.name, h("button", { id: "program-register" }, t("club.programs.register"))));
   }
 
-  /** Do something; what goes wrong is said in a line. */
+  /** Do something; what goes wrong is said in a line. @param {() => Promise<void>} work */
   async act(work) {
     this.problem.textContent = "";
     try {
@@ -31,11 +32,12 @@ export class ClubPrograms {
   ask() {
     return this.act(async () => {
       const programs = await api("GET", "/api/club/programs");
-      const tokens = await Promise.all(programs.map(({ name }) => api("GET", `/api/club/programs/${name}/tokens`)));
-      this.list.replaceChildren(...programs.map(({ name }, place) => this.program(name, tokens[place])));
+      const tokens = await Promise.all(programs.map((/** @type {{ name: string }} */ { name }) => api("GET", `/api/club/programs/${name}/tokens`)));
+      this.list.replaceChildren(...programs.map((/** @type {{ name: string }} */ { name }, /** @type {number} */ place) => this.program(name, tokens[place])));
     });
   }
 
+  /** @param {Event} event */
   async register(event) {
     event.preventDefault();
     await this.act(async () => {
@@ -45,6 +47,7 @@ export class ClubPrograms {
     });
   }
 
+  /** @param {string} name @param {Token[]} tokens */
   program(name, tokens) {
     const rows = h("ul", { class: "club-rows" }, ...tokens.map((token) => this.token(name, token)));
     const label = h("input", { id: `label-${name}`, autocomplete: "off", spellcheck: false, maxLength: 60, required: true, placeholder: t("club.token.example") });
@@ -56,6 +59,7 @@ export class ClubPrograms {
       fresh);
   }
 
+  /** @param {string} name @param {Token} token */
   token(name, { id, label, created }) {
     const when = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "short" }).format(1000 * created);
     return h("li", { class: "club-mine" }, h("span", {}, label, " ", h("small", {}, when)),
@@ -65,14 +69,19 @@ export class ClubPrograms {
       }) }, t("club.token.revoke")));
   }
 
-  /** A new token is shown once, with what to do with it. */
+  /**
+   * A new token is shown once, with what to do with it.
+   * @param {Event} event
+   * @param {string} name
+   * @param {{ rows: HTMLElement, label: HTMLInputElement, fresh: HTMLElement }} parts
+   */
   async make(event, name, { rows, label, fresh }) {
     event.preventDefault();
     await this.act(async () => {
       const { token } = await api("POST", `/api/club/programs/${name}/tokens`, { label: label.value.trim() });
       label.value = "";
       const tokens = await api("GET", `/api/club/programs/${name}/tokens`);
-      rows.replaceChildren(...tokens.map((one) => this.token(name, one)));
+      rows.replaceChildren(...tokens.map((/** @type {Token} */ one) => this.token(name, one)));
       const text = h("input", { id: `token-${name}`, class: "club-secret", readOnly: true, value: token, "aria-label": t("club.token") });
       const copy = h("button", { id: `copy-${name}`, onclick: () => copyFrom(text) }, t("club.token.copy"));
       fresh.replaceChildren(
@@ -82,13 +91,13 @@ export class ClubPrograms {
   }
 }
 
-/** Copy a field; where the browser does not let us, it is selected at least. */
+/** Copy a field; where the browser does not let us, it is selected at least. @param {HTMLInputElement} field */
 async function copyFrom(field) {
   field.select();
   try {
     await navigator.clipboard.writeText(field.value);
     say(t("export.copied"));
-    field.nextElementSibling.textContent = t("export.copied");
+    if (field.nextElementSibling) field.nextElementSibling.textContent = t("export.copied");
   } catch {
     document.execCommand("copy");
   }

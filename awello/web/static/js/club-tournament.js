@@ -3,13 +3,19 @@ import { systemWords, tournamentWords } from "./club-words.js";
 import { h } from "./dom.js";
 import { currentLanguage, t } from "./words.js";
 
+/** @type {("points" | "buchholz" | "berger" | "wins")[]} */
 const COLUMNS = ["points", "buchholz", "berger", "wins"];
-const SIDES = ["first", "second"];
 
+/** @param {number} value */
 const figure = (value) => value.toLocaleString(currentLanguage(), { maximumFractionDigits: 2 });
+/** @param {number} value */
 const points = (value) => (value === 0.5 ? "½" : figure(value));
 
-/** All that is shown of a tournament; the view has the buttons and knows who we are. */
+/**
+ * All that is shown of a tournament; the view has the buttons and knows who we are.
+ * @param {Tournament} whole
+ * @param {ClubTournaments} view
+ */
 export function wholeTournament(whole, view) {
   const { name, tournament: number, state, entrants } = whole;
   return [
@@ -23,7 +29,7 @@ export function wholeTournament(whole, view) {
   ];
 }
 
-/** What we can do in it, and what we have to do. */
+/** What we can do in it, and what we have to do. @param {Tournament} whole @param {ClubTournaments} view */
 function own(whole, view) {
   const { state, round, pairings, grace } = whole;
   const { name } = view.club;
@@ -34,6 +40,7 @@ function own(whole, view) {
   return [words && h("p", { class: "soft" }, words), h("div", { class: "buttons" }, name ? view.enterButton(whole) : view.loginButton())].filter(Boolean);
 }
 
+/** @param {Pairing} given @param {ClubTournaments} more */
 function ownPairing({ round, first, second, game, points: gained }, { club }) {
   if (second === null) return [h("strong", {}, t("club.round.bye", { round }))];
   const words = h("strong", {}, t("club.round.against", { round, name: first === club.name ? second : first }));
@@ -41,17 +48,25 @@ function ownPairing({ round, first, second, game, points: gained }, { club }) {
   return [words, game ? h("button", { id: "tournament-play", class: "primary", onclick: () => club.show(game) }, t("club.play")) : h("span", { class: "soft" }, t("club.pairing.waiting"))];
 }
 
-/** A name that leads to the profile; the id keeps the focus there when something changes. */
+/**
+ * A name that leads to the profile; the id keeps the focus there when something changes.
+ * @param {string} id
+ * @param {string} name
+ * @param {ClubTournaments} view
+ */
 const nameButton = (id, name, view) => h("button", { id: `${id}-${name}`, class: "plain club-name", onclick: () => view.tab.showPlayer(name) }, name);
 
-/** Who has entered, where nothing was played. */
+/** Who has entered, where nothing was played. @param {Tournament} given @param {ClubTournaments} view */
 function entered({ standings: rows }, view) {
   if (!rows.length) return [];
   return [h("h2", {}, t("club.entered")), h("div", { id: "tournament-entered", class: "club-members" }, ...rows.map(({ name }) => h("button", { id: `entered-${name}`, class: "club-chip", onclick: () => view.tab.showPlayer(name) }, name)))];
 }
 
+/** @param {Tournament} given @param {ClubTournaments} view */
 function standings({ standings: rows }, view) {
+  /** @param {string} name */
   const head = (name) => h("th", { scope: "col" }, h("abbr", { title: t(`club.standings.${name}.long`) }, t(`club.standings.${name}`)));
+  /** @param {TournamentRow} each */
   const row = (each) => h("tr", { class: each.name === view.club.name ? "here" : "" },
     h("td", {}, String(each.place)),
     h("th", { scope: "row" }, nameButton("standing", each.name, view), each.program ? h("small", {}, t("club.program")) : null),
@@ -62,21 +77,27 @@ function standings({ standings: rows }, view) {
     h("tbody", {}, ...rows.map(row)));
 }
 
-/** The pairings, the last round first; it is the one that is open unless somebody chose otherwise. */
+/**
+ * The pairings, the last round first; it is the one that is open unless somebody chose otherwise.
+ * @param {Tournament} given
+ * @param {ClubTournaments} view
+ */
 function rounds({ pairings, round: last }, view) {
   const numbers = [...new Set(pairings.map(({ round }) => round))].reverse();
   return numbers.map((round) => {
     const rows = pairings.filter((pairing) => pairing.round === round).map((pairing) => pairingRow(pairing, view));
+    /** @type {HTMLDetailsElement} */
     const box = h("details", { id: `round-${round}`, class: "more club-round", open: view.unfolded.get(round) ?? round === last },
       h("summary", { id: `round-title-${round}`, onclick: () => view.unfolded.set(round, !box.open) }, t("club.round", { round })), h("ol", { class: "club-rows" }, ...rows));
     return box;
   });
 }
 
+/** @param {Pairing} pairing @param {ClubTournaments} view */
 function pairingRow(pairing, view) {
   const { round, board, second, game, points: gained } = pairing;
-  const names = SIDES.map((side) => pairing[side]).filter(Boolean);
-  const does = gained ? "club.open" : names.includes(view.club.name) ? "club.play" : "club.watch";
+  const names = [pairing.first, ...(pairing.second ? [pairing.second] : [])];
+  const does = gained ? "club.open" : names.includes(view.club.name ?? "") ? "club.play" : "club.watch";
   return h("li", { class: "club-pairing" },
     h("span", { class: "club-board", title: t("club.board", { board }) }, String(board)),
     h("span", { class: "club-pair" }, nameButton(`pairing-${round}`, names[0], view), ...(second ? [h("span", {}, " – "), nameButton(`pairing-${round}`, second, view)] : [])),
@@ -84,7 +105,7 @@ function pairingRow(pairing, view) {
     game ? h("button", { id: `pairing-game-${game}`, "aria-label": `${t(does)}: ${names.join(" – ")}`, onclick: () => view.club.show(game) }, t(does)) : null);
 }
 
-/** What came of a pairing, such as "1 – 0". */
+/** What came of a pairing, such as "1 – 0". @param {Pairing} given */
 function resultWords({ second, game, points: gained, forfeit }) {
   if (second === null) return t("club.bye");
   if (!gained) return game ? "" : t("club.pairing.waiting"); // the button says that it is played

@@ -5,25 +5,31 @@ import { h, redraw, write } from "./dom.js";
 import { note } from "./notices.js";
 import { currentLanguage, t } from "./words.js";
 
+/** @type {Record<string, string[]>} */
 const GROUPS = { playing: ["playing"], open: ["open"], ended: ["ended", "cancelled"] };
 const SHOWN = 10; // that are over
 
 export class ClubTournaments {
+  /** @param {Club} club @param {ClubTab} tab @param {number | null} [opened] */
   constructor(club, tab, opened = null) {
     this.club = club;
     this.tab = tab;
     this.opened = opened; // the number of the one that is looked at
+    /** @type {Tournament[] | null} */
     this.list = null; // all in short, once the club has told
+    /** @type {Tournament | null} */
     this.whole = null; // the one that is looked at
     this.entered = new Set(); // the numbers of those that we entered
     this.ahead = 0; // milliseconds by which the club's clock is ahead of ours
     this.problem = "";
+    this.drawn = "";
+    this.timer = 0;
     this.stale = true; // whether the club knows more
     this.unfolded = new Map(); // number of a round → whether somebody opened or closed it
     this.element = h("section", { "aria-label": t("club.view.tournaments") });
   }
 
-  /** Look at one, or at all of them. */
+  /** Look at one, or at all of them. @param {number | null} number */
   open(number) {
     if (number !== this.opened) this.unfolded.clear();
     this.opened = number;
@@ -54,9 +60,9 @@ export class ClubTournaments {
 
   draw() {
     const { club, list, opened, entered, whole, problem } = this;
-    const state = JSON.stringify([list, opened, [...entered], whole, problem, club.name, club.channel.online, currentLanguage()]);
-    if (this.state === state) return;
-    this.state = state;
+    const drawn = JSON.stringify([list, opened, [...entered], whole, problem, club.name, club.channel.online, currentLanguage()]);
+    if (this.drawn === drawn) return;
+    this.drawn = drawn;
     const parts = opened === null ? this.all() : this.one();
     redraw(this.element, ...parts, problem && h("p", { class: "bad", role: "alert" }, problem));
     this.tick();
@@ -72,14 +78,16 @@ export class ClubTournaments {
     return [hint, ...Object.keys(GROUPS).flatMap((name) => this.group(name))];
   }
 
+  /** @param {string} name */
   group(name) {
-    const found = this.list.filter(({ state }) => GROUPS[name].includes(state));
+    const found = (this.list ?? []).filter(({ state }) => GROUPS[name].includes(state));
     if (!found.length) return [];
     if (name === "ended") found.reverse().splice(SHOWN);
     else found.sort((one, other) => one.starts - other.starts);
     return [h("h2", {}, t(`club.tournaments.${name}`)), h("ul", { id: `tournaments-${name}`, class: "club-rows" }, ...found.map((each) => this.row(each)))];
   }
 
+  /** @param {Tournament} contest */
   row(contest) {
     const { tournament: number, name, entrants } = contest;
     return h("li", { class: "club-contest" },
@@ -90,7 +98,7 @@ export class ClubTournaments {
       this.enterButton(contest));
   }
 
-  /** How far it is: when it begins, which round is played, or that it is over. */
+  /** How far it is: when it begins, which round is played, or that it is over. @param {Tournament} contest */
   stateParts(contest) {
     const { state, round, rounds, starts } = contest;
     if (state === "open") return [startWords(starts), " · ", h("time", { "data-starts": starts, dateTime: new Date(1000 * starts).toISOString() })];
@@ -105,7 +113,7 @@ export class ClubTournaments {
     return [back, ...wholeTournament(this.whole, this)];
   }
 
-  /** Enter or withdraw, where one may. */
+  /** Enter or withdraw, where one may. @param {Tournament} given */
   enterButton({ tournament: number, name, state }) {
     if (state !== "open" || !this.club.name) return null;
     const does = this.entered.has(number) ? "withdraw" : "join";
@@ -117,6 +125,7 @@ export class ClubTournaments {
     return h("button", { id: "tournament-login", onclick: () => this.tab.askWho() }, t("club.login"));
   }
 
+  /** @param {string} does @param {number} number @param {string} name */
   async act(does, number, name) {
     if (!(await this.club.ask(does, { tournament: number }))) return;
     if (does === "withdraw") this.club.contests.delete(number);
@@ -128,7 +137,7 @@ export class ClubTournaments {
   /** Let countdowns go on while they are seen. */
   tick() {
     clearTimeout(this.timer);
-    const shown = this.element.querySelectorAll("[data-starts]");
+    const shown = /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll("[data-starts]"));
     const now = Date.now() + this.ahead;
     for (const node of shown) write(node, untilWords(Number(node.dataset.starts) - now / 1000));
     if (shown.length && this.element.checkVisibility()) this.timer = setTimeout(() => this.tick(), 1000 - (now % 1000));

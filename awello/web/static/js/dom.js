@@ -1,54 +1,112 @@
 /** Elements by a short word. */
 import { t } from "./words.js";
 
-const SVG = "http://www.w3.org/2000/svg";
+export const SVG = "http://www.w3.org/2000/svg";
 
-/** An element with properties and children: h("button", { onclick, class: "..." }, "text"). */
+/** An element of the page. @param {string} id @returns {Control} */
+export const byId = (id) => /** @type {Control} */ (document.getElementById(id));
+
+/** The board of the page, once there is one. @returns {Configured | null} */
+export const boardElement = () => /** @type {Configured | null} */ (byId("board-box").firstElementChild);
+
+/** Give the focus to the board. */
+export const focusBoard = () => /** @type {HTMLElement | null} */ (boardElement()?.querySelector("[tabindex='0']"))?.focus();
+
+/** The element at which an event happened. @param {Event} event */
+export const elementOf = (event) => (event.target instanceof Element ? event.target : document.documentElement);
+
+/**
+ * Call a function with the details of each event of our own elements.
+ * @param {EventTarget} target
+ * @param {string} type
+ * @param {(detail: any) => unknown} listener
+ */
+export function listen(target, type, listener) {
+  target.addEventListener(type, (event) => listener(/** @type {CustomEvent} */ (event).detail));
+}
+
+/**
+ * An element with properties and children: h("button", { onclick, class: "..." }, "text").
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Properties} properties
+ * @param {(Child | Child[])[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name in element && name !== "list") element[name] = value;
+    else if (name in element && name !== "list") Object.assign(element, { [name]: value });
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(.../** @type {(Node | string)[]} */ (children.flat().filter((child) => child !== null && child !== undefined && child !== false)));
   return element;
 }
 
-/** A new SVG node with its attributes, put into a parent. */
+/** A control behind its label. @param {string} words @param {Child & HTMLElement} control @param {Child[]} more */
+export const row = (words, control, ...more) => h("div", { class: "row" }, h("label", { htmlFor: control.id }, words), control, ...more);
+
+/**
+ * A list to choose from.
+ * @param {Properties} properties
+ * @param {[value: string | number, words: string][]} values
+ * @param {unknown} [chosen]
+ */
+export const select = (properties, values, chosen) =>
+  h("select", properties, values.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
+
+/**
+ * A new SVG node with its attributes, put into a parent.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Element} parent
+ * @param {Tag} tag
+ * @param {Record<string, string | number>} attributes
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
 export function draw(parent, tag, attributes = {}) {
   const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  setAttributes(node, attributes);
   parent.append(node);
-  return node;
+  return /** @type {SVGElementTagNameMap[Tag]} */ (node);
 }
 
-/** Give a node a text, if it is new. */
+/** @param {Element} node @param {Record<string, string | number>} attributes */
+export function setAttributes(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+}
+
+/** Give a node a text, if it is new. @param {Element} node @param {string} text */
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Give a node an attribute, if it is new. */
+/** Give a node an attribute, if it is new. @param {Element} node @param {string} name @param {string} value */
 export function mark(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
-/** Fill in the words of everything below an element that asks for them by data-t, data-t-label or data-t-title. */
+/** Fill in the words of all elements that ask for them by data-t, data-t-label or data-t-title. @param {ParentNode} root */
 export function translate(root) {
-  for (const element of root.querySelectorAll("[data-t]")) element.textContent = t(element.dataset.t);
-  for (const element of root.querySelectorAll("[data-t-label]")) element.ariaLabel = t(element.dataset.tLabel);
-  for (const element of root.querySelectorAll("[data-t-title]")) element.title = t(element.dataset.tTitle);
+  const all = (/** @type {string} */ name) => /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(`[data-${name}]`));
+  for (const element of all("t")) element.textContent = t(element.dataset.t ?? "");
+  for (const element of all("t-label")) element.ariaLabel = t(element.dataset.tLabel ?? "");
+  for (const element of all("t-title")) element.title = t(element.dataset.tTitle ?? "");
 }
 
-/** Give an element other children; the focus stays on the one with the same id, or at least in the element. */
+/**
+ * Give an element other children; the focus stays on the one with the same id, or at least in the element.
+ * @param {Element} element
+ * @param {Child[]} children
+ */
 export function redraw(element, ...children) {
-  const focused = element.contains(document.activeElement) ? document.activeElement.id : null;
-  element.replaceChildren(...children.filter(Boolean));
-  if (focused !== null) (document.getElementById(focused) ?? element.querySelector("button"))?.focus();
+  const focused = element.contains(document.activeElement) ? document.activeElement?.id : null;
+  element.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
+  if (typeof focused === "string") (byId(focused) ?? element.querySelector("button"))?.focus();
 }
 
-/** Offer a text or a Blob as a file. */
+/** Offer a text or a Blob as a file. @param {string} name @param {string | Blob} content @param {string} [type] */
 export function download(name, content, type) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = h("a", { href: address, download: name });
@@ -59,4 +117,4 @@ export function download(name, content, type) {
 }
 
 /** Whether the person asked for a page that does not move. */
-export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -3,44 +3,47 @@ import { indexOf } from "./effects.js";
 import { GAMES } from "./game.js";
 
 const PITS = "ABCDEFabcdef";
-
-/** What a click can do: put down a black disc, a white one or none; add a seed or take one. */
+/** What a click can do: put down a black disc, a white one or none; add a seed or take one. @param {Board} board */
 export const pensOf = (board) => ("cells" in board ? ["X", "O", "-"] : ["add", "take"]);
 
 /** A position that is being changed; `pen` is what a click does. */
 export class Editor {
+  /** @param {string} game @param {View} view */
   constructor(game, view) {
     this.game = game;
+    /** @type {Board} */
     this.board = structuredClone(view.board);
     this.side = view.side;
-    [this.pen] = pensOf(this.board);
+    this.pen = pensOf(this.board)[0];
   }
 
-  /** Change what lies at a cell by the pen; the other button takes away. */
+  /** Change what lies at a cell by the pen; the other button takes away. @param {string} cell @param {number} button */
   change(cell, button) {
-    if ("cells" in this.board) this.putDisc(cell, button);
-    else this.putSeed(cell, button === 2 || this.pen === "take" ? -1 : 1);
+    if ("cells" in this.board) this.putDisc(this.board, cell, button);
+    else this.putSeed(this.board, cell, button === 2 || this.pen === "take" ? -1 : 1);
   }
 
-  putDisc(square, button) {
-    const cells = [...this.board.cells];
-    const place = indexOf(square, this.board.size);
+  /** @param {OthelloPosition} board @param {string} square @param {number} button */
+  putDisc({ size, cells: before }, square, button) {
+    const cells = [...before];
+    const place = indexOf(square, size);
     const wanted = button === 2 ? "-" : this.pen;
     cells[place] = cells[place] === wanted ? "-" : wanted;
-    this.board = { ...this.board, cells: cells.join("") };
+    this.board = { size, cells: cells.join("") };
   }
 
-  putSeed(cell, more) {
+  /** @param {AwalePosition} board @param {string} cell @param {number} more */
+  putSeed({ pits, taken }, cell, more) {
     if (more > 0 && this.inHand <= 0) return;
     const store = ["south", "north"].indexOf(cell);
-    const [list, place] = store >= 0 ? [this.board.taken, store] : [this.board.pits, PITS.indexOf(cell)];
+    const [list, place] = store >= 0 ? [taken, store] : /** @type {const} */ ([pits, PITS.indexOf(cell)]);
     list[place] = Math.max(0, list[place] + more);
   }
 
   /** Seeds that are still to be put somewhere. */
   get inHand() {
-    const { pits, taken } = this.board;
-    return GAMES[this.game].points - [...pits, ...taken].reduce((sum, seeds) => sum + seeds, 0);
+    if ("cells" in this.board) return 0;
+    return GAMES[this.game].points - [...this.board.pits, ...this.board.taken].reduce((sum, seeds) => sum + seeds, 0);
   }
 
   /** An empty board. */

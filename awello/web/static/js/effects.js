@@ -3,37 +3,45 @@
 const PITS = "ABCDEFabcdef";
 const COLUMNS = "abcdefgh";
 
-/** The place of a square such as f5 in the text of the cells. */
+/** The place of a square such as f5 in the text of the cells. @param {string} square @param {number} size */
 export const indexOf = (square, size) => (Number(square[1]) - 1) * size + COLUMNS.indexOf(square[0]);
 
-/** What is known of the position after a move before the server has answered: the board, and nothing to play. */
-export function foresee(view, move) {
+/**
+ * What is known of the position after a move before the server has answered: the board, and nothing to play.
+ * @param {View} view
+ * @param {string} move
+ * @returns {View}
+ */
+export function predictMove(view, move) {
   const effect = view.moves[move];
-  const board = "cells" in view.board ? turnDiscs(view, move, effect) : sowSeeds(view, move, effect);
+  const board = "cells" in view.board ? turnDiscs(view.board, view.side, move, effect) : sowSeeds(view.board, view.side, move, effect);
   const empty = { moves: {}, refused: {}, over: false, score: null, winner: null, ending: "", opening: null };
   return { ...empty, provisional: true, side: 1 - view.side, board, holdings: holdings(board) };
 }
 
-function turnDiscs(view, move, effect) {
-  const cells = [...view.board.cells];
+/** @param {OthelloPosition} board @param {number} side @param {string} move @param {Effect} effect */
+function turnDiscs({ size, cells: before }, side, move, effect) {
+  const cells = [...before];
   for (const square of move === "pass" ? [] : [move, ...effect.flips]) {
-    cells[indexOf(square, view.board.size)] = "XO"[view.side];
+    cells[indexOf(square, size)] = "XO"[side];
   }
-  return { size: view.board.size, cells: cells.join("") };
+  return { size, cells: cells.join("") };
 }
 
-function sowSeeds(view, move, effect) {
-  const pits = [...view.board.pits];
-  const taken = [...view.board.taken];
+/** @param {AwalePosition} board @param {number} side @param {string} move @param {Effect} effect */
+function sowSeeds(board, side, move, effect) {
+  const pits = [...board.pits];
+  const taken = [...board.taken];
   pits[PITS.indexOf(move)] = 0;
   for (const pit of effect.sown) pits[PITS.indexOf(pit)] += 1;
   for (const [pit, seeds] of effect.captured) {
     pits[PITS.indexOf(pit)] = 0;
-    taken[view.side] += seeds;
+    taken[side] += seeds;
   }
   return { pits, taken };
 }
 
+/** @param {Board} board */
 function holdings(board) {
   if ("taken" in board) return board.taken;
   return ["X", "O"].map((disc) => [...board.cells].filter((cell) => cell === disc).length);

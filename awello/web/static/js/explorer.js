@@ -1,49 +1,53 @@
 /** What was played in the shown position, by the games of the archive. */
+import { playMove } from "./actions.js";
 import { h, redraw } from "./dom.js";
-import { foresee } from "./effects.js";
+import { predictMove } from "./effects.js";
+import { openingOf } from "./game-words.js";
 import { problemWords } from "./notices.js";
-import { openingOf } from "./screen.js";
 import { api } from "./server.js";
+import { set, state } from "./store.js";
 import { currentLanguage, signed, t } from "./words.js";
 
 const WRITTEN = 35; // percent of a bar from which on there is room for the figure
 
+/** @param {number} number */
 const digits = (number) => number.toLocaleString(currentLanguage());
+/** @param {number} part @param {number} whole */
 const percent = (part, whole) => Math.round((100 * part) / Math.max(1, whole));
+/** @param {number} part @param {number} whole */
 const share = (part, whole) => (percent(part, whole) || part === 0 ? percent(part, whole) : "<1");
 
 export class Explorer {
-  constructor(app) {
-    this.app = app;
-    this.build();
-  }
-
-  build() {
+  constructor() {
     this.head = h("p", { class: "explorer-head", id: "explorer-head", role: "status" });
     this.heads = h("div", { class: "explorer-heads", "aria-hidden": "true" },
       ...["move", "games", "results", "mean"].map((name) => h("span", {}, t(`explorer.${name}`))),
       h("span", { class: "explorer-value", title: t("explorer.value.help") }, t("explorer.value")));
-    this.rows = h("ol", { class: "explorer-rows", id: "explorer-rows", onmouseleave: () => this.app.showPreview(null) });
+    this.rows = h("ol", { class: "explorer-rows", id: "explorer-rows", onmouseleave: () => set({ preview: null }) });
     this.empty = h("p", { class: "soft" });
     this.element = h("section", { class: "explorer" }, this.head, this.heads, this.rows, this.empty);
-    this.forget();
+    /** @type {WeakMap<GameNode, any>} */
+    this.answers = new WeakMap();
+    /** @type {GameNode | null} */
+    this.node = null;
   }
 
-  /** The archive has changed, or the words: ask again. */
+  /** The archive has changed: ask again. */
   forget() {
-    this.answers = new WeakMap(); // by node
+    this.answers = new WeakMap();
     this.node = null;
   }
 
   /** Follow the position on the board. */
   update() {
-    const { game } = this.app.table;
+    const { game } = state;
     if (this.node === game.at) return;
     this.node = game.at;
     if (this.answers.has(game.at)) this.show(game, this.answers.get(game.at));
     else this.ask(game, game.at);
   }
 
+  /** @param {Game} game @param {GameNode} node */
   async ask(game, node) {
     const { answers } = this;
     try {
@@ -55,6 +59,7 @@ export class Explorer {
     }
   }
 
+  /** @param {Problem} error */
   complain(error) {
     this.head.replaceChildren(problemWords(error));
     this.heads.hidden = true;
@@ -62,6 +67,7 @@ export class Explorer {
     redraw(this.rows);
   }
 
+  /** @param {Game} game @param {Exploration} found */
   show(game, { games, value, branches, opening: here }) {
     const opening = (here ?? openingOf(game))?.[currentLanguage()];
     const count = t(games === 1 ? "explorer.one" : "explorer.many", { games: digits(games) });
@@ -73,52 +79,61 @@ export class Explorer {
     redraw(this.rows, ...branches.map((branch) => this.row(branch, games)));
   }
 
+  /** @param {Game} given @param {number} games */
   emptyWords({ at }, games) {
     if (games) return t("explorer.ends");
     return at.parent ? t("explorer.none") : t("explorer.fill");
   }
 
+  /** @param {Branch} branch @param {number} total */
   row(branch, total) {
     const { node } = this;
     const { move, games, score, value, opening } = branch;
     const name = move === "pass" ? t("move.pass") : move;
-    const show = () => node === this.app.table.game.at && this.preview(move);
+    const show = () => node === state.game.at && this.preview(move);
+    /** @type {HTMLButtonElement} */
     const button = h("button", {
       id: `explore-${move}`, class: "explorer-move", "aria-label": label(name, branch, total),
-      onmouseenter: show, onfocus: () => button.matches(":focus-visible") && show(), onblur: () => this.app.showPreview(null),
-      onclick: () => node === this.app.table.game.at && this.app.playMove(move),
+      onmouseenter: show, onfocus: () => button.matches(":focus-visible") && show(), onblur: () => set({ preview: null }),
+      onclick: () => node === state.game.at && playMove(move),
     },
       h("b", {}, name),
       h("span", { class: "explorer-games" }, digits(games), h("small", {}, `${share(games, total)} %`)),
-      bar(branch, node.view.side),
+      bar(branch, node?.view.side ?? 0),
       h("span", { class: "explorer-mean" }, score === null ? "" : signed(score, 1)),
       h("span", { class: "explorer-value" }, value === null ? "" : signed(value)),
       opening ? h("span", { class: "explorer-opening" }, opening[currentLanguage()]) : null);
     return h("li", {}, button);
   }
 
-  /** Show on the board what a move would do. */
+  /** Show on the board what a move would do. @param {string} move */
   preview(move) {
-    const { view } = this.node;
-    if (move in view.moves) this.app.showPreview({ view: foresee(view, move), moves: [move] });
+    const view = this.node?.view;
+    if (view && move in view.moves) set({ preview: { view: predictMove(view, move), moves: [move] } });
   }
 }
 
-/** Won, drawn and lost games of the mover, each in the colour of whoever won. */
+/**
+ * Won, drawn and lost games of the mover, each in the colour of whoever won.
+ * @param {Branch} given
+ * @param {number} side
+ */
 function bar({ wins, draws, losses }, side) {
   const decided = wins + draws + losses;
   const [own, other] = side ? ["second", "first"] : ["first", "second"];
+  /** @type {[count: number, winner: string][]} */
   const parts = [[wins, `${own} is-won`], [draws, "drawn"], [losses, other]];
+  /** @param {[count: number, winner: string]} part */
   const draw = ([count, winner]) => {
     const part = percent(count, decided);
     const piece = h("span", { class: `explorer-${winner}` }, part >= WRITTEN ? `${part} %` : "");
-    piece.style.flexGrow = count;
+    piece.style.flexGrow = String(count);
     return piece;
   };
   return h("span", { class: "explorer-bar" }, ...parts.filter(([count]) => count).map(draw));
 }
 
-/** The row for those who hear it. */
+/** The row for those who hear it. @param {string} move @param {Branch} given @param {number} total */
 function label(move, { games, wins, draws, losses, score, value, opening }, total) {
   const decided = wins + draws + losses;
   const words = [t("explorer.row", { move, games: digits(games), share: share(games, total) })];

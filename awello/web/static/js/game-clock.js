@@ -3,9 +3,11 @@
  * Configuration in, `flag` {side} out, once, when the time is up. While it runs it ticks by itself, waking only when
  * the digits change.
  */
+import { Component } from "./component.js";
 import { draw, h } from "./dom.js";
 import { currentLanguage, t } from "./words.js";
 
+/** @type {ClockConfig} */
 const EMPTY = {
   name: "", player: "", seconds: null, used: 0, running: false, since: 0, holding: 0, unit: "discs", thinking: false,
   side: 0, family: "othello", winner: false,
@@ -16,55 +18,38 @@ const SYMBOLS = {
   awale: "M18.6 5.4C22 8.8 20.7 14.6 17.2 18S8.8 22 5.4 18.6S3.3 10.3 6.8 6.8S15.2 2 18.6 5.4Z",
 };
 
-/** The sign of a side: a disc or a seed in its colour. */
+/** The sign of a side: a disc or a seed in its colour. @param {Element} parent */
 function makeSymbol(parent) {
   const svg = draw(parent, "svg", { viewBox: "0 0 24 24", class: "clock-symbol", "aria-hidden": "true" });
   draw(svg, "path");
   return svg;
 }
 
-/** Digits of a clock: 1:02:03, 4:59 or, with tenths, 0:07.3. */
+/** Digits of a clock: 1:02:03, 4:59 or, with tenths, 0:07.3. @param {number} seconds @param {boolean} tenths */
 function digits(seconds, tenths) {
   const whole = Math.floor(seconds);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  /** @param {number} number */
   const two = (number) => String(number).padStart(2, "0");
   const start = hours ? `${hours}:${two(minutes)}` : String(minutes);
   const point = currentLanguage() === "fr" ? "," : ".";
   return `${start}:${two(whole % 60)}${tenths ? point + (Math.floor(seconds * 10) % 10) : ""}`;
 }
 
-class GameClock extends HTMLElement {
-  #config = EMPTY;
-  #parts = null;
+/** @extends {Component<ClockConfig>} */
+class GameClock extends Component {
+  static empty = EMPTY;
+
   #timer = 0;
   #flagged = false;
 
-  get config() {
-    return this.#config;
-  }
-
-  set config(config) {
-    this.#config = { ...EMPTY, ...config };
-    if (!this.#config.running || this.#seconds() > 0) this.#flagged = false;
-    this.refresh();
-  }
-
-  connectedCallback() {
-    this.#parts ??= this.#build();
-    this.refresh();
-  }
-
-  disconnectedCallback() {
-    clearTimeout(this.#timer);
-  }
-
   /** Write everything anew, such as after a change of language. */
   refresh() {
-    if (!this.#parts) return;
-    const { name, player, holding, unit, thinking, side, family, winner, running, seconds } = this.#config;
-    const { symbol, label, who, sign, held, kind, think, time } = this.#parts;
+    if (!this.config.running || this.#seconds() > 0) this.#flagged = false;
+    const { name, player, holding, unit, thinking, side, family, winner, running, seconds } = this.config;
+    const { symbol, label, who, sign, held, kind, think, time } = this.parts;
     symbol.firstChild.setAttribute("d", SYMBOLS[family]);
-    this.dataset.side = side;
+    this.dataset.side = String(side);
     this.classList.toggle("clock-running", running);
     label.textContent = name;
     who.textContent = player;
@@ -80,11 +65,10 @@ class GameClock extends HTMLElement {
     this.#tick();
   }
 
-  #build() {
+  build() {
     const symbol = makeSymbol(this);
     const label = h("span", { class: "clock-name" });
-    const sign = h("span", { class: "clock-winner" }, h("span", { class: "clock-star" }, "★"), h("span", { class: "clock-winner-word" }));
-    sign.firstChild.setAttribute("aria-hidden", "true");
+    const sign = h("span", { class: "clock-winner" }, h("span", { class: "clock-star", "aria-hidden": "true" }, "★"), h("span", { class: "clock-winner-word" }));
     const think = h("span", { class: "clock-thinking" }, ...[1, 2, 3].map(() => h("i", { class: "clock-dot" })));
     think.setAttribute("role", "img");
     const who = h("span", { class: "clock-player" });
@@ -99,7 +83,7 @@ class GameClock extends HTMLElement {
 
   /** Seconds left, or used where there is no clock, at this moment. */
   #seconds() {
-    const { seconds, used, running, since } = this.#config;
+    const { seconds, used, running, since } = this.config;
     const gone = running ? Math.max(0, performance.now() - since) / 1000 : 0;
     return seconds === null ? used + gone : Math.max(0, seconds - gone);
   }
@@ -107,18 +91,23 @@ class GameClock extends HTMLElement {
   #tick() {
     clearTimeout(this.#timer);
     const left = this.#seconds();
-    const down = this.#config.seconds !== null;
+    const down = this.config.seconds !== null;
     const tenths = down && left < TENTHS_BELOW;
     const text = digits(left, tenths);
-    const { time } = this.#parts;
+    const { time } = this.parts;
     if (time.textContent !== text) time.textContent = text;
     time.classList.toggle("clock-low", tenths);
-    if (!this.#config.running || !this.isConnected) return;
+    if (!this.config.running || !this.isConnected) return;
     if (down && left === 0) this.#flag();
     else this.#timer = setTimeout(() => this.#tick(), this.#untilNextDigit(left, down, tenths ? 0.1 : 1));
   }
 
-  /** Milliseconds until the digits change, and a little more. */
+  /**
+   * Milliseconds until the digits change, and a little more.
+   * @param {number} now
+   * @param {boolean} down
+   * @param {number} step
+   */
   #untilNextDigit(now, down, step) {
     const gone = now % step;
     return (down ? gone : step - gone) * 1000 + 2;
@@ -127,7 +116,7 @@ class GameClock extends HTMLElement {
   #flag() {
     if (this.#flagged) return;
     this.#flagged = true;
-    this.dispatchEvent(new CustomEvent("flag", { detail: { side: this.#config.side }, bubbles: true }));
+    this.emit("flag", { side: this.config.side });
   }
 }
 

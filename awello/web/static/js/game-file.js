@@ -1,24 +1,32 @@
 /** The game on the board as a file. */
-import { namesOf } from "./keeper.js";
+import { namesOf } from "./archive-save.js";
 import { api } from "./server.js";
 
 /** How the files of each format end. */
+/** @type {Record<string, string>} */
 export const SUFFIXES = { ggf: ".ggf", ogn: ".ogn", transcripts: ".txt", logbook: ".gam", wthor: ".zip" };
 
-/** Whether a format is meant for games like this one. */
+/** Whether a format is meant for games like this one. @param {string} format @param {Game} given */
 export function holds(format, { game, family, start }) {
   if (format === "ggf") return family === "othello";
   if (format === "ogn") return family === "awale";
   return format === "transcripts" || (game === "othello" && !start);
 }
 
-/** A result as files know it: a draw that was agreed has no place there, other ways to lose are forfeits. */
+/**
+ * A result as files know it: a draw that was agreed has no place there, other ways to lose are forfeits.
+ * @param {GameNode["result"]} result
+ */
 function savedResult(result) {
   if (!result || result.loser === null) return null;
   return ["resigned", "time"].includes(result.reason) ? result : { ...result, reason: "forfeit" };
 }
 
-/** The line through the present position to its end, in a format, with all that the page knows of it. */
+/**
+ * The line through the present position to its end, in a format, with all that the page knows of it.
+ * @param {Game} game
+ * @param {string} format
+ */
 export function fileOf(game, format) {
   const { tip } = game.at;
   const seconds = tip.path.slice(1).map((node) => node.seconds);

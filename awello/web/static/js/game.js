@@ -3,7 +3,7 @@ import { api } from "./server.js";
 
 export const PERSON = "human";
 
-/** The games by their names: family, sides, unit, points, start ..., as the server tells them. */
+/** The games by their names, as the server tells them. @type {Record<string, Rules>} */
 export const GAMES = {};
 
 /** Ask the server for the games. */
@@ -15,24 +15,30 @@ let serial = 0;
 
 /** A position reached by a move; the root has none. */
 export class Node {
+  /** @param {Node | null} parent @param {string} move */
   constructor(parent, move) {
     this.id = String(serial++);
     this.parent = parent;
     this.move = move;
+    /** @type {Node[]} */
     this.children = [];
-    this.ply = parent ? parent.ply + 1 : 0;
-    this.view = null; // what the server says of the position
+    this.ply = plyAfter(parent);
+    this.view = /** @type {View} */ (/** @type {unknown} */ (null)); // what the server says of the position
+    /** @type {Analysis | null} */
     this.analysis = null; // the best that is known of its moves
+    /** @type {Judgement | null} */
     this.judgement = null; // what the review says of the move that led here
+    /** @type {number | null} */
     this.seconds = null; // how long that move took
-    this.left = parent ? parent.left : null; // both clocks after it
+    this.left = clocksOf(parent); // both clocks after it
+    /** @type {{ loser: number | null, reason: string } | null} */
     this.result = null; // { loser, reason } if a player gave up or ran out of time here
   }
 
-  /** The nodes from the root to this one. */
+  /** The nodes from the root to this one. @returns {Node[]} */
   get path() {
     const nodes = [];
-    for (let node = this; node; node = node.parent) nodes.unshift(node);
+    for (let node = /** @type {Node | null} */ (this); node; node = node.parent) nodes.unshift(node);
     return nodes;
   }
 
@@ -41,9 +47,9 @@ export class Node {
     return this.path.slice(1).map((node) => node.move);
   }
 
-  /** The last node of the line that goes on from here by first children. */
+  /** The last node of the line that goes on from here by first children. @returns {Node} */
   get tip() {
-    let node = this;
+    let node = /** @type {Node} */ (this);
     while (node.children.length) node = node.children[0];
     return node;
   }
@@ -56,7 +62,7 @@ export class Node {
   /** The value of the position from the first player's view, and whether it is exact; null if unknown. */
   get worth() {
     if (!this.view) return null;
-    if (this.view.over) return { value: this.view.score[0] - this.view.score[1], exact: true };
+    if (this.view.over && this.view.score) return { value: this.view.score[0] - this.view.score[1], exact: true };
     const known = this.analysis ?? null;
     if (known && (known.exact || !this.judgement?.exact)) return { value: this.view.side ? -known.value : known.value, exact: known.exact };
     const judged = this.judgement;
@@ -69,24 +75,28 @@ export class Node {
     if (this.judgement) return this.judgement.loss;
     const before = this.parent?.analysis;
     const found = before?.moves.find((entry) => entry.move === this.move);
-    return found ? Math.max(0, before.value - found.value) : null;
+    return found ? Math.max(0, (before?.value ?? 0) - found.value) : null;
   }
 }
 
 /** A whole game: rules, start, players, clock, and the tree. */
 export class Game {
+  /** @param {{ game?: string, start?: string | null, seats?: string[], chosen?: boolean, clock?: TimeControl | null }} given */
   constructor({ game = "othello", start = null, seats = [PERSON, PERSON], chosen = false, clock = null } = {}) {
     this.game = game;
     this.start = start; // text of a position, null for the usual one
     this.seats = seats; // player specs, PERSON for people
     this.chosen = chosen; // whether somebody chose these players, and the next game is to have them too
     this.clock = clock; // { seconds, increment } or null
+    /** @type {string[] | null} */
     this.names = null; // of the players, where the archive told them
+    /** @type {number | null} */
     this.begun = null; // when its first move was played here, in seconds since 1970
+    /** @type {Kept | null} */
     this.kept = null; // { moves, number or problem } once it has been played to its end
-    this.club = null; // the club's side of it, if it is played or was played there
+    this.club = /** @type {ClubGame} */ (/** @type {unknown} */ (null)); // the club's side of it, if it is played or was played there
     this.seed = Math.floor(Math.random() * 2 ** 31);
-    this.root = new Node(null, null);
+    this.root = new Node(null, /** @type {any} */ (null));
     this.root.left = clock ? [clock.seconds, clock.seconds] : null;
     this.at = this.root;
   }
@@ -124,7 +134,7 @@ export class Game {
     return { game: this.game, start: this.start, moves: node.moves };
   }
 
-  /** Go to the position after a move, in a new variation if it has not been played here before. */
+  /** Go to the position after a move, in a new variation if it has not been played here before. @param {string} move */
   play(move) {
     let next = this.at.children.find((child) => child.move === move);
     if (!next) {
@@ -135,18 +145,18 @@ export class Game {
     return next;
   }
 
-  /** The node of an id, or null. */
+  /** The node of an id, or null. @param {string} id */
   find(id) {
     const waiting = [this.root];
     while (waiting.length) {
-      const node = waiting.pop();
+      const node = /** @type {Node} */ (waiting.pop());
       if (node.id === id) return node;
       waiting.push(...node.children);
     }
     return null;
   }
 
-  /** Make the line through a node the main one. */
+  /** Make the line through a node the main one. @param {Node} node */
   promote(node) {
     for (let here = node; here.parent; here = here.parent) {
       const siblings = here.parent.children;
@@ -155,7 +165,7 @@ export class Game {
     }
   }
 
-  /** Remove a node and all after it. */
+  /** Remove a node and all after it. @param {Node} node */
   remove(node) {
     if (!node.parent) return;
     if (this.at.path.includes(node)) this.at = node.parent;
@@ -173,3 +183,9 @@ export class Game {
     return this.at.parent ?? this.at;
   }
 }
+
+/** @param {Node | null} parent @returns {number} */
+const plyAfter = (parent) => (parent ? parent.ply + 1 : 0);
+
+/** @param {Node | null} node @returns {number[] | null} */
+const clocksOf = (node) => node && node.left;

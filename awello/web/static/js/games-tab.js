@@ -1,28 +1,25 @@
 /** The panel of the archive: what was played in this position, all its games, and files with games. */
 import { ArchiveFiles } from "./archive-files.js";
 import { ArchiveList } from "./archive-list.js";
-import { Explorer } from "./explorer.js";
 import { h } from "./dom.js";
+import { Explorer } from "./explorer.js";
+import { subscribe } from "./store.js";
 import { t } from "./words.js";
 
 export class GamesTab {
-  constructor(app, box) {
+  /** @type {Topic[]} */
+  static shows = ["game", "tab", "archive"];
+
+  leave = () => {};
+
+  /** @param {HTMLElement} box @param {GamesTab} [before] */
+  constructor(box, before) {
+    before?.leave();
     this.box = box;
-    this.explorer = new Explorer(app);
-    this.list = new ArchiveList(app);
-    this.files = new ArchiveFiles(app, this.list);
-    this.arrange();
-  }
-
-  /** Build everything anew, such as after a change of language. */
-  build() {
-    this.explorer.build();
-    this.list.build();
-    this.files.build();
-    this.arrange();
-  }
-
-  arrange() {
+    this.explorer = new Explorer();
+    this.list = new ArchiveList(before?.list);
+    this.files = new ArchiveFiles(this.list, before?.files);
+    this.leave = subscribe(["archive"], () => this.forget());
     this.box.replaceChildren(
       h("h2", {}, t("explorer.title")), this.explorer.element,
       h("h2", {}, t("archive.title")), this.list.element,
@@ -30,7 +27,6 @@ export class GamesTab {
     );
   }
 
-  /** The archive has changed, or is there again. */
   forget() {
     this.explorer.forget();
     this.list.forget();

@@ -3,9 +3,9 @@ import { h } from "./dom.js";
 import { KEYS } from "./keys.js";
 import { t } from "./words.js";
 
-/** Show the sheet for a family of games. */
+/** Show the sheet for a family of games. @param {Family} family */
 export function showHelp(family) {
-  const sheet = document.getElementById("help");
+  const sheet = /** @type {HTMLDialogElement} */ (document.getElementById("help"));
   const keys = KEYS.map(({ shown, word, does }) =>
     h("tr", {}, h("th", { scope: "row" }, ...(word ? [h("kbd", {}, t(word))] : shown.split(" ").map((key) => h("kbd", {}, key)))), h("td", {}, t(`does.${does}`))));
   sheet.replaceChildren(

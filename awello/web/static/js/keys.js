@@ -1,6 +1,10 @@
+import { elementOf } from "./dom.js";
 import { settings } from "./settings.js";
 
-/** Every key and what it does; the help sheet shows the same list. */
+/**
+ * Every key and what it does; the help sheet shows the same list.
+ * @type {{ keys: string[], shown: string, word?: string, does: Command }[]}
+ */
 export const KEYS = [
   { keys: ["ArrowLeft", "k"], shown: "← k", does: "back" },
   { keys: ["ArrowRight", "j"], shown: "→ j", does: "forward" },
@@ -27,11 +31,11 @@ export const KEYS = [
   { keys: ["?"], shown: "?", does: "help" },
 ];
 
-/** Listen to the keys of the page; typing into a field and browser shortcuts are left alone. */
+/** Listen to the keys of the page; typing into a field and browser shortcuts are left alone. @param {Record<Command, () => unknown>} actions */
 export function listenToKeys(actions) {
   document.addEventListener("keydown", (event) => {
     if (!settings.keys || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (document.querySelector("dialog[open]") || isTyping(event.target, event.key)) return;
+    if (document.querySelector("dialog[open]") || isTyping(elementOf(event), event.key)) return;
     const found = KEYS.find(({ keys }) => keys.includes(event.key));
     if (!found) return;
     event.preventDefault();
@@ -39,8 +43,9 @@ export function listenToKeys(actions) {
   });
 }
 
+/** @param {Element} target @param {string} key */
 function isTyping(target, key) {
-  if (target.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [role=slider]")) return true;
-  if (target.closest?.("[role=tablist], [type=radio]") && key.startsWith("Arrow")) return true;
-  return key === " " && Boolean(target.closest?.("button, a, summary, input"));
+  if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [role=slider]")) return true;
+  if (target.closest("[role=tablist], [type=radio]") && key.startsWith("Arrow")) return true;
+  return key === " " && Boolean(target.closest("button, a, summary, input"));
 }

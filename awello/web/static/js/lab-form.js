@@ -12,12 +12,13 @@ const NUMBERS = {
 
 /** A form that calls `start` with the plan it holds; `shown` are values to begin with. */
 export class ContestForm {
+  /** @param {{ game: string, players: string[] }} given @param {(plan: object) => void} start @param {any} [shown] */
   constructor({ game, players }, start, shown = {}) {
     this.bots = h("div", { class: "lab-bots" });
     this.game = h("select", { class: "lab-input" }, Object.keys(GAMES).map((name) => h("option", { value: name }, t(`game.${name}`))));
     this.game.value = shown.game ?? game;
     this.numbers = Object.fromEntries(Object.entries(NUMBERS).map(([name, range]) => [name, number(range, shown[name])]));
-    this.adder = h("button", { type: "button", class: "lab-button", onclick: () => this.#add("", true) }, t("lab.add"));
+    this.adder = h("button", { type: "button", onclick: () => this.#add("", true) }, t("lab.add"));
     this.total = h("span", { class: "lab-soft" });
     this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
     this.element = this.#build(players, start);
@@ -41,7 +42,9 @@ export class ContestForm {
     return [...this.bots.querySelectorAll("input")];
   }
 
+  /** @param {string[]} players @param {(plan: object) => void} start */
   #build(players, start) {
+    /** @param {Event} event */
     const submit = (event) => {
       event.preventDefault();
       this.complain();
@@ -55,32 +58,35 @@ export class ContestForm {
       h("div", { class: "lab-numbers" }, Object.entries(this.numbers).map(([name, input]) => labelled(t(`lab.${name}`), input))),
       h("p", { class: "lab-soft" }, t("lab.terms")),
       this.problem,
-      h("div", { class: "lab-row" }, h("button", { class: "lab-button lab-primary" }, t("lab.start")), this.total),
+      h("div", { class: "lab-row" }, h("button", { class: "primary" }, t("lab.start")), this.total),
     );
   }
 
+  /** @param {string} spec @param {boolean} [focus] */
   #add(spec, focus = false) {
     const input = h("input", { class: "lab-input", value: spec, required: true, maxLength: 120, spellcheck: false, list: "lab-specs" });
     input.setAttribute("autocapitalize", "none");
-    const remove = h("button", { type: "button", class: "lab-button lab-round", onclick: () => this.#remove(row) }, "✕");
+    const remove = h("button", { type: "button", class: "lab-round", onclick: () => this.#remove(row) }, "✕");
+    /** @type {HTMLElement} */
     const row = h("div", { class: "lab-bot" }, input, remove);
     this.bots.append(row);
     this.#count();
     if (focus) input.focus();
   }
 
+  /** @param {HTMLElement} row */
   #remove(row) {
     const next = row.nextElementSibling ?? row.previousElementSibling;
     row.remove();
     this.#count();
-    next.querySelector("input").focus();
+    next?.querySelector("input")?.focus();
   }
 
   /** Number the bots, allow as many as may meet, and say how many games that makes. */
   #count() {
     const rows = [...this.bots.children];
     rows.forEach((row, index) => {
-      const [input, remove] = row.children;
+      const [input, remove] = /** @type {any} */ (row.children);
       input.ariaLabel = t("lab.bot", { number: index + 1 });
       input.placeholder = t("lab.bot", { number: index + 1 });
       remove.ariaLabel = t("lab.remove", { number: index + 1 });
@@ -92,13 +98,14 @@ export class ContestForm {
   }
 }
 
+/** @param {any} range @param {number} [value] */
 function number(range, value = range.value) {
   return h("input", { type: "number", class: "lab-input", required: true, ...range, value });
 }
 
 let labels = 0;
 
-/** A label above its control. */
+/** A label above its control. @param {string} text @param {HTMLElement} control */
 export function labelled(text, control) {
   control.id = `lab-control-${++labels}`;
   return h("div", { class: "lab-field" }, h("label", { for: control.id }, text), control);

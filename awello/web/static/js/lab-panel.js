@@ -20,12 +20,13 @@ const MOST_KEYS = 50;
 /** The keys of the contests that this browser has started, by id. */
 function contestKeys() {
   try {
-    return new Map(JSON.parse(localStorage.getItem(KEYS)) ?? []);
+    return new Map(JSON.parse(localStorage.getItem(KEYS) ?? "[]"));
   } catch {
     return new Map();
   }
 }
 
+/** @param {string} id @param {string} key */
 function keepKey(id, key) {
   try {
     localStorage.setItem(KEYS, JSON.stringify([...contestKeys(), [id, key]].slice(-MOST_KEYS)));
@@ -34,16 +35,24 @@ function keepKey(id, key) {
   }
 }
 
-/** The header that allows this browser to change a contest that it has started. */
+/** The header that allows this browser to change a contest that it has started. @param {string} id */
 const proof = (id) => ({ "x-contest-key": contestKeys().get(id) ?? "" });
 
 class LabPanel extends HTMLElement {
-  #config = null;
+  #config = /** @type {LabConfig} */ (/** @type {unknown} */ (null));
+  /** @type {ContestForm | null} */
   #form = null;
+  /** @type {ContestView | null} */
   #view = null;
+  /** @type {Contest | null} */
   #contest = null; // as it was last seen, with all its games
+  /** @type {Contest[]} */
   #earlier = [];
   #timer = 0;
+  result = h("div", { class: "lab-result" });
+  list = h("ul", { class: "lab-list" });
+  listTitle = h("h3", { class: "lab-title", tabindex: -1 });
+  earlier = h("section", { class: "lab-card" }, this.listTitle, this.list);
   #look = 0; // the number of the latest look: answers to others come too late
 
   get config() {
@@ -86,16 +95,14 @@ class LabPanel extends HTMLElement {
 
   #show() {
     this.#view = null;
-    this.result = h("div", { class: "lab-result" });
-    this.list = h("ul", { class: "lab-list" });
-    this.listTitle = h("h3", { class: "lab-title", tabindex: -1 }, t("lab.earlier"));
-    this.earlier = h("section", { class: "lab-card" }, this.listTitle, this.list);
-    this.replaceChildren(this.#form.element, this.result, this.earlier);
+    this.listTitle.textContent = t("lab.earlier");
+    if (this.#form) this.replaceChildren(this.#form.element, this.result, this.earlier);
     this.#showContest();
     this.#showList();
   }
 
   // --- one contest ---------------------------------------------------------------------------------------------------
+  /** @param {object} plan */
   async #start(plan) {
     try {
       const seed = Math.floor(Math.random() * 2 ** 32);
@@ -105,10 +112,11 @@ class LabPanel extends HTMLElement {
       this.#view?.title.focus();
       this.#list();
     } catch (error) {
-      this.#form.complain(problemWords(error));
+      this.#form?.complain(problemWords(error));
     }
   }
 
+  /** @param {string} id */
   async #open(id) {
     if (this.#contest?.id !== id) {
       this.#contest = null;
@@ -117,7 +125,7 @@ class LabPanel extends HTMLElement {
     await this.#watch(id);
   }
 
-  /** Look at a contest, and again as long as it runs. */
+  /** Look at a contest, and again as long as it runs. @param {string} id */
   async #watch(id) {
     clearTimeout(this.#timer);
     const look = ++this.#look;
@@ -133,7 +141,7 @@ class LabPanel extends HTMLElement {
       if (seen.state !== "running") return;
     } catch (error) {
       if (look !== this.#look) return;
-      if (!this.#view) return this.#form.complain(problemWords(error));
+      if (!this.#view) return this.#form?.complain(problemWords(error));
       this.#view.complain(problemWords(error));
       pause = SELDOM;
     }
@@ -153,8 +161,9 @@ class LabPanel extends HTMLElement {
     this.#view.update(this.#contest);
   }
 
+  /** @param {string} what */
   async #act(what) {
-    const { id } = this.#contest;
+    const id = this.#contest?.id ?? "";
     try {
       await this.#config.api("POST", `/api/contests/${id}/${what}`, undefined, proof(id));
       await this.#watch(id);
@@ -164,6 +173,7 @@ class LabPanel extends HTMLElement {
     }
   }
 
+  /** @param {object} detail */
   #replay(detail) {
     this.dispatchEvent(new CustomEvent("replay", { detail, bubbles: true }));
   }
@@ -185,20 +195,21 @@ class LabPanel extends HTMLElement {
     this.list.replaceChildren(...this.#earlier.map((contest) => this.#listItem(contest)));
   }
 
+  /** @param {Contest} contest */
   #listItem(contest) {
     const begun = new Date(contest.begun).toLocaleString(currentLanguage(), { dateStyle: "medium", timeStyle: "short" });
     const state = t(`lab.state.${contest.state}`);
-    const facts = contest.state === "running" ? [begun, state] : [begun, state, t("lab.progress", contest)];
+    const facts = contest.state === "running" ? [begun, state] : [begun, state, t("lab.progress", { ...contest })];
     const open = h("button", { class: "lab-open", onclick: () => this.#open(contest.id) },
       h("span", {}, contestName(contest)),
       h("span", { class: "lab-soft" }, facts.join(" · ")));
-    const remove = h("button", { class: "lab-button lab-round", "aria-label": t("lab.delete", { name: contestName(contest) }) }, "✕");
+    const remove = h("button", { class: "lab-round", "aria-label": t("lab.delete", { name: contestName(contest) }) }, "✕");
     remove.disabled = contest.state === "running";
     remove.addEventListener("click", () => this.#delete(contest, remove));
     return h("li", { class: "lab-item" }, open, remove);
   }
 
-  /** The first press asks, the second one deletes. */
+  /** The first press asks, the second one deletes. @param {Contest} given @param {HTMLButtonElement} button */
   async #delete({ id }, button) {
     if (button.textContent === "✕") {
       const label = button.ariaLabel;
@@ -209,7 +220,7 @@ class LabPanel extends HTMLElement {
     try {
       await this.#config.api("DELETE", `/api/contests/${id}`, undefined, proof(id));
     } catch (error) {
-      this.#form.complain(problemWords(error));
+      this.#form?.complain(problemWords(error));
       return;
     }
     if (this.#contest?.id === id) this.#close();

@@ -1,24 +1,25 @@
 /** The panel of the laboratory: contests of programs, and the tree of a search. */
 import "./lab-panel.js";
 import "./tree-panel.js";
-import { replay } from "./bring-in.js";
-import { h } from "./dom.js";
+import { h, listen } from "./dom.js";
+import { replay } from "./import-dialog.js";
 import { levelsOf, programsFor } from "./levels.js";
 import { api } from "./server.js";
+import { state } from "./store.js";
 import { t } from "./words.js";
 
 export class LabTab {
-  constructor(app, box) {
-    this.app = app;
-    this.box = box;
-    this.build();
-  }
+  /** @type {Topic[]} */
+  static shows = ["game", "tab", "players"];
 
-  build() {
+  /** @param {HTMLElement} box */
+  constructor(box) {
+    this.box = box;
     this.contest = document.createElement("lab-panel");
     this.tree = document.createElement("tree-panel");
-    this.contest.addEventListener("replay", (event) => replay(this.app, event.detail));
-    this.game = null;
+    listen(this.contest, "replay", replay);
+    this.offered = ""; // the game and the players of the form
+    /** @type {GameNode | null} */
     this.at = null;
     this.box.replaceChildren(
       h("h2", {}, t("lab.title")), this.contest,
@@ -27,11 +28,12 @@ export class LabTab {
   }
 
   update() {
-    const { game } = this.app.table;
+    const { game } = state;
     if (this.box.hidden) return;
-    if (this.game !== game.game) {
-      this.game = game.game;
-      const players = [...programsFor(game.game, this.app.players), ...levelsOf(game.family)];
+    const players = [...programsFor(game.game, state.players), ...levelsOf(game.family)];
+    const offered = [game.game, ...players].join();
+    if (this.offered !== offered) {
+      this.offered = offered;
       this.contest.config = { game: game.game, players, api };
     }
     if (this.at !== game.at) {

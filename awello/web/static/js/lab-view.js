@@ -5,36 +5,42 @@ import { currentLanguage, signed, t } from "./words.js";
 const SHOWN = 50; // games in the list until more are asked for
 const SPOKEN = 10000; // milliseconds between two announcements
 
-/** A contest's name: its game and its bots. */
+/** A contest's name: its game and its bots. @param {Contest} given */
 export const contestName = ({ game, players }) => `${t(`game.${game}`)}: ${players.join(", ")}`;
 
-/** Digits as people of this language write them. */
+/** Digits as people of this language write them. @param {number} value @param {number} [most] */
 const digits = (value, most = 0) => value.toLocaleString(currentLanguage(), { minimumFractionDigits: most, maximumFractionDigits: most });
 
-/** A box that scrolls sideways, also by keyboard. */
+/** A box that scrolls sideways, also by keyboard. @param {string} label @param {Child[]} children */
 function scrolling(label, ...children) {
   return h("div", { class: "lab-scroll", tabindex: 0, role: "region", "aria-label": label }, children);
 }
 
 /** The view of one contest; `act` is told "stop" or "resume", `replay` the game to show. */
 export class ContestView {
+  /** @param {(what: string) => void} act @param {(game: any) => void} replay */
   constructor(act, replay) {
     this.replay = replay;
     this.shown = SHOWN;
+    /** @type {Contest | null} */
+    this.contest = null;
+    this.drawn = ""; // the standings that are shown
+    this.said = "";
+    this.spokenAt = 0;
     this.title = h("h3", { class: "lab-title", tabindex: -1 });
     this.state = h("span", { class: "lab-state" });
     this.progress = h("progress", { class: "lab-progress" });
     this.note = h("span", { class: "lab-soft" });
-    this.spoken = h("p", { class: "lab-unseen", role: "status" });
-    this.stop = h("button", { class: "lab-button", onclick: () => act("stop") }, t("lab.stop"));
-    this.resume = h("button", { class: "lab-button lab-primary", onclick: () => act("resume") }, t("lab.resume"));
+    this.spoken = h("p", { class: "unseen", role: "status" });
+    this.stop = h("button", { onclick: () => act("stop") }, t("lab.stop"));
+    this.resume = h("button", { class: "primary", onclick: () => act("resume") }, t("lab.resume"));
     this.problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
     this.standings = scrolling(t("lab.standings"));
     this.cross = scrolling(t("lab.cross"));
     this.forfeits = h("ul", { class: "lab-forfeits" });
     this.games = h("ol", { class: "lab-games" });
     this.gamesTitle = h("h4", { class: "lab-subtitle" });
-    this.more = h("button", { class: "lab-button", onclick: () => this.#showMore() }, t("lab.more"));
+    this.more = h("button", { onclick: () => this.#showMore() }, t("lab.more"));
     this.element = this.#build();
   }
 
@@ -48,7 +54,7 @@ export class ContestView {
     );
   }
 
-  /** Show what is known now. */
+  /** Show what is known now. @param {Contest} contest */
   update(contest) {
     this.contest = contest;
     this.title.textContent = contestName(contest);
@@ -68,6 +74,7 @@ export class ContestView {
     this.problem.hidden = !message;
   }
 
+  /** @param {Contest} given */
   #showProgress({ state, played, wanted, seconds_left: left }) {
     const running = state === "running";
     const rounds = t("lab.progress", { played, wanted });
@@ -83,13 +90,14 @@ export class ContestView {
     this.#speak(running ? rounds : `${t(`lab.state.${state}`)}: ${rounds}`, !running);
   }
 
-  /** Announce, but not every second. */
+  /** Announce, but not every second. @param {string} text @param {boolean} now */
   #speak(text, now) {
-    if (text === this.said || (!now && Date.now() < (this.spokenAt ?? 0) + SPOKEN)) return;
+    if (text === this.said || (!now && Date.now() < this.spokenAt + SPOKEN)) return;
     this.spoken.textContent = this.said = text;
     this.spokenAt = Date.now();
   }
 
+  /** @param {Contest} contest */
   #showTables(contest) {
     this.standings.replaceChildren(standingsTable(contest));
     this.cross.hidden = contest.players.length < 3;
@@ -98,49 +106,57 @@ export class ContestView {
     this.forfeits.hidden = !this.forfeits.childElementCount;
   }
 
+  /** @param {ContestGame[]} games */
   #showGames(games) {
     this.gamesTitle.textContent = t("lab.games", { games: games.length });
     this.gamesTitle.hidden = !games.length;
-    const listed = Number(this.games.firstElementChild?.value ?? 0);
+    const listed = Number(/** @type {HTMLLIElement | null} */ (this.games.firstElementChild)?.value ?? 0);
     for (const game of games.slice(Math.max(listed, games.length - this.shown))) this.games.prepend(this.#gameItem(game));
-    while (this.games.childElementCount > this.shown) this.games.lastElementChild.remove();
+    while (this.games.childElementCount > this.shown) this.games.lastElementChild?.remove();
     this.more.hidden = games.length <= this.shown;
   }
 
   #showMore() {
+    const games = this.contest?.games ?? [];
     const from = this.shown;
     this.shown += SHOWN;
-    const older = this.contest.games.toReversed().slice(from, this.shown);
+    const older = games.toReversed().slice(from, this.shown);
     this.games.append(...older.map((game) => this.#gameItem(game)));
-    this.more.hidden = this.contest.games.length <= this.shown;
-    this.games.children[from].querySelector("button").focus();
+    this.more.hidden = games.length <= this.shown;
+    this.games.children[from].querySelector("button")?.focus();
   }
 
+  /** @param {ContestGame} game */
   #gameItem(game) {
     const { number, round, first, second, score } = game;
     const label = t("lab.replay", { number, round, first, second, one: score[0], other: score[1] });
+    /** @param {string} name @param {number} index */
     const side = (name, index) => h("span", { class: score[index] > score[1 - index] ? "lab-side is-winner" : "lab-side" }, name);
     const lost = game.forfeits.find(Boolean);
     const result = h("span", { class: "lab-score" }, `${score[0]}–${score[1]}`);
     const flag = lost && h("span", { class: "lab-flag", title: lost[1] }, `⚑ ${t(`lab.forfeit.${lost[0]}`)}`);
-    const show = () => this.replay({ game: this.contest.game, moves: game.moves });
+    const show = () => this.replay({ game: this.contest?.game, moves: game.moves });
     const button = h("button", { class: "lab-game", "aria-label": label, onclick: show },
       h("span", { class: "lab-soft" }, String(number)), side(first, 0), result, side(second, 1), flag);
     return h("li", { value: number }, button);
   }
 }
 
+/** @param {number} seconds */
 function timeLeft(seconds) {
   return seconds < 90 ? t("lab.seconds_left", { seconds: Math.ceil(seconds) }) : t("lab.minutes_left", { minutes: Math.round(seconds / 60) });
 }
 
+/** @param {string} caption @param {string[]} columns @param {Child[]} rows */
 function table(caption, columns, rows) {
   const head = columns.map((name) => h("th", { scope: "col" }, name));
   return h("table", { class: "lab-table" }, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows));
 }
 
+/** @param {string} name @param {Child[]} cells */
 const row = (name, cells) => h("tr", {}, h("th", { scope: "row" }, name), cells.map((cell) => h("td", {}, cell)));
 
+/** @param {Contest} given */
 function standingsTable({ standings }) {
   const columns = ["bot_column", "points", "outcomes", "mean", "elo", "ms", "forfeits"].map((key) => t(`lab.${key}`));
   const rows = standings.map((bot, place) => {
@@ -153,6 +169,7 @@ function standingsTable({ standings }) {
   return table(t("lab.standings"), columns, rows);
 }
 
+/** @param {Contest} given */
 function crossTable({ standings, pairs }) {
   const found = new Map();
   for (const { first, second, won, drawn, lost } of pairs) {
@@ -165,6 +182,7 @@ function crossTable({ standings, pairs }) {
   return table(t("lab.cross"), columns, rows);
 }
 
+/** @param {Contest} given */
 function forfeitNotes({ standings }) {
   return standings.flatMap(({ bot, forfeits, messages }) =>
     Object.entries(forfeits).map(([reason, games]) =>

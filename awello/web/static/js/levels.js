@@ -19,13 +19,14 @@ const AWALE = [
   "champion@3s",
 ];
 
-/** The specs of the levels, the weakest first. */
+/** The specs of the levels, the weakest first. @param {Family} family */
 export const levelsOf = (family) => (family === "othello" ? OTHELLO : AWALE);
 
-/** The level a newcomer meets. */
+/** The level a newcomer meets. @param {Family} family */
 export const friendly = (family) => levelsOf(family)[1];
 
 /** The specs of other programs, with a limit that does not keep anybody waiting. */
+/** @type {Record<string, string>} */
 const PROGRAMS = {
   random: "random",
   greedy: "greedy",
@@ -43,6 +44,7 @@ const PROGRAMS = {
   "cnn-value": "cnn-value@2",
   champion: "champion@1s",
 };
+/** @type {Record<string, string[]>} */
 const ONLY = {
   otage: ["othello"],
   cnn: ["othello"],
@@ -51,7 +53,11 @@ const ONLY = {
   puct: ["othello", "abapa", "tournament", "romein"],
 };
 
-/** The specs of all programs that know a game, from the names that the server gave. */
+/**
+ * The specs of all programs that know a game, from the names that the server gave.
+ * @param {string} game
+ * @param {Iterable<string>} names
+ */
 export function programsFor(game, names) {
   const able = [...names].filter((name) => !(name in ONLY) || ONLY[name].includes(game));
   return able.map((name) => PROGRAMS[name] ?? name);

@@ -11,7 +11,7 @@ const LONGEST_CLOCK = 86400; // seconds, as the server has it
 const LONGEST_INCREMENT = 3600;
 const MOST_PLIES = 2000;
 
-/** The link of a game, from the # on. */
+/** The link of a game, from the # on. @param {Game} game */
 export function formatLink(game) {
   const query = new URLSearchParams();
   if (game.start) query.set("start", game.start);
@@ -26,8 +26,10 @@ export function formatLink(game) {
   return `#${game.game}${text ? `?${text}` : ""}`;
 }
 
+/** @param {GameNode} node @param {GameNode} at */
 const name = (node, at) => (node.move === "pass" ? "--" : node.move) + (node === at ? "*" : "");
 
+/** @param {GameNode} node @param {GameNode} at */
 function formatMoves(node, at) {
   let text = "";
   while (node.children.length) {
@@ -39,7 +41,7 @@ function formatMoves(node, at) {
   return text;
 }
 
-/** The game of a link, or null if it is none. */
+/** The game of a link, or null if it is none. @param {string} hash */
 export function parseLink(hash) {
   const [head, query = ""] = hash.replace(/^#/, "").split("?", 2);
   if (!Object.hasOwn(GAMES, head) || hash.length > LONGEST) return null;
@@ -57,13 +59,14 @@ export function parseLink(hash) {
   return game;
 }
 
-/** The clock of a text such as 300+5, in seconds. */
+/** The clock of a text such as 300+5, in seconds. @param {string} text */
 export function parseClock(text) {
   const match = /^(\d{1,5}(?:\.\d+)?)(?:\+(\d{1,4}(?:\.\d+)?))?$/.exec(text);
   const clock = match && { seconds: Number(match[1]), increment: Number(match[2] ?? 0) };
   return clock && clock.seconds > 0 && clock.seconds <= LONGEST_CLOCK && clock.increment <= LONGEST_INCREMENT ? clock : null;
 }
 
+/** @param {Game} game @param {string} text */
 function parseMoves(game, text) {
   const token = /([a-h][1-8]|[a-fA-F](?![1-8])|--)(\*?)|\(|\)/gy;
   const open = [];
@@ -78,7 +81,7 @@ function parseMoves(game, text) {
       node = node.parent;
     } else if (match[0] === ")") {
       if (!open.length) return false;
-      node = open.pop();
+      node = /** @type {Node} */ (open.pop());
     } else {
       const next = new Node(node, match[1] === "--" ? "pass" : match[1]);
       node.children.push(next);

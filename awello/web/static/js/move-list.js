@@ -3,20 +3,26 @@
  * Configuration in; `jump`, `promote` and `delete` {id} out. Elements are kept by the id of their node, and only what
  * changed is touched, so that values may arrive several times a second.
  */
-import { h, write } from "./dom.js";
+import { Component } from "./component.js";
+import { elementOf, h, write } from "./dom.js";
 import { currentLanguage, signed, t } from "./words.js";
 
 const EMPTY = { tree: { id: "", children: [] }, at: "", family: "othello" };
+/** @type {Record<string, string>} */
 const MARKS = { "?!": "moves-inaccuracy", "?": "moves-mistake", "??": "moves-blunder" };
 
-/** A list that says so even without bullets. */
+/** A list that says so even without bullets. @param {string} className */
 function makeList(className) {
   const list = h("ol", { class: `moves-line ${className}` });
   list.setAttribute("role", "list");
   return list;
 }
 
-/** Give `parent` exactly these children, leaving alone those that are in place. */
+/**
+ * Give `parent` exactly these children, leaving alone those that are in place.
+ * @param {Element} parent
+ * @param {Element[]} children
+ */
 function arrange(parent, children) {
   const wanted = new Set(children);
   for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
@@ -25,7 +31,7 @@ function arrange(parent, children) {
   });
 }
 
-/** Time used for a move: 0.4, 12 or 1:05. */
+/** Time used for a move: 0.4, 12 or 1:05. @param {number} seconds */
 function duration(seconds) {
   const tenths = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
   if (seconds < 9.95) return seconds.toLocaleString(currentLanguage(), tenths);
@@ -33,38 +39,20 @@ function duration(seconds) {
   return whole < 60 ? String(whole) : `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-class MoveList extends HTMLElement {
-  #config = EMPTY;
+/** @extends {Component<MoveListConfig>} */
+class MoveList extends Component {
+  static empty = EMPTY;
+
   #kept = new Map();
   #used = new Set();
+  /** @type {string | null} */
   #shownAt = null;
-  #parts = null;
   #observer = new ResizeObserver(() => this.#keepInView());
-
-  get config() {
-    return this.#config;
-  }
-
-  set config(config) {
-    this.#config = { ...EMPTY, ...config };
-    this.refresh();
-  }
-
-  connectedCallback() {
-    this.#parts ??= this.#build();
-    this.#observer.observe(this.#parts.box);
-    this.refresh();
-  }
-
-  disconnectedCallback() {
-    this.#observer.disconnect();
-  }
 
   /** Bring what is shown in step with the configuration and the language. */
   refresh() {
-    if (!this.#parts) return;
-    const { box, list, empty, promote, remove } = this.#parts;
-    const { tree } = this.#config;
+    const { box, list, empty, promote, remove } = this.parts;
+    const { tree } = this.config;
     const focused = box.contains(document.activeElement) ? document.activeElement : null;
     this.#used.clear();
     arrange(list, tree.children.length ? this.#line(tree.children[0], tree.children.slice(1), 1, false) : []);
@@ -77,7 +65,7 @@ class MoveList extends HTMLElement {
     this.#showCurrent(focused);
   }
 
-  #build() {
+  build() {
     const list = makeList("moves-main");
     const empty = h("p", { class: "moves-empty" });
     const box = h("div", { class: "moves-box" }, list, empty);
@@ -92,21 +80,23 @@ class MoveList extends HTMLElement {
     this.append(box, menu);
     box.addEventListener("click", (event) => this.#click(event));
     box.addEventListener("keydown", (event) => this.#key(event));
+    this.#observer.observe(box);
     return { box, list, empty, menu, more, promote, remove };
   }
 
+  /** @param {string} type */
   #menuItem(type) {
     const item = h("button", { class: "moves-menu-item" });
     item.type = "button";
     item.addEventListener("click", () => {
-      this.#parts.menu.hidePopover();
-      this.#send(type, this.#config.at);
+      this.parts.menu.hidePopover();
+      this.emit(type, { id: this.config.at });
     });
     return item;
   }
 
   #placeMenu() {
-    const { menu, more, promote } = this.#parts;
+    const { menu, more, promote } = this.parts;
     const place = more.getBoundingClientRect();
     const below = place.bottom + 4 + menu.offsetHeight <= window.innerHeight;
     menu.style.left = `${Math.max(8, Math.min(place.left, window.innerWidth - menu.offsetWidth - 8))}px`;
@@ -114,7 +104,13 @@ class MoveList extends HTMLElement {
     promote.focus({ preventScroll: true });
   }
 
-  /** The list items of a line: each move, and after the first of several the variations on it. */
+  /**
+   * The list items of a line: each move, and after the first of several the variations on it.
+   * @param {TreeNode} first
+   * @param {TreeNode[]} others
+   * @param {number} ply
+   * @param {boolean} aside
+   */
   #line(first, others, ply, aside) {
     const items = [];
     for (let node = first; node; [node, ...others] = node.children, ply += 1) {
@@ -124,7 +120,12 @@ class MoveList extends HTMLElement {
     return items;
   }
 
-  /** The list item that holds the variations on the move `id`. */
+  /**
+   * The list item that holds the variations on the move `id`.
+   * @param {string} id
+   * @param {TreeNode[]} others
+   * @param {number} ply
+   */
   #aside(id, others, ply) {
     const item = this.#keep(`on ${id}`, () => h("li", { class: "moves-aside" }));
     arrange(item, others.map((other) => {
@@ -135,22 +136,24 @@ class MoveList extends HTMLElement {
     return item;
   }
 
+  /** @param {TreeNode} node @param {number} ply @param {boolean} aside */
   #cell(node, ply, aside) {
     const cell = this.#keep(node.id, () => this.#makeCell(node.id));
-    const said = JSON.stringify([{ ...node, children: null }, ply, currentLanguage(), this.#config.family]);
+    const said = JSON.stringify([{ ...node, children: null }, ply, currentLanguage(), this.config.family]);
     if (cell.said !== said) this.#fill(cell, node, ply);
     cell.said = said;
     cell.aside = aside;
     return cell.item;
   }
 
-  /** The element kept under a key, made when it is new. */
+  /** The element kept under a key, made when it is new. @param {string} key @param {() => any} maker */
   #keep(key, maker) {
     this.#used.add(key);
     if (!this.#kept.has(key)) this.#kept.set(key, maker());
     return this.#kept.get(key);
   }
 
+  /** @param {string} id */
   #makeCell(id) {
     const parts = ["number", "name", "mark", "loss", "time"].map((name) => h("span", { class: `moves-${name}` }));
     const button = h("button", { class: "moves-move" }, ...parts);
@@ -160,11 +163,12 @@ class MoveList extends HTMLElement {
     return { item: h("li", { class: "moves-cell" }, button), button, parts };
   }
 
+  /** @param {any} given @param {TreeNode} node @param {number} ply */
   #fill({ item, button, parts }, node, ply) {
     const [number, name, mark, loss, time] = parts;
     const move = node.move === "pass" ? t("move.pass") : node.move;
-    const lost = node.loss > 0 ? signed(-node.loss, 1) : "";
-    const side = t(`side.${this.#config.family}.${node.side}`);
+    const lost = node.loss && node.loss > 0 ? signed(-node.loss, 1) : "";
+    const side = t(`side.${this.config.family}.${node.side}`);
     item.classList.toggle("moves-second", node.side === 1);
     write(number, String(ply));
     write(name, move);
@@ -177,29 +181,36 @@ class MoveList extends HTMLElement {
     button.setAttribute("aria-label", [t("moves.one", { ply, side, move }), ...remarks].join(", "));
   }
 
-  /** What there is to say of a move: its mark, its loss, the better one and the value after it. */
+  /**
+   * What there is to say of a move: its mark, its loss, the better one and the value after it.
+   * @param {TreeNode} given
+   * @param {string} lost
+   */
   #remarks({ mark, best, value, exact }, lost) {
     const remarks = [];
     if (mark) remarks.push(t(`moves.${mark}`));
     if (lost) remarks.push(t("moves.lost", { loss: lost.slice(1) }));
     if (lost && best) remarks.push(t("moves.best", { move: best === "pass" ? t("move.pass") : best }));
     if (typeof value !== "number") return remarks;
-    const side = t(`side.${this.#config.family}.${value < 0 ? 1 : 0}`);
+    const side = t(`side.${this.config.family}.${value < 0 ? 1 : 0}`);
     remarks.push(value ? `${side} ${signed(Math.abs(value), 1)}` : t("moves.even"));
     if (exact) remarks.push(t("moves.exact"));
     return remarks;
   }
 
-  /** Mark the current move, with its menu in a variation; the focus follows it from the move that was current. */
+  /**
+   * Mark the current move, with its menu in a variation; the focus follows it from the move that was current.
+   * @param {any} focused
+   */
   #showCurrent(focused) {
-    const { menu, more, list } = this.#parts;
-    const now = this.#kept.get(this.#config.at);
+    const { menu, more, list } = this.parts;
+    const now = this.#kept.get(this.config.at);
     const follow = focused && (focused === more || !focused.isConnected || focused.ariaCurrent);
     more.setAttribute("aria-label", t("moves.menu"));
     if (!now?.aside) more.remove();
     else if (more.parentElement !== now.item) now.item.append(more);
-    if (this.#shownAt !== this.#config.at) {
-      this.#shownAt = this.#config.at;
+    if (this.#shownAt !== this.config.at) {
+      this.#shownAt = this.config.at;
       if (menu.matches(":popover-open")) menu.hidePopover();
       list.querySelector("[aria-current]")?.removeAttribute("aria-current");
       now?.button.setAttribute("aria-current", "true");
@@ -209,7 +220,10 @@ class MoveList extends HTMLElement {
     this.#rove(document.activeElement, now?.button);
   }
 
-  /** Only one move can be reached by Tab: the first of these that is one, or else the first of all. */
+  /**
+   * Only one move can be reached by Tab: the first of these that is one, or else the first of all.
+   * @param {any[]} wanted
+   */
   #rove(...wanted) {
     const moves = this.#moves();
     const chosen = wanted.find((button) => moves.includes(button)) ?? moves[0];
@@ -217,12 +231,12 @@ class MoveList extends HTMLElement {
   }
 
   #moves() {
-    return [...this.#parts.list.querySelectorAll(".moves-move")];
+    return [...this.parts.list.querySelectorAll(".moves-move")];
   }
 
   /** Scroll the box, never the page, so that the current move is seen. */
-  #keepInView(button = this.#kept.get(this.#config.at)?.button) {
-    const { box } = this.#parts;
+  #keepInView(button = this.#kept.get(this.config.at)?.button) {
+    const { box } = this.parts;
     if (!button) {
       box.scrollTop = 0;
       return;
@@ -233,29 +247,28 @@ class MoveList extends HTMLElement {
     else if (place.bottom > frame.bottom - room) box.scrollTop += place.bottom - frame.bottom + room;
   }
 
+  /** @param {Event} event */
   #click(event) {
-    const button = event.target.closest(".moves-move");
+    const button = /** @type {HTMLElement | null} */ (elementOf(event).closest(".moves-move"));
     if (!button) return;
     this.#rove(button);
-    this.#send("jump", button.dataset.id);
+    this.emit("jump", { id: button.dataset.id });
   }
 
-  /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. */
+  /** Up and down walk through the moves, Enter goes to one; left and right are left to the page. @param {KeyboardEvent} event */
   #key(event) {
     const moves = this.#moves();
-    const index = moves.indexOf(event.target);
-    const target = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: moves.length - 1 }[event.key];
+    const index = moves.indexOf(elementOf(event));
+    /** @type {Record<string, number>} */
+    const targets = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: moves.length - 1 };
+    const target = targets[event.key];
     if (index < 0 || target === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();
-    const move = moves[target] ?? event.target;
+    const move = moves[target] ?? moves[index];
     this.#rove(move);
     move.focus({ preventScroll: true });
     this.#keepInView(move);
-  }
-
-  #send(type, id) {
-    this.dispatchEvent(new CustomEvent(type, { detail: { id }, bubbles: true }));
   }
 }
 

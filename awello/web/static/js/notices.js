@@ -1,23 +1,26 @@
 /** What the page tells people: a line at its foot, and words for those who do not see it. */
-import { h } from "./dom.js";
+import { byId, h } from "./dom.js";
 import { LANGUAGES, t } from "./words.js";
 
 const MOST_SAID = 4;
 const OFFLINE_AFTER = 1500; // milliseconds without a server before it is worth a word
-let timer = null;
-let offlineTimer = null;
+let timer = 0;
+let offlineTimer = 0;
 let offline = false;
 
-/** Say something to those who do not see the page; what is said in haste is heard one after the other. */
+/**
+ * Say something to those who do not see the page; what is said in haste is heard one after the other.
+ * @param {string} text
+ */
 export function say(text) {
-  const spoken = document.getElementById("spoken");
+  const spoken = byId("spoken");
   spoken.append(h("p", {}, text));
-  while (spoken.children.length > MOST_SAID) spoken.firstChild.remove();
+  while (spoken.children.length > MOST_SAID) spoken.firstChild?.remove();
 }
 
-/** Show a line for a while. */
+/** Show a line for a while. @param {string} text @param {boolean} [bad] */
 export function note(text, bad = true) {
-  const notice = document.getElementById("notice");
+  const notice = byId("notice");
   notice.textContent = text;
   notice.classList.toggle("bad", bad);
   notice.hidden = false;
@@ -27,21 +30,24 @@ export function note(text, bad = true) {
 
 /** Take the line away, unless the server is. */
 export function hideNotice() {
-  if (!offline) document.getElementById("notice").hidden = true;
+  if (!offline) byId("notice").hidden = true;
 }
 
-/** What went wrong: in the person's language where the kind of problem is known, else as the server said it. */
+/**
+ * What went wrong: in the person's language where the kind of problem is known, else as the server said it.
+ * @param {Problem} problem
+ */
 export function problemWords({ code, message }) {
   const key = `problem.${code}`;
-  return key in LANGUAGES.en ? t(key, { message }) : message;
+  return key in LANGUAGES.en ? t(key, { message }) : message ?? "";
 }
 
-/** Say what went wrong. */
+/** Say what went wrong. @param {Problem} problem */
 export function complain(problem) {
   note(problemWords(problem));
 }
 
-/** The server went away, or is there again. */
+/** The server went away, or is there again. @param {boolean} away */
 export function noteOffline(away) {
   clearTimeout(offlineTimer);
   if (away) {

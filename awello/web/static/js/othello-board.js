@@ -15,32 +15,39 @@ const TURN = 150; // milliseconds that one disc takes to turn
 const RIPPLE = 25; // milliseconds later for each square further away: the sixth disc ends after 275
 const LETTERS = "abcdefgh";
 const STARS = [[2, 2], [2, 6], [6, 2], [6, 6]]; // the dots of a board of 8
+/** @type {Record<string, string>} */
 const COLOURS = { X: "black", O: "white" };
 
 class OthelloBoard extends Board {
   static title = "othello.board";
   static defaults = { size: 8, side: 0, moves: {}, flipped: [], hints: null, preview: null, marks: [], last: null };
 
+  /** @type {{ group: Element, disc: Element, number: Element, hint: HintNodes }[]} */
+  squares = [];
+
   shape() {
     return `${this.config.size} ${Boolean(this.config.turned)}`;
   }
 
-  /** The column and the row of a square as seen: a turned board counts from the other corner. */
+  /** The column and the row of a square as seen: a turned board counts from the other corner. @param {number} index */
   #place(index) {
     const { size, turned } = this.config;
     const seen = turned ? size * size - 1 - index : index;
     return [seen % size, Math.floor(seen / size)];
   }
 
+  /** @param {number} index */
   #name(index) {
     const { size } = this.config;
     return LETTERS[index % size] + (Math.floor(index / size) + 1);
   }
 
+  /** @param {string} name */
   #index(name) {
     return LETTERS.indexOf(name[0]) + (Number(name.slice(1)) - 1) * this.config.size;
   }
 
+  /** @param {string} name */
   centre(name) {
     const [x, y] = this.#place(this.#index(name));
     return [FRAME + (x + 0.5) * CELL, FRAME + (y + 0.5) * CELL];
@@ -51,12 +58,15 @@ class OthelloBoard extends Board {
     const side = FRAME + size * CELL + EDGE;
     const all = [...Array(size * size).keys()].map((index) => this.#name(index));
     if (turned) all.reverse();
+    /** @param {string} name @param {number} x */
     const cell = (name, x) => ({ name, left: FRAME + x * CELL, size: CELL });
+    /** @param {number} y */
     const row = (y) => ({ top: FRAME + y * CELL, size: CELL, cells: all.slice(y * size, (y + 1) * size).map(cell) });
     const rows = [...Array(size).keys()].map(row);
     return { width: side, height: side, rows };
   }
 
+  /** @param {Element} svg */
   build(svg) {
     const { size } = this.config;
     const side = FRAME + size * CELL + EDGE;
@@ -66,6 +76,7 @@ class OthelloBoard extends Board {
     this.squares = [...Array(size * size).keys()].map((index) => this.#buildSquare(svg, index));
   }
 
+  /** @param {Element} svg @param {number} size */
   #buildLines(svg, size) {
     const end = FRAME + size * CELL;
     const steps = [...Array(size + 1).keys()].map((step) => FRAME + step * CELL);
@@ -78,10 +89,11 @@ class OthelloBoard extends Board {
       const seen = this.config.turned ? size - 1 - line : line;
       const at = FRAME + (seen + 0.5) * CELL;
       draw(svg, "text", { class: "othello-coordinate", x: at, y: FRAME / 2 }).textContent = LETTERS[line];
-      draw(svg, "text", { class: "othello-coordinate", x: FRAME / 2, y: at }).textContent = line + 1;
+      draw(svg, "text", { class: "othello-coordinate", x: FRAME / 2, y: at }).textContent = String(line + 1);
     }
   }
 
+  /** @param {Element} svg @param {number} index */
   #buildSquare(svg, index) {
     const [x, y] = this.centre(this.#name(index));
     const group = draw(svg, "g", { class: "othello-square", transform: `translate(${x} ${y})` });
@@ -96,16 +108,18 @@ class OthelloBoard extends Board {
     return { group, disc, number, hint: buildHint(group, 92) };
   }
 
+  /** @param {BoardConfig | null} before */
   update(before) {
     const now = this.config;
     if (!before || (before.cells === now.cells && before.size === now.size && before.turned === now.turned)) return;
     this.finish();
     const played = now.animate && now.last && before.size === now.size && before.cells[this.#index(now.last)] === "-";
+    /** @param {string} name */
     const changed = (name) => before.cells[this.#index(name)] !== now.cells[this.#index(name)];
     if (played) this.#turn(now.flipped.filter(changed));
   }
 
-  /** Turn discs outward from the played square, the nearest first. */
+  /** Turn discs outward from the played square, the nearest first. @param {string[]} names */
   #turn(names) {
     const moving = motion() ? names : [];
     const animations = moving.map((name) => this.#turnOne(this.#index(name)));
@@ -116,11 +130,13 @@ class OthelloBoard extends Board {
     });
   }
 
+  /** @param {number} index */
   #turnOne(index) {
     const [x, y] = this.#place(index);
-    const [fromX, fromY] = this.#place(this.#index(this.config.last));
+    const [fromX, fromY] = this.#place(this.#index(this.config.last ?? ""));
     const distance = Math.max(Math.abs(x - fromX), Math.abs(y - fromY));
     const after = COLOURS[this.config.cells[index]];
+    /** @param {string} colour @param {number} scale @param {number} offset */
     const look = (colour, scale, offset) => ({
       offset,
       transform: `scaleX(${scale})`,
@@ -129,7 +145,7 @@ class OthelloBoard extends Board {
     });
     const other = after === "black" ? "white" : "black";
     const frames = [look(other, 1, 0), look(other, 0.04, 0.499), look(after, 0.04, 0.501), look(after, 1, 1)];
-    const timing = { duration: TURN, delay: (distance - 1) * RIPPLE, fill: "backwards" };
+    const timing = { duration: TURN, delay: (distance - 1) * RIPPLE, fill: /** @type {const} */ ("backwards") };
     return this.squares[index].disc.animate(frames, timing);
   }
 
@@ -143,12 +159,20 @@ class OthelloBoard extends Board {
     this.squares.forEach((square, index) => this.#paintSquare(square, index, shown[index], aim, turning));
   }
 
+  /**
+   * @param {OthelloBoard["squares"][0]} square
+   * @param {number} index
+   * @param {string} letter
+   * @param {string | null} aim
+   * @param {Set<string>} turning
+   */
   #paintSquare(square, index, letter, aim, turning) {
     const { cells, preview, moves, editing, hints, last, flipped } = this.config;
     const name = this.#name(index);
     const open = !preview && !editing && letter === "-" && name in moves;
     const hint = open ? hints?.[name] : null;
     const number = preview ? preview.moves.lastIndexOf(name) + 1 : 0;
+    /** @type {Record<string, boolean>} */
     const states = {
       "is-black": letter === "X",
       "is-white": letter === "O",
@@ -165,6 +189,7 @@ class OthelloBoard extends Board {
     drawHint(square.hint, hint);
   }
 
+  /** @param {string} name */
   describe(name) {
     const { cells, moves, hints, last } = this.config;
     const colour = COLOURS[cells[this.#index(name)]];
@@ -175,6 +200,7 @@ class OthelloBoard extends Board {
     return words;
   }
 
+  /** @param {string} name */
   refusal(name) {
     return this.config.cells[this.#index(name)] === "-" ? "illegal" : null;
   }

@@ -1,40 +1,37 @@
 /** The panel to choose opponents, to see the moves and to find earlier games. */
 import "./move-list.js";
+import { actions, jump, promote, remove, typeMove } from "./actions.js";
+import { byId, h, listen, row } from "./dom.js";
 import { PERSON } from "./game.js";
-import { h } from "./dom.js";
+import { sideName, valuesOf } from "./game-words.js";
 import { levelsOf, programsFor } from "./levels.js";
-import { valuesOf } from "./screen.js";
 import { recentGames } from "./settings.js";
+import { state } from "./store.js";
 import { currentLanguage, t } from "./words.js";
 
 const CLOCKS = ["", "60+0", "180+2", "300+0", "600+5", "1800+0"];
 const OTHER = "other";
 
 export class PlayPanel {
-  constructor(app, box) {
-    this.app = app;
-    this.box = box;
-    this.build();
-  }
+  /** @type {Topic[]} */
+  static shows = ["game", "paused", "players", "analysis", "review", "settings"];
 
-  build() {
-    const { app } = this;
+  /** @param {HTMLElement} box */
+  constructor(box) {
+    this.filled = ""; // the game and the programs of the lists
     this.seats = [0, 1].map((side) => this.seat(side));
-    this.clock = h("select", { id: "clock-picker", onchange: () => app.actions.setClock(this.clock.value) });
+    this.clock = h("select", { id: "clock-picker", onchange: (event) => actions.setClock(event.target.value) });
     this.move = h("input", { id: "typed-move", autocomplete: "off", maxLength: 5, spellcheck: false, placeholder: t("play.type.example") });
-    this.list = document.createElement("move-list");
-    this.list.addEventListener("jump", (event) => app.jump(event.detail.id));
-    this.list.addEventListener("promote", (event) => app.promote(event.detail.id));
-    this.list.addEventListener("delete", (event) => app.remove(event.detail.id));
+    this.list = makeMoveList();
     this.recent = h("ul", { class: "recent" });
-    this.pauseButton = h("button", { id: "pause", onclick: () => app.actions.pause() });
+    this.pauseButton = h("button", { id: "pause", onclick: () => actions.pause() });
     this.terms = h("div", {},
-      h("div", { class: "seats" }, ...this.seats.map((seat) => seat.row), this.labelled("play.clock", this.clock)),
+      h("div", { class: "seats" }, ...this.seats.map((seat) => seat.row), row(t("play.clock"), this.clock)),
       h("div", { class: "buttons" },
-        h("button", { id: "change-sides", onclick: () => app.actions.changeSides() }, t("control.sides")),
+        h("button", { id: "change-sides", onclick: () => actions.changeSides() }, t("control.sides")),
         this.pauseButton,
-        h("button", { id: "resign", onclick: () => app.actions.resign() }, t("control.resign"))));
-    this.box.replaceChildren(
+        h("button", { id: "resign", onclick: () => actions.resign() }, t("control.resign"))));
+    box.replaceChildren(
       this.terms,
       h("form", { class: "typed", onsubmit: (event) => this.typed(event) },
         h("label", { htmlFor: "typed-move" }, t("play.type")), this.move, h("button", {}, t("play.type.go"))),
@@ -43,48 +40,47 @@ export class PlayPanel {
     );
   }
 
-  labelled(key, control) {
-    return h("div", { class: "row" }, h("label", { htmlFor: control.id }, t(key)), control);
-  }
-
+  /** @param {number} side */
   seat(side) {
     const picker = h("select", { id: `seat-${side}` });
     const spec = h("input", { class: "spec", autocomplete: "off", spellcheck: false, maxLength: 120, hidden: true });
     picker.addEventListener("change", () => {
       spec.hidden = picker.value !== OTHER;
       if (picker.value === OTHER) spec.focus();
-      else this.app.actions.setSeat(side, picker.value);
+      else actions.setSeat(side, picker.value);
     });
-    spec.addEventListener("change", () => this.app.actions.setSeat(side, spec.value.trim() || PERSON));
+    spec.addEventListener("change", () => actions.setSeat(side, spec.value.trim() || PERSON));
     const label = h("label", { htmlFor: picker.id });
-    const row = h("div", { class: "row" }, label, picker, spec);
-    return { row, picker, spec, label };
+    return { row: h("div", { class: "row" }, label, picker, spec), picker, spec, label };
   }
 
+  /** @param {Event} event */
   typed(event) {
     event.preventDefault();
-    if (this.app.typeMove(this.move.value.trim())) this.move.value = "";
+    if (typeMove(this.move.value.trim())) this.move.value = "";
   }
 
   update() {
-    const { game, paused } = this.app.table;
-    if (this.filled !== game.game + currentLanguage()) this.fill(game);
+    const { game, paused, players } = state;
+    const wanted = [game.game, ...players].join();
+    if (this.filled !== wanted) this.fill(game);
+    this.filled = wanted;
     this.terms.hidden = game.live; // the club knows them
     this.seats.forEach(({ picker, spec }, side) => showSeat(picker, spec, game.seats[side]));
     this.showClock(game.clock ? `${game.clock.seconds}+${game.clock.increment}` : "");
     this.pauseButton.hidden = game.seats.includes(PERSON) && !paused;
     this.pauseButton.textContent = t(paused ? "control.resume" : "control.pause");
-    document.getElementById("resign").disabled = game.at.over || game.at.children.length > 0 || !game.seats.includes(PERSON);
+    byId("resign").disabled = game.at.over || game.at.children.length > 0 || !game.seats.includes(PERSON);
     this.list.config = { tree: treeOf(game.root), at: game.at.id, family: game.family };
   }
 
+  /** @param {Game} given */
   fill({ game, family }) {
-    this.filled = game + currentLanguage();
     const levels = levelsOf(family).map((spec, place) => h("option", { value: spec }, t(`level.${place + 1}`)));
-    const programs = programsFor(game, this.app.players).map((spec) => h("option", { value: spec }, spec));
+    const programs = programsFor(game, state.players).map((spec) => h("option", { value: spec }, spec));
     this.seats.forEach(({ picker, spec, label }, side) => {
-      label.textContent = t(`side.${family}.${side}`);
-      spec.ariaLabel = t("play.spec", { side: t(`side.${family}.${side}`) });
+      label.textContent = sideName(family, side);
+      spec.ariaLabel = t("play.spec", { side: sideName(family, side) });
       picker.replaceChildren(
         h("option", { value: PERSON }, t("player.person")),
         h("optgroup", { label: t("play.levels") }, ...levels.map((option) => option.cloneNode(true))),
@@ -95,6 +91,7 @@ export class PlayPanel {
     this.clock.replaceChildren(...CLOCKS.map((text) => h("option", { value: text }, clockWords(text))));
   }
 
+  /** @param {string} text */
   showClock(text) {
     if (!CLOCKS.includes(text)) this.clock.append(h("option", { value: text }, clockWords(text)));
     this.clock.value = text;
@@ -110,7 +107,12 @@ export class PlayPanel {
   }
 }
 
-/** Show a seat's spec in its list, or as text if the list does not have it. */
+/**
+ * Show a seat's spec in its list, or as text if the list does not have it.
+ * @param {HTMLSelectElement} picker
+ * @param {HTMLInputElement} spec
+ * @param {string} seat
+ */
 function showSeat(picker, spec, seat) {
   if (document.activeElement === spec || (picker.value === OTHER && document.activeElement === picker)) return;
   const listed = [...picker.options].some((option) => option.value === seat);
@@ -119,22 +121,32 @@ function showSeat(picker, spec, seat) {
   if (!listed) spec.value = seat;
 }
 
+/** @param {string} text */
 function clockWords(text) {
   if (!text) return t("play.clock.none");
   const [seconds, increment] = text.split("+").map(Number);
   return t(increment ? "play.clock.increment" : "play.clock.minutes", { minutes: seconds / 60, increment });
 }
 
-/** The tree as the list of moves wants it. */
+/** The list of the moves of a game. */
+export function makeMoveList() {
+  const list = document.createElement("move-list");
+  listen(list, "jump", ({ id }) => jump(id));
+  listen(list, "promote", ({ id }) => promote(id));
+  listen(list, "delete", ({ id }) => remove(id));
+  return list;
+}
+
+/** The tree as the list of moves wants it. @param {GameNode} root */
 export function treeOf(root) {
-  const describe = (node) => ({
+  const describe = (/** @type {GameNode} */ node) => /** @type {TreeNode} */ ({
     id: node.id, move: node.move, side: node.parent?.view?.side ?? 0, ...valuesOf(node),
     best: node.judgement?.best ?? null, seconds: node.seconds, children: [],
   });
   const top = describe(root);
   const waiting = [[root, top]];
   while (waiting.length) {
-    const [node, shown] = waiting.pop();
+    const [node, shown] = /** @type {[GameNode, TreeNode]} */ (waiting.pop());
     for (const child of node.children) {
       const below = describe(child);
       shown.children.push(below);

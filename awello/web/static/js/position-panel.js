@@ -1,47 +1,50 @@
-/** The panel to bring games in, to set positions up and to take everything out again. */
-import { bringIn, bringInFiles } from "./bring-in.js";
-import { Editor, pensOf } from "./editor.js";
+/** The panel to import games, to set positions up and to export the game on the board. */
+import { finishEditing, setEditor } from "./actions.js";
 import { download, h, redraw } from "./dom.js";
+import { Editor, pensOf } from "./editor.js";
 import { fileOf, holds, SUFFIXES } from "./game-file.js";
+import { sideName } from "./game-words.js";
+import { importFiles, importText } from "./import-dialog.js";
 import { formatLink } from "./link.js";
 import { complain, say } from "./notices.js";
 import { api } from "./server.js";
+import { changed, state } from "./store.js";
 import { t } from "./words.js";
 
 const PNG_SCALE = 2;
 
 export class PositionPanel {
-  constructor(app, box) {
-    this.app = app;
-    this.box = box;
-    this.build();
-  }
+  /** @type {Topic[]} */
+  static shows = ["game", "editor"];
 
-  build() {
+  /** @param {HTMLElement} box */
+  constructor(box) {
+    this.drawn = ""; // what the editor was drawn from
     this.text = h("textarea", { id: "paste", rows: 4, spellcheck: false, placeholder: t("import.example") });
-    this.file = h("input", { type: "file", id: "file", multiple: true, onchange: () => this.readFiles([...this.file.files]) });
+    this.file = h("input", { type: "file", id: "file", multiple: true, onchange: (event) => this.readFiles([...event.target.files]) });
     this.said = h("p", { class: "soft", role: "status" });
     this.edit = h("div", { class: "editor" });
     this.formats = Object.keys(SUFFIXES).filter((format) => format !== "wthor") // of little use for one game
-      .map((format) => [format, this.exporter(`export.${format}`, () => this.saveFile(format))]);
+      .map((format) => ({ format, button: this.exporter(`export.${format}`, () => this.saveFile(format)) }));
     this.out = h("div", { class: "buttons" },
       this.exporter("export.transcript", () => this.copy(this.transcript())),
-      this.exporter("export.position", () => this.copy(this.app.table.game.at.view.position)),
-      this.exporter("export.link", () => this.copy(location.origin + location.pathname + formatLink(this.app.table.game))),
-      ...this.formats.map(([, button]) => button),
+      this.exporter("export.position", () => this.copy(state.game.at.view.position ?? "")),
+      this.exporter("export.link", () => this.copy(location.origin + location.pathname + formatLink(state.game))),
+      ...this.formats.map(({ button }) => button),
       this.exporter("export.svg", () => this.saveSvg()),
       this.exporter("export.png", () => this.savePng()));
-    this.box.replaceChildren(
+    box.replaceChildren(
       h("h2", {}, t("import.title")),
       h("label", { htmlFor: "paste" }, t("import.about")), this.text,
       h("div", { class: "buttons" },
-        h("button", { id: "import", class: "primary", onclick: () => bringIn(this.app, this.text.value) }, t("import.go")),
+        h("button", { id: "import", class: "primary", onclick: () => importText(this.text.value) }, t("import.go")),
         h("label", { class: "button", htmlFor: "file" }, t("import.file")), this.file),
       h("h2", {}, t("editor.title")), this.edit,
       h("h2", {}, t("export.title")), this.out, this.said,
     );
   }
 
+  /** @param {string} key @param {() => unknown} action */
   exporter(key, action) {
     return h("button", { id: key.replace(".", "-"), onclick: async () => {
       try {
@@ -52,17 +55,19 @@ export class PositionPanel {
     } }, t(key));
   }
 
+  /** @param {File[]} files */
   async readFiles(files) {
     if (!files.length) return;
-    await bringInFiles(this.app, files);
+    await importFiles(files);
     this.file.value = "";
   }
 
   /** The moves of the line on the board, as files and other programs write them. */
   transcript() {
-    return this.app.table.game.line.slice(1).map((node) => (node.move === "pass" ? "" : node.move)).join("");
+    return state.game.line.slice(1).map((node) => (node.move === "pass" ? "" : node.move)).join("");
   }
 
+  /** @param {string} text */
   async copy(text) {
     this.said.textContent = text;
     try {
@@ -74,12 +79,12 @@ export class PositionPanel {
   }
 
   picture() {
-    return api("POST", "/api/picture", this.app.table.game.question());
+    return api("POST", "/api/picture", state.game.question());
   }
 
-  /** The whole line as a file, as the button says. */
+  /** The whole line as a file, as the button says. @param {string} format */
   async saveFile(format) {
-    download(`awello${SUFFIXES[format]}`, await fileOf(this.app.table.game, format));
+    download(`awello${SUFFIXES[format]}`, await fileOf(state.game, format));
   }
 
   async saveSvg() {
@@ -92,51 +97,60 @@ export class PositionPanel {
     picture.src = address;
     await picture.decode();
     const canvas = h("canvas", { width: PNG_SCALE * picture.naturalWidth, height: PNG_SCALE * picture.naturalHeight });
-    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    canvas.getContext("2d")?.drawImage(picture, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(address);
-    download("awello.png", await new Promise((resolve) => canvas.toBlob(resolve)), "image/png");
+    download("awello.png", await new Promise((resolve) => canvas.toBlob((blob) => resolve(blob ?? ""))), "image/png");
   }
 
   // ---- the editor -------------------------------------------------------------------------------------------------
   update() {
-    const { editor, table } = this.app;
-    for (const [format, button] of this.formats) button.hidden = !holds(format, table.game);
-    const state = editor ? [editor.format(), editor.pen].join() : `closed ${table.game.family}`;
-    if (this.state === state + t("editor.title")) return;
-    this.state = state + t("editor.title");
-    redraw(this.edit, ...(editor ? this.openEditor(editor, table.game) : [this.openButton()]));
+    const { editor, game } = state;
+    for (const { format, button } of this.formats) button.hidden = !holds(format, game);
+    const drawn = editor ? [editor.format(), editor.pen].join() : `closed ${game.family}`;
+    if (this.drawn === drawn) return;
+    this.drawn = drawn;
+    redraw(this.edit, ...(editor ? this.openEditor(editor, game) : [this.openButton()]));
   }
 
   openButton() {
     return h("button", { id: "edit", onclick: () => {
-      const { game } = this.app.table;
-      this.app.setEditor(new Editor(game.game, game.at.view));
+      const { game } = state;
+      setEditor(new Editor(game.game, game.at.view));
     } }, t("editor.open"));
   }
 
+  /** @param {Editor} editor @param {Game} game */
   openEditor(editor, game) {
+    /** @param {() => void} change */
     const act = (change) => () => {
       change();
-      this.app.draw();
+      changed("editor");
     };
     const othello = game.family === "othello";
     return [
       h("p", { class: "soft" }, t(othello ? "editor.othello" : "editor.awale", { seeds: othello ? "" : editor.inHand })),
       this.choice("pen", pensOf(editor.board), editor.pen, (pen) => t(`editor.pen.${pen}`), (pen) => (editor.pen = pen)),
-      this.choice("side", [0, 1], editor.side, (side) => t("editor.side", { side: t(`side.${game.family}.${side}`) }), (side) => (editor.side = side)),
+      this.choice("side", [0, 1], editor.side, (side) => t("editor.side", { side: sideName(game.family, side) }), (side) => (editor.side = side)),
       h("div", { class: "buttons" },
         h("button", { id: "editor-clear", onclick: act(() => editor.clear()) }, t("editor.clear")),
         h("button", { id: "editor-reset", onclick: act(() => editor.reset()) }, t("editor.reset")),
-        h("button", { id: "editor-done", class: "primary", onclick: () => this.app.finishEditing() }, t("editor.done")),
-        h("button", { id: "editor-cancel", onclick: () => this.app.setEditor(null) }, t("editor.cancel"))),
+        h("button", { id: "editor-done", class: "primary", onclick: () => finishEditing() }, t("editor.done")),
+        h("button", { id: "editor-cancel", onclick: () => setEditor(null) }, t("editor.cancel"))),
     ];
   }
 
+  /**
+   * @param {string} name
+   * @param {any[]} values
+   * @param {any} chosen
+   * @param {(value: any) => string} words
+   * @param {(value: any) => void} choose
+   */
   choice(name, values, chosen, words, choose) {
     return h("fieldset", { class: "choice" }, h("legend", { class: "unseen" }, t(`editor.${name}.legend`)), ...values.map((value) =>
       h("label", {}, h("input", { type: "radio", id: `editor-${name}-${value}`, name: `editor-${name}`, checked: value === chosen, onchange: () => {
         choose(value);
-        this.app.draw();
+        changed("editor");
       } }), words(value))));
   }
 }

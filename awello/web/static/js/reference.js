@@ -1,20 +1,20 @@
 /** The reference of the API, drawn from the description that the server gives of itself. */
-import { h } from "./dom.js";
+import { byId, h } from "./dom.js";
 import { api } from "./server.js";
 
 const description = await api("GET", "/api/openapi.json");
-const main = document.getElementById("reference");
+const main = byId("reference");
 
-/** A schema with its references put in their place. */
+/** A schema with its references put in their place. @param {any} schema */
 function resolve(schema) {
   return schema?.$ref ? description.components.schemas[schema.$ref.split("/").at(-1)] : schema;
 }
 
-/** The fields of a request, one a line. */
+/** The fields of a request, one a line. @param {any} operation */
 function fieldsOf(operation) {
   const schema = resolve(operation.requestBody?.content["application/json"]?.schema);
   const fields = Object.entries(schema?.properties ?? {}).map(([name, field]) => {
-    const kind = field.type ?? field.anyOf?.map((one) => one.type).join(" or ") ?? "";
+    const kind = field.type ?? field.anyOf?.map((/** @type {any} */ one) => one.type).join(" or ") ?? "";
     const usual = "default" in field ? `, usually ${JSON.stringify(field.default)}` : "";
     return `${name}: ${kind}${usual}${field.description ? `  (${field.description})` : ""}`;
   });

@@ -7,29 +7,35 @@ export const MARKS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 
 /** Events: "change". */
 export class Reviewer extends EventTarget {
+  /** @param {import("./server.js").Connection} live @param {import("./analyst.js").Analyst} analyst */
   constructor(live, analyst) {
     super();
+    /** @type {(() => void) | null} */
+    this.stop = null;
+    /** @type {GameNode[]} */
+    this.path = [];
+    this.done = 0;
+    /** @type {SideSummary[] | null} */
+    this.sides = null; // how well either side played, once all moves are judged
+    this.problem = "";
+    /** @type {Trial | null} */
+    this.trial = null; // while a mistake is tried again
     this.live = live;
     this.analyst = analyst;
-    this.forget();
   }
 
   /** There is another game on the table. */
   forget() {
     this.stop?.();
     this.stop = null;
-    this.path = [];
-    this.done = 0;
-    this.sides = null; // how well either side played, once all moves are judged
-    this.problem = "";
-    this.trial = null; // { node, tried, loss } while a mistake is tried again
+    Object.assign(this, { path: [], done: 0, sides: null, problem: "", trial: null });
   }
 
   get running() {
     return Boolean(this.stop);
   }
 
-  /** Judge the line through the present position, from its end to its beginning. */
+  /** Judge the line through the present position, from its end to its beginning. @param {Game} game */
   begin(game) {
     this.forget();
     this.path = game.line;
@@ -54,28 +60,29 @@ export class Reviewer extends EventTarget {
     return this.path.filter((node) => node.judgement?.mark);
   }
 
-  /** The next move with a mark of this kind after a ply, round the end. */
+  /** The next move with a mark of this kind after a ply, round the end. @param {string} mark @param {number} ply */
   next(mark, ply) {
-    const found = this.mistakes.filter((node) => node.judgement.mark === mark);
+    const found = this.mistakes.filter((node) => node.judgement?.mark === mark);
     return found.find((node) => node.ply > ply) ?? found[0] ?? null;
   }
 
-  /** Let the person try the move of a mistake again. */
+  /** Let the person try the move of a mistake again. @param {GameNode} node */
   tryAgain(node) {
     this.trial = { node, tried: null, loss: null };
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Judge what the person tried. */
+  /** Judge what the person tried. @param {Game} game @param {string} move */
   async judge(game, move) {
     const { trial } = this;
-    const before = trial.node.parent;
+    const before = trial?.node.parent;
+    if (!trial || !before) return;
     trial.tried = move;
     trial.loss = null;
     this.dispatchEvent(new Event("change"));
     const known = before.analysis;
-    const analysis = known?.solved || known?.spent >= SURE ? known : await this.analyst.once(game, before, SURE);
-    const found = analysis.moves.find((entry) => entry.move === move);
+    const analysis = known && (known.solved || known.spent >= SURE) ? known : await this.analyst.once(game, before, SURE);
+    const found = analysis.moves.find((/** @type {MoveValue} */ entry) => entry.move === move);
     if (this.trial === trial) trial.loss = found ? Math.max(0, analysis.value - found.value) : null;
     this.dispatchEvent(new Event("change"));
   }
@@ -87,5 +94,8 @@ export class Reviewer extends EventTarget {
   }
 }
 
-/** Whether values may be shown on the board: not while somebody guesses. */
+/**
+ * Whether values may be shown on the board: not while somebody guesses.
+ * @param {Reviewer} reviewer
+ */
 export const mayShowHints = (reviewer) => settings.hints && !reviewer.trial;

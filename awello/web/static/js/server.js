@@ -7,13 +7,21 @@ const OFFLINE = { code: "offline", message: "the server does not answer" };
 
 /** An answer that says what went wrong. */
 class ServerError extends Error {
+  /** @param {string} code @param {string} message */
   constructor(code, message) {
     super(message);
     this.code = code;
   }
 }
 
-/** Ask the API, with an object or a Blob; the answer as an object, or as a Blob if it is no JSON. */
+/**
+ * Ask the API, with an object or a Blob; the answer as an object, or as a Blob if it is no JSON.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {Record<string, string>} [headers]
+ * @returns {Promise<any>}
+ */
 export async function api(method, path, body, headers = {}) {
   let response;
   try {
@@ -37,9 +45,19 @@ export async function api(method, path, body, headers = {}) {
  * as online when it has been welcomed.  Events: "online", "offline", "event" (detail: what no request asked for).
  */
 export class Connection extends EventTarget {
+  /** @param {string} path @param {{ resumes?: boolean }} [options] */
   constructor(path, { resumes = false } = {}) {
     super();
-    Object.assign(this, { path, resumes, requests: new Map(), serial: 0, pause: FIRST_PAUSE, socket: null, online: false });
+    this.path = path;
+    this.resumes = resumes;
+    /** @type {Map<number, { message: object, hear: (answer: any) => void }>} */
+    this.requests = new Map();
+    this.serial = 0;
+    this.pause = FIRST_PAUSE;
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    this.online = false;
+    this.timer = 0;
     if (resumes) this.open();
   }
 
@@ -78,6 +96,7 @@ export class Connection extends EventTarget {
     this.dispatchEvent(new Event("offline"));
   }
 
+  /** @param {any} message */
   hear(message) {
     if (message.type === "ping") return this.send({ type: "pong", number: message.number });
     if (message.type === "welcome") this.begin();
@@ -87,11 +106,17 @@ export class Connection extends EventTarget {
     request?.hear(message);
   }
 
+  /** @param {object} message */
   send(message) {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  /** Send a request; `hear` is told each answer.  The function that comes back cancels the request. */
+  /**
+   * Send a request; `hear` is told each answer.  The function that comes back cancels the request.
+   * @param {string} type
+   * @param {object} fields
+   * @param {(answer: any) => void} hear
+   */
   follow(type, fields, hear) {
     const id = ++this.serial;
     const message = { id, type, ...fields };
@@ -102,16 +127,21 @@ export class Connection extends EventTarget {
     };
   }
 
-  /** Send a request that has one answer; the answer, or an error that says why not. */
+  /**
+   * Send a request that has one answer; the answer, or an error that says why not.
+   * @param {string} type
+   * @param {object} fields
+   * @returns {Promise<any>}
+   */
   ask(type, fields = {}) {
     return new Promise((resolve, reject) => {
-      const hear = (answer) => (answer.type === "error" ? reject(Object.assign(new Error(answer.message), answer)) : resolve(answer));
+      const hear = (/** @type {any} */ answer) => (answer.type === "error" ? reject(Object.assign(new Error(answer.message), answer)) : resolve(answer));
       if (this.online) this.follow(type, fields, hear);
       else hear({ type: "error", ...OFFLINE });
     });
   }
 
-  /** Wait until the connection is online, but not for ever. */
+  /** Wait until the connection is online, but not for ever. @returns {Promise<void>} */
   ready() {
     this.open();
     if (this.online) return Promise.resolve();

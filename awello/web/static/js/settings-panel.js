@@ -1,7 +1,8 @@
 /** The panel of what the page looks and sounds like. */
-import { h } from "./dom.js";
-import { set, settings } from "./settings.js";
+import { h, row, select } from "./dom.js";
+import { saveSetting, settings } from "./settings.js";
 import { setSounds } from "./sounds.js";
+import { changed } from "./store.js";
 import { LANGUAGES, setLanguage, t } from "./words.js";
 
 const MODES = ["system", "light", "dark"];
@@ -21,14 +22,12 @@ export function applySettings() {
 }
 
 export class SettingsPanel {
-  constructor(app, box) {
-    this.app = app;
-    this.box = box;
-    this.build();
-  }
+  /** @type {Topic[]} */
+  static shows = [];
 
-  build() {
-    this.box.replaceChildren(
+  /** @param {HTMLElement} box */
+  constructor(box) {
+    box.replaceChildren(
       this.select("language", Object.keys(LANGUAGES), (name) => LANGUAGES[name]["language.name"]),
       this.select("mode", MODES, (name) => t(`settings.mode.${name}`)),
       this.select("board", BOARDS, (name) => t(`settings.board.${name}`)),
@@ -40,26 +39,33 @@ export class SettingsPanel {
     );
   }
 
+  /** @param {SettingName} name @param {HTMLElement} control */
   row(name, control) {
-    return h("div", { class: "row" }, h("label", { htmlFor: control.id }, t(`settings.${name}`)), control);
+    return row(t(`settings.${name}`), control);
   }
 
+  /**
+   * @param {SettingName} name
+   * @param {(string | number)[]} values
+   * @param {(value: any) => string} words
+   * @param {(value: string) => unknown} [read]
+   */
   select(name, values, words, read = String) {
-    const options = values.map((value) => h("option", { value, selected: value === settings[name] }, words(value)));
-    const control = h("select", { id: `setting-${name}`, onchange: () => this.change(name, read(control.value)) }, ...options);
+    const change = (/** @type {HandledEvent} */ event) => this.change(name, read(event.target.value));
+    const control = select({ id: `setting-${name}`, onchange: change }, values.map((value) => [value, words(value)]), settings[name]);
     return this.row(name, control);
   }
 
+  /** @param {SettingName} name */
   check(name) {
-    const control = h("input", { type: "checkbox", id: `setting-${name}`, checked: settings[name], onchange: () => this.change(name, control.checked) });
-    return this.row(name, control);
+    const change = (/** @type {HandledEvent} */ event) => this.change(name, event.target.checked);
+    return this.row(name, h("input", { type: "checkbox", id: `setting-${name}`, checked: settings[name], onchange: change }));
   }
 
+  /** @param {SettingName} name @param {unknown} value */
   change(name, value) {
-    set(name, value);
-    applySettings();
-    if (name === "language") this.app.speakOtherLanguage();
-    else this.app.draw();
+    saveSetting(name, value);
+    if (name === "language") changed("language");
   }
 
   update() {}

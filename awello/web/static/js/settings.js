@@ -1,4 +1,5 @@
 /** What a person has chosen, kept in this browser. */
+import { changed } from "./store.js";
 
 const KEY = "awello.settings";
 const RECENT = "awello.recent";
@@ -19,16 +20,19 @@ const USUAL = {
   keys: true, // single letters do something
   engine: false,
   seconds: 10, // that an analysis takes
+  game: "othello", // that was played last
 };
 
+/** @param {string} key @param {any} other */
 function read(key, other) {
   try {
-    return JSON.parse(localStorage.getItem(key)) ?? other;
+    return JSON.parse(localStorage.getItem(key) ?? "null") ?? other;
   } catch {
     return other;
   }
 }
 
+/** @param {string} key @param {unknown} value */
 function write(key, value) {
   try {
     localStorage.setItem(key, JSON.stringify(value));
@@ -37,18 +41,28 @@ function write(key, value) {
   }
 }
 
+/** @type {typeof USUAL} */
 export const settings = { ...USUAL, ...read(KEY, {}) };
 
-/** Change a setting and keep it. */
-export function set(name, value) {
-  settings[name] = value;
+/**
+ * Change a setting and keep it.
+ * @param {keyof typeof settings} name
+ * @param {unknown} value
+ */
+export function saveSetting(name, value) {
+  Object.assign(settings, { [name]: value });
   write(KEY, { ...read(KEY, {}), [name]: value }); // another tab may have chosen something else
+  changed("settings");
 }
 
 /** The games last played here, the newest first: [{ link, label, when, ... what the page remembers of a game }]. */
-export const recentGames = () => read(RECENT, []);
+export const recentGames = () => /** @type {RecentGame[]} */ (read(RECENT, []));
 
-/** Remember a game under its key, in place of what was remembered of it before. */
+/**
+ * Remember a game under its key, in place of what was remembered of it before.
+ * @param {GameMemory} memory
+ * @param {string} label
+ */
 export function rememberGame(memory, label) {
   const others = recentGames().filter((entry) => entry.key !== memory.key && entry.link !== memory.link);
   write(RECENT, [{ ...memory, label, when: Date.now() }, ...others].slice(0, MOST_RECENT));

@@ -1,6 +1,7 @@
 /** Small sounds made on the spot, without files: off until someone wants them. */
 
 /** Each sound is a few notes: shape of the wave, pitch at its start and end (Hz), when and how long (s), how loud. */
+/** @type {Record<string, (string | number)[][]>} */
 const SOUNDS = {
   disc: [["triangle", 620, 240, 0, 0.07, 0.3]],
   seed: [["sine", 900, 700, 0, 0.04, 0.2]],
@@ -10,32 +11,42 @@ const SOUNDS = {
 };
 
 let wanted = false;
+/** @type {AudioContext | null} */
 let context = null;
 
-/** Switch sounds on or off. */
+/** Switch sounds on or off. @param {boolean} on */
 export function setSounds(on) {
   wanted = on;
 }
 
-/** Play "disc", "seed", "capture", "end" or "wrong", if sounds are switched on. */
+/** Play "disc", "seed", "capture", "end" or "wrong", if sounds are switched on. @param {string} name */
 export function play(name) {
   if (!wanted) return;
   context ??= new AudioContext();
   if (context.state === "suspended") context.resume();
-  for (const note of SOUNDS[name]) playNote(...note);
+  for (const note of SOUNDS[name]) playNote(context, .../** @type {[OscillatorType, number, number, number, number, number]} */ (note));
 }
 
-function playNote(wave, from, to, delay, length, loudness) {
-  const start = context.currentTime + delay;
+/**
+ * @param {AudioContext} audio
+ * @param {OscillatorType} wave
+ * @param {number} from
+ * @param {number} to
+ * @param {number} delay
+ * @param {number} length
+ * @param {number} loudness
+ */
+function playNote(audio, wave, from, to, delay, length, loudness) {
+  const start = audio.currentTime + delay;
   const end = start + length;
-  const tone = new OscillatorNode(context, { type: wave, frequency: from });
-  const volume = new GainNode(context, { gain: 0 });
+  const tone = new OscillatorNode(audio, { type: wave, frequency: from });
+  const volume = new GainNode(audio, { gain: 0 });
   tone.frequency.setValueAtTime(from, start);
   tone.frequency.exponentialRampToValueAtTime(to, end);
   volume.gain.setValueAtTime(0, start);
   volume.gain.linearRampToValueAtTime(loudness, start + 0.005);
   volume.gain.exponentialRampToValueAtTime(0.001, end);
-  tone.connect(volume).connect(context.destination);
+  tone.connect(volume).connect(audio.destination);
   tone.start(start);
   tone.stop(end);
 }

@@ -1,226 +1,209 @@
-/** The table at which a game is played: people and programs take turns, clocks run, passes are made. */
+/** Taking turns: people and programs move, clocks run, passes are made. */
+import { reducedMotion } from "./dom.js";
+import { predictMove } from "./effects.js";
 import { PERSON } from "./game.js";
-import { foresee } from "./effects.js";
-import { api } from "./server.js";
+import { announceEnd, announceMove } from "./game-words.js";
+import { complain } from "./notices.js";
+import { loadLine } from "./positions.js";
+import { live, reviewer } from "./services.js";
 import { settings } from "./settings.js";
-import { still } from "./dom.js";
+import { changed, set, state } from "./store.js";
 
 const PASS_AFTER = 900; // milliseconds in which a pass can be noticed
 const WATCHING = 700; // milliseconds between the moves of two programs
 
-/** Events: "change" (something to draw), "move" (detail: node), "end" (of a game), "problem" (detail: error). */
-export class Table extends EventTarget {
-  constructor(live) {
-    super();
-    this.live = live;
-    this.game = null;
-    this.paused = false;
-    this.waiting = false; // a position is set up or a move tried again: nobody is asked, no clock runs
-    this.thinking = false;
-    this.answered = false; // a program's move is known and waits until the last one has been shown
-    this.since = 0; // the moment at which the present position came on the board
-    this.cancel = () => {};
-  }
+const IDLE = { thinking: false, answered: false };
 
-  /** Sit down to a game whose positions are known. */
-  set(game) {
-    this.paused = false;
-    this.waiting = false;
-    this.game = game;
-    this.arrive(false);
-  }
+let cancel = () => {}; // ends what is under way
 
-  /** Go to a position that has been played. */
-  async go(node) {
-    this.rest();
-    this.game.at = node;
-    if (!node.view || node.view.provisional) await this.load(node);
-    this.arrive(false);
-  }
+/** Whether we play in the club on this board, where analysis is off. */
+export const inRatedGame = () => Boolean(state.game?.club?.playing);
 
-  /** What could not be asked for while the server was away is asked for now. */
-  async goOn() {
-    if (this.game?.at.view.provisional) await this.go(this.game.at);
-  }
+/** Whether the board takes moves now. */
+export function playable() {
+  const { game, editor, thinking, paused, waiting } = state;
+  if (game.live) return !editor && game.club.mayMove(game.at);
+  if (editor || game.at.over || thinking || reviewer.trial?.tried) return false;
+  return !game.programToMove || game.at.children.length > 0 || paused || waiting;
+}
 
-  /** A person plays a move; what it does is shown at once. */
-  async play(move) {
-    const { game } = this;
-    const before = game.at;
-    if (before.view?.provisional) await this.load(before); // until then its moves are not known
-    if (game !== this.game || game.at !== before || !before.view || before.over || !(move in before.view.moves)) return;
-    this.rest();
-    const seconds = (performance.now() - this.since) / 1000;
-    await this.make(move, game.programToMove ? null : seconds); // who moves for a program tries something out
-  }
+/** Put a game on the board whose positions are loaded. @param {Game} game @param {boolean} flipped */
+export function begin(game, flipped) {
+  set({ game, flipped, paused: false, waiting: false, editor: null, marks: [], preview: null, ...IDLE });
+  arrive(false);
+}
 
-  /** Make a move that is known to be legal; `view` is the position after it, if the server has told it. */
-  async make(move, seconds, view = null) {
-    const { game } = this;
-    const before = game.at;
-    const running = this.clockRuns(before);
-    const known = before.children.some((child) => child.move === move);
-    if (!game.root.children.length && !game.club) game.begun = Math.floor(Date.now() / 1000);
-    const node = game.play(move);
-    node.view = view ?? node.view ?? foresee(before.view, move);
-    if (!known) {
-      node.seconds = seconds;
-      node.left = running && move !== "pass" ? spend(before, seconds, game.clock) : before.left;
-    }
-    this.emit("move", { node });
-    this.since = performance.now();
-    this.emit("change");
-    if (node.view.provisional && !this.asksNext(node)) await this.load(node);
-    if (game === this.game && game.at === node) this.arrive(true);
-  }
+/** Go to a position that has been played. @param {GameNode} node */
+export async function go(node) {
+  rest();
+  state.game.at = node;
+  if (!node.view || node.view.provisional) await load(node);
+  arrive(false);
+}
 
-  async load(node) {
-    try {
-      await loadLine(this.game, node);
-    } catch (error) {
-      this.emit("problem", { error });
-    }
-  }
+/** Load the present position if the server was away when it was reached. */
+export async function loadAgain() {
+  if (state.game?.at.view.provisional) await go(state.game.at);
+}
 
-  /** Whether a program is asked for the next move: its answer tells the position too. */
-  asksNext(node) {
-    return this.live.online && this.game.programToMove && !node.children.length && !this.game.live && !this.paused && !this.waiting;
-  }
+/** Play a person's move; its effect is shown at once. @param {string} move */
+export async function play(move) {
+  const { game } = state;
+  const before = game.at;
+  if (before.view?.provisional) await load(before); // until then its moves are not known
+  if (game !== state.game || game.at !== before || !before.view || before.over || !(move in before.view.moves)) return;
+  rest();
+  const seconds = (performance.now() - state.since) / 1000;
+  await make(move, game.programToMove ? null : seconds); // a move made for a program is only tried out
+}
 
-  /** A position is on the board: whoever has to move is asked. */
-  arrive(moved) {
-    this.rest();
-    this.since = performance.now();
-    this.emit("change");
-    const { game } = this;
-    const { at } = game;
-    if (moved && at.over) this.emit("end");
-    if (at.over || game.live || this.paused || this.waiting || !at.view || (at.view.provisional && !this.asksNext(at))) return;
-    if (at.children.length) return moved && this.repeatAnswer(at);
-    if ("pass" in at.view.moves) this.later(PASS_AFTER, () => this.make("pass", 0));
-    else if (game.programToMove) this.askProgram(moved ? this.showing(at) : 0);
+/**
+ * Make a move that is known to be legal.
+ * @param {string} move
+ * @param {number | null} seconds that it took, if they count
+ * @param {View | null} [view] the position after it, if the server has told it
+ */
+export async function make(move, seconds, view = null) {
+  const { game } = state;
+  const before = game.at;
+  const running = clockIsOn();
+  const known = before.children.some((child) => child.move === move);
+  if (!game.root.children.length && !game.club) game.begun = Math.floor(Date.now() / 1000);
+  const node = game.play(move);
+  node.view = view ?? node.view ?? predictMove(before.view, move);
+  if (!known) {
+    node.seconds = seconds;
+    node.left = running && move !== "pass" ? spend(game, before, seconds ?? 0) : before.left;
   }
+  announceMove(game, node);
+  set({ game, since: performance.now(), ...IDLE });
+  if (node.view.provisional && !asksNext(node)) await load(node);
+  if (game === state.game && game.at === node) arrive(true);
+}
 
-  /** A person played what they had played before: so does whoever answered it. */
-  repeatAnswer(at) {
-    const [answer] = at.children;
-    if (answer.move !== "pass" && !this.game.programToMove) return;
-    this.later(this.showing(at), () => this.make(answer.move, answer.seconds));
-  }
-
-  /** How long the last move is still being shown. */
-  showing(node) {
-    if (still() || !node.parent) return 0;
-    const people = this.game.seats.includes(PERSON);
-    const effect = node.parent.view.moves[node.move];
-    const seeds = effect?.sown ? effect.sown.length + 2 * effect.captured.length + 1 : 0;
-    return Math.max(seeds * settings.speed, people ? 320 : WATCHING);
-  }
-
-  askProgram(wait) {
-    const { game } = this;
-    const { at } = game;
-    const ready = performance.now() + wait;
-    const side = at.view.side;
-    const clock = at.left ? { seconds: Math.max(0, at.left[side]), increment: game.clock.increment } : {};
-    const question = { ...game.question(), player: game.seats[side], seed: (game.seed + at.ply) % 2 ** 32, ...clock };
-    this.thinking = true;
-    this.since = ready; // its clock does not pay for what is being shown
-    const stop = this.live.follow("choose", question, (answer) => {
-      if (answer.type === "position") this.learn(at, answer);
-      if (answer.type === "error") this.failed(answer);
-      if (answer.type !== "choice" || this.answered || game.at !== at) return; // a broken connection may tell it twice
-      this.answered = true;
-      this.emit("change");
-      const pause = answer.move === "pass" ? PASS_AFTER : ready - performance.now();
-      this.later(Math.max(0, pause), () => this.make(answer.move, answer.seconds, answer.after));
-    });
-    this.cancel = stop;
-    this.emit("change");
-  }
-
-  /** The server has told a position that was only foreseen. */
-  learn(node, { id, type, ...view }) {
-    if (!node.view.provisional) return;
-    node.view = view;
-    if (view.over) this.arrive(true);
-    else this.emit("change");
-  }
-
-  async failed(answer) {
-    this.rest();
-    this.paused = true;
-    this.emit("problem", { error: answer });
-    if (this.game.at.view.provisional) await this.load(this.game.at); // the answer would have told it
-    this.emit("change");
-  }
-
-  /** Do something after a while, unless the person does something else before. */
-  later(milliseconds, action) {
-    const timer = setTimeout(() => {
-      this.rest();
-      action();
-    }, milliseconds);
-    this.cancel = () => clearTimeout(timer);
-  }
-
-  /** Whatever is under way is not wanted any more. */
-  rest() {
-    this.cancel();
-    this.cancel = () => {};
-    this.thinking = false;
-    this.answered = false;
-  }
-
-  /** Let the programs wait, or go on. */
-  pause(paused) {
-    this.paused = paused;
-    this.arrive(false);
-  }
-
-  /** A side gives the game up, or has no time left. */
-  lose(side, reason) {
-    this.rest();
-    if (reason === "time") this.game.at.left = this.game.at.left.with(side, 0);
-    this.game.at.result = { loser: side, reason };
-    this.emit("change");
-    this.emit("end");
-  }
-
-  /** Whether the clock of the present mover is running. */
-  clockRuns(node = this.game.at) {
-    return Boolean(this.game.clock && node.ply > 0 && !node.over && !node.children.length && !this.paused && !this.waiting && !this.answered);
-  }
-
-  emit(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
+/** @param {GameNode} node */
+async function load(node) {
+  try {
+    await loadLine(state.game, node);
+  } catch (error) {
+    complain(error);
   }
 }
 
-function spend(before, seconds, clock) {
-  const left = [...before.left];
-  left[before.view.side] += clock.increment - seconds;
-  return left;
+/** Whether a program is asked for the next move: its answer tells the position too. @param {GameNode} node */
+function asksNext({ children }) {
+  const { game, paused, waiting } = state;
+  return live.online && game.programToMove && !children.length && !game.live && !paused && !waiting;
 }
 
-/** Ask for all positions of a game, the main line first. */
-export async function loadGame(game) {
-  await loadLine(game, game.line.at(-1));
-  for (const leaf of leaves(game.root)) await loadLine(game, leaf);
+/** A position is on the board: ask whoever has to move. @param {boolean} moved whether a move led here just now */
+export function arrive(moved) {
+  const { game } = state;
+  const { at } = game;
+  rest();
+  set({ game, since: performance.now(), ...IDLE });
+  if (moved && at.over) announceEnd(game);
+  if (at.over || game.live || state.paused || state.waiting || !at.view || (at.view.provisional && !asksNext(at))) return;
+  if (at.children.length) {
+    if (moved) repeatAnswer(at);
+  } else if ("pass" in at.view.moves) later(PASS_AFTER, () => make("pass", 0));
+  else if (game.programToMove) askProgram(moved ? showing(at) : 0);
 }
 
-/** Ask for all positions on the way to a node that are not known yet. */
-export async function loadLine(game, node) {
-  const { path } = node;
-  const since = path.findIndex((here) => !here.view || here.view.provisional);
-  if (since < 0) return;
-  const { views } = await api("POST", "/api/line", { ...game.question(node), since });
-  views.forEach((view, place) => {
-    path[since + place].view = view;
+/** Answer a move that was played here before with the same move as then. @param {GameNode} at */
+function repeatAnswer(at) {
+  const [answer] = at.children;
+  if (answer.move !== "pass" && !state.game.programToMove) return;
+  later(showing(at), () => make(answer.move, answer.seconds));
+}
+
+/** The milliseconds for which the last move is still being shown. @param {GameNode} node */
+function showing(node) {
+  if (reducedMotion() || !node.parent) return 0;
+  const people = state.game.seats.includes(PERSON);
+  const effect = node.parent.view.moves[node.move];
+  const seeds = effect?.sown ? effect.sown.length + 2 * effect.captured.length + 1 : 0;
+  return Math.max(seeds * settings.speed, people ? 320 : WATCHING);
+}
+
+/** @param {number} wait milliseconds for which the last move is still being shown */
+function askProgram(wait) {
+  const { game } = state;
+  const { at } = game;
+  const ready = performance.now() + wait;
+  const { side } = at.view;
+  const clock = at.left && game.clock ? { seconds: Math.max(0, at.left[side]), increment: game.clock.increment } : {};
+  const question = { ...game.question(), player: game.seats[side], seed: (game.seed + at.ply) % 2 ** 32, ...clock };
+  cancel = live.follow("choose", question, (/** @type {any} */ answer) => {
+    if (answer.type === "position") learn(at, answer);
+    if (answer.type === "error") failed(answer);
+    if (answer.type !== "choice" || state.answered || game.at !== at) return; // a broken connection may tell it twice
+    set({ answered: true });
+    const left = answer.move === "pass" ? PASS_AFTER : ready - performance.now();
+    later(Math.max(0, left), () => make(answer.move, answer.seconds, answer.after));
   });
+  set({ thinking: true, since: ready }); // its clock does not pay for what is being shown
 }
 
-function* leaves(node) {
-  if (!node.children.length) yield node;
-  for (const child of node.children) yield* leaves(child);
+/** Take a position from the server in place of a predicted one. @param {GameNode} node @param {View} view */
+function learn(node, view) {
+  if (!node.view.provisional) return;
+  node.view = view;
+  if (view.over) arrive(true);
+  else changed("game");
+}
+
+/** @param {Problem} problem */
+async function failed(problem) {
+  const { at } = state.game;
+  rest();
+  complain(problem);
+  set({ paused: true, ...IDLE });
+  if (!at.view.provisional) return;
+  await load(at); // the answer would have told it
+  changed("game");
+}
+
+/** Do something after a while, unless the person does something else before. @param {number} milliseconds @param {() => void} action */
+function later(milliseconds, action) {
+  const timer = setTimeout(action, milliseconds);
+  cancel = () => clearTimeout(timer);
+}
+
+/** Cancel what is under way. */
+function rest() {
+  cancel();
+  cancel = () => {};
+}
+
+/** Pause the programs, or let them continue. @param {boolean} paused */
+export function pause(paused) {
+  set({ paused });
+  arrive(false);
+}
+
+/** End the game: a side has resigned, or has no time left. @param {number} side @param {string} reason */
+export function lose(side, reason) {
+  const { game } = state;
+  rest();
+  if (reason === "time") game.at.left = game.at.left?.with(side, 0) ?? null;
+  game.at.result = { loser: side, reason };
+  set({ game, ...IDLE });
+  announceEnd(game);
+}
+
+/** Whether the clock of the present mover is running. */
+export const clockRuns = () => clockIsOn() && !state.answered;
+
+function clockIsOn() {
+  const { game, paused, waiting } = state;
+  const { at } = game;
+  return Boolean(game.clock && at.ply > 0 && !at.over && !at.children.length && !paused && !waiting);
+}
+
+/** Both clocks after a move. @param {Game} game @param {GameNode} before @param {number} seconds */
+function spend({ clock }, before, seconds) {
+  if (!before.left || !clock) return before.left;
+  const mover = before.view.side;
+  return before.left.with(mover, before.left[mover] + clock.increment - seconds);
 }

@@ -11,6 +11,7 @@ import { problemWords } from "./notices.js";
 import { t } from "./words.js";
 
 const SEARCHES = ["minimax", "alphabeta", "negamax", "negamax-alphabeta"];
+/** @type {Record<string, string[]>} */
 const HEURISTICS = {
   othello: ["positional", "absolute", "mobility", "mixed", "tactical"],
   awale: ["diffscore", "h1", "h2", "h3", "h4", "h5", "h6", "travers"],
@@ -22,10 +23,15 @@ const READABLE = 0.6; // what a large tree is shown at first
 const MOST = 4;
 
 class TreePanel extends HTMLElement {
+  /** @type {any} */
   #config = null;
+  /** @type {Record<string, any>} */
   #chosen = { search: "alphabeta", heuristic: "", depth: 2 };
-  #found = null; // { lines, url, width, height }
+  #found = /** @type {any} */ (null); // { lines, url, width, height }
   #scale = 1;
+  parts = /** @type {any} */ (null);
+  image = h("img", { class: "lab-picture" });
+  box = h("div", { class: "lab-scroll lab-picture-box", tabindex: 0, role: "region" }, this.image);
 
   get config() {
     return this.#config;
@@ -54,15 +60,16 @@ class TreePanel extends HTMLElement {
   }
 
   get #family() {
-    return this.#config ? GAMES[this.#config.line.game].family : null;
+    return this.#config ? GAMES[this.#config.line.game].family : "";
   }
 
   // --- asking --------------------------------------------------------------------------------------------------------
   #build() {
     const problem = h("p", { class: "lab-problem", role: "alert", hidden: true });
-    const button = h("button", { class: "lab-button lab-primary" }, t("tree.draw"));
+    const button = h("button", { class: "primary" }, t("tree.draw"));
     const lines = h("div", { role: "status" });
     const output = h("div", { class: "lab-tree" });
+    /** @param {Event} event */
     const ask = (event) => {
       event.preventDefault();
       this.#search();
@@ -77,6 +84,7 @@ class TreePanel extends HTMLElement {
     return { problem, button, lines, output };
   }
 
+  /** @param {string} name @param {(string | number)[]} options */
   #choice(name, options) {
     const select = h("select", { class: "lab-input" }, options.map((option) => h("option", { value: option }, String(option))));
     select.value = this.#chosen[name];
@@ -99,11 +107,12 @@ class TreePanel extends HTMLElement {
   }
 
   // --- showing -------------------------------------------------------------------------------------------------------
+  /** @param {{ svg: string, lines: string[] }} given */
   #take({ svg, lines }) {
     this.#forget();
     const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-    const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg).map(Number);
-    const root = Number(/<rect x="([\d.]+)"/.exec(svg)[1]); // the first node that is drawn
+    const [, width, height] = (/width="(\d+)" height="(\d+)"/.exec(svg) ?? []).map(Number);
+    const root = Number(/<rect x="([\d.]+)"/.exec(svg)?.[1]); // the first node that is drawn
     this.#found = { lines, url, width, height };
     this.#show();
     this.#resize(Math.max(READABLE, this.box.clientWidth / this.#found.width));
@@ -120,13 +129,13 @@ class TreePanel extends HTMLElement {
   #show() {
     if (!this.#found) return;
     const { lines, url, width, height } = this.#found;
-    this.image = h("img", { class: "lab-picture", src: url, width, height, alt: lines.join("; ") });
-    this.box = h("div", { class: "lab-scroll lab-picture-box", tabindex: 0, role: "region", "aria-label": t("tree.picture") }, this.image);
-    this.parts.lines.replaceChildren(...lines.map((line) => h("p", { class: "lab-line" }, line)));
+    Object.assign(this.image, { src: url, width, height, alt: lines.join("; ") });
+    this.box.ariaLabel = t("tree.picture");
+    this.parts.lines.replaceChildren(...lines.map((/** @type {string} */ line) => h("p", { class: "lab-line" }, line)));
     this.parts.output.replaceChildren(
       h("div", { class: "lab-row" },
         zoomer("fit", "⤢", () => this.#fit()), zoomer("out", "−", () => this.#zoom(1 / STEP)), zoomer("in", "+", () => this.#zoom(STEP)),
-        h("a", { class: "lab-button", href: url, download: "tree.svg" }, t("tree.download"))),
+        h("a", { class: "button", href: url, download: "tree.svg" }, t("tree.download"))),
       this.box);
     this.#resize(this.#scale);
   }
@@ -136,7 +145,7 @@ class TreePanel extends HTMLElement {
     this.#resize(this.box.clientWidth / this.#found.width);
   }
 
-  /** Grow or shrink about the middle of what is seen. */
+  /** Grow or shrink about the middle of what is seen. @param {number} factor */
   #zoom(factor) {
     const { box } = this;
     const [x, y] = [box.scrollLeft + box.clientWidth / 2, box.scrollTop + box.clientHeight / 2];
@@ -146,15 +155,17 @@ class TreePanel extends HTMLElement {
     box.scrollTo(x * grown - box.clientWidth / 2, y * grown - box.clientHeight / 2);
   }
 
+  /** @param {number} scale */
   #resize(scale) {
     this.#scale = Math.min(MOST, Math.max(LEAST, scale));
     this.image.style.width = `${Math.max(1, this.#scale * this.#found.width)}px`;
   }
 }
 
+/** @param {string} name @param {string} sign @param {() => void} onclick */
 function zoomer(name, sign, onclick) {
   const label = t(`tree.${name}`);
-  return h("button", { class: "lab-button lab-round", "aria-label": label, title: label, onclick }, sign);
+  return h("button", { class: "lab-round", "aria-label": label, title: label, onclick }, sign);
 }
 
 customElements.define("tree-panel", TreePanel);

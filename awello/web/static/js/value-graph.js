@@ -3,53 +3,74 @@
  * Configuration in, `jump` {ply} out; it knows no rules. The scale is linear near zero and logarithmic far away
  * (the inverse hyperbolic sine), so that close games stay readable and lopsided ones fit.
  */
+import { Component } from "./component.js";
+import { setAttributes as set, SVG } from "./dom.js";
 import { signed, t } from "./words.js";
 
 const MARGIN = { top: 6, right: 10, bottom: 18, left: 34 };
+/** @type {Record<string, number>} */
 const STEPS = {
   ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity,
 };
+/** @type {GraphConfig} */
 const EMPTY = { points: [], at: 0, length: 60, most: 64, sides: ["", ""], unit: "discs" };
+/** @type {[string, "g" | "path"][]} */
 const LAYERS = [
   ["solved", "g"], ["above", "path"], ["below", "path"], ["grid", "g"], ["gaps", "path"], ["curve", "path"],
   ["losses", "g"], ["marks", "g"], ["cursor", "g"], ["legend", "g"],
 ];
+/** @type {Record<string, (x: number, y: number) => string>} */
 const SHAPES = {
   "?!": (x, y) => `M${x - 3} ${y}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z`,
   "?": (x, y) => `M${x} ${y - 5}L${x + 5} ${y + 4}H${x - 5}Z`,
   "??": (x, y) => `M${x} ${y - 7}L${x + 7} ${y}L${x} ${y + 7}L${x - 7} ${y}Z`,
 };
+/** @type {Record<string, string>} */
 const CLASSES = { "?!": "graph-inaccuracy", "?": "graph-mistake", "??": "graph-blunder" };
 
-/** A child made under `parent`, in HTML or, inside an SVG, in its namespace. */
+/**
+ * A child made under `parent`, in HTML or, inside an SVG, in its namespace.
+ * @param {Element} parent
+ * @param {string} tag
+ * @param {string} [className]
+ * @param {Record<string, any>} [attributes]
+ */
 function add(parent, tag, className = "", attributes = {}) {
   const drawn = tag === "svg" || parent instanceof SVGElement;
-  const node = drawn ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  const node = drawn ? document.createElementNS(SVG, tag) : document.createElement(tag);
   if (className) node.setAttribute("class", className);
   set(node, attributes);
   return parent.appendChild(node);
 }
 
-function set(node, attributes) {
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-}
-
-/** Stretches of consecutive points that satisfy a condition. */
+/**
+ * Stretches of consecutive points that satisfy a condition.
+ * @param {Point[]} points
+ * @param {(point: Point) => boolean} holds
+ */
 function stretches(points, holds) {
+  /** @type {Point[][]} */
   const found = [];
   points.forEach((point, index) => {
     if (!holds(point)) return;
-    if (found.at(-1)?.at(-1).ply === index - 1) found.at(-1).push({ ...point, ply: index });
+    const run = found.at(-1);
+    if (run?.at(-1)?.ply === index - 1) run.push({ ...point, ply: index });
     else found.push([{ ...point, ply: index }]);
   });
   return found;
 }
 
+/** @param {unknown} value @returns {value is number} */
 const known = (value) => typeof value === "number";
 
+/** @param {number[][]} corners */
 const polyline = (corners) => `M${corners.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
 
-/** The corners of a curve, with those added at which it crosses the height `zero`. */
+/**
+ * The corners of a curve, with those added at which it crosses the height `zero`.
+ * @param {number[][]} corners
+ * @param {number} zero
+ */
 function withCrossings(corners, zero) {
   return corners.flatMap(([x, y], index) => {
     const [beforeX, beforeY] = corners[index - 1] ?? [x, y];
@@ -58,7 +79,7 @@ function withCrossings(corners, zero) {
   });
 }
 
-/** What each side has lost up to each ply. */
+/** What each side has lost up to each ply. @param {Point[]} points */
 function lossCurves(points) {
   const total = [0, 0];
   return points.map((point) => {
@@ -67,39 +88,22 @@ function lossCurves(points) {
   });
 }
 
-class ValueGraph extends HTMLElement {
-  #config = EMPTY;
+/** @extends {Component<GraphConfig>} */
+class ValueGraph extends Component {
+  static empty = EMPTY;
+
   #size = { width: 0, height: 0 };
+  /** @type {number | null} */
   #hover = null;
+  /** @type {number | null} */
   #sent = null;
-  #parts = null;
   #observer = new ResizeObserver(([entry]) => {
     this.#size = { width: entry.contentRect.width, height: entry.contentRect.height };
-    this.refresh();
+    if (this.parts) this.refresh();
   });
-
-  get config() {
-    return this.#config;
-  }
-
-  set config(config) {
-    this.#config = { ...EMPTY, ...config };
-    this.refresh();
-  }
-
-  connectedCallback() {
-    this.#parts ??= this.#build();
-    this.#observer.observe(this.#parts.plot);
-    this.refresh();
-  }
-
-  disconnectedCallback() {
-    this.#observer.disconnect();
-  }
 
   /** Draw everything anew, such as after a change of language. */
   refresh() {
-    if (!this.#parts) return;
     this.#describe();
     if (!this.#size.width) return;
     this.#drawGrid();
@@ -109,12 +113,13 @@ class ValueGraph extends HTMLElement {
     this.#drawCursor();
   }
 
-  #build() {
+  build() {
     const head = add(this, "div", "graph-head");
     const readout = add(head, "div", "graph-readout", { "aria-hidden": "true" });
     const button = add(head, "button", "graph-loss-button", { type: "button", "aria-pressed": "false" });
     const plot = add(this, "div", "graph-plot", { role: "slider", tabindex: "0" });
     const svg = add(plot, "svg", "graph-svg", { "aria-hidden": "true" });
+    /** @type {Record<string, any>} */
     const parts = { readout, button, plot, svg, ground: add(svg, "rect", "graph-ground") };
     for (const [name, tag] of LAYERS) parts[name] = add(svg, tag, `graph-${name}`);
     parts.hoverLine = add(parts.cursor, "line", "graph-hover-line");
@@ -122,49 +127,53 @@ class ValueGraph extends HTMLElement {
     parts.dot = add(parts.cursor, "circle", "graph-cursor-dot", { r: 4 });
     parts.empty = add(svg, "text", "graph-empty", { "text-anchor": "middle" });
     this.#listen(parts);
+    this.#observer.observe(plot);
     return parts;
   }
 
+  /** @param {any} given */
   #listen({ plot, button }) {
     button.addEventListener("click", () => {
       button.setAttribute("aria-pressed", String(!this.#lossShown));
       this.refresh();
     });
-    plot.addEventListener("keydown", (event) => this.#key(event));
-    plot.addEventListener("pointerdown", (event) => {
+    plot.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
+    plot.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
       if (event.button !== 0) return;
       plot.setPointerCapture(event.pointerId);
       // A finger may be about to scroll the page: it jumps only when it moves sideways or is lifted.
       this.#sent = event.pointerType === "touch" ? this.#plyAt(event.clientX) : null;
       this.#point(event);
     });
-    plot.addEventListener("pointerup", (event) => {
+    plot.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
       this.#sent = null;
       this.#point(event);
     });
-    plot.addEventListener("pointermove", (event) => this.#point(event));
+    plot.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.#point(event));
     plot.addEventListener("pointerleave", () => this.#point(null));
     plot.addEventListener("pointercancel", () => this.#point(null));
   }
 
   get #lossShown() {
-    return this.#parts.button.getAttribute("aria-pressed") === "true";
+    return this.parts.button.getAttribute("aria-pressed") === "true";
   }
 
   get #last() {
-    return Math.max(0, this.#config.points.length - 1);
+    return Math.max(0, this.config.points.length - 1);
   }
 
+  /** @param {number} ply */
   #x = (ply) => MARGIN.left + (ply / this.#plies) * (this.#size.width - MARGIN.left - MARGIN.right);
 
+  /** @param {number} value */
   #y(value) {
-    const { most } = this.#config;
+    const { most } = this.config;
     const share = Math.asinh((8 * Math.max(-most, Math.min(most, value))) / most) / Math.asinh(8);
     return this.#zero - share * this.#half;
   }
 
   get #plies() {
-    return Math.max(1, this.#config.length, this.#last);
+    return Math.max(1, this.config.length, this.#last);
   }
 
   get #half() {
@@ -176,13 +185,13 @@ class ValueGraph extends HTMLElement {
   }
 
   #drawGrid() {
-    const { ground, grid, svg } = this.#parts;
+    const { ground, grid, svg } = this.parts;
     const { width, height } = this.#size;
     const [left, right, bottom] = [MARGIN.left, width - MARGIN.right, height - MARGIN.bottom];
     set(svg, { viewBox: `0 0 ${width} ${height}` });
     set(ground, { x: left, y: MARGIN.top, width: right - left, height: bottom - MARGIN.top, rx: 3 });
     grid.replaceChildren();
-    for (const value of [1, 1 / 4, 0, -1 / 4, -1].map((share) => Math.round(share * this.#config.most))) {
+    for (const value of [1, 1 / 4, 0, -1 / 4, -1].map((share) => Math.round(share * this.config.most))) {
       const y = this.#y(value);
       add(grid, "line", value ? "graph-rule" : "graph-zero", { x1: left, x2: right, y1: y, y2: y });
       add(grid, "text", "graph-label", { x: left - 6, y: y + 4, "text-anchor": "end" }).textContent = signed(value);
@@ -190,45 +199,48 @@ class ValueGraph extends HTMLElement {
     const step = this.#plies > 150 ? 50 : this.#plies > 60 ? 20 : 10;
     for (let ply = step; ply <= this.#plies; ply += step) {
       const label = add(grid, "text", "graph-label", { x: this.#x(ply), y: height - 4, "text-anchor": "middle" });
-      label.textContent = ply;
+      label.textContent = String(ply);
     }
   }
 
   #drawCurve() {
-    const { points } = this.#config;
-    const { above, below, curve, gaps, empty, solved } = this.#parts;
+    const { points } = this.config;
+    const { above, below, curve, gaps, empty, solved } = this.parts;
     const runs = stretches(points, (point) => known(point.value));
-    const lines = runs.map((run) => run.map((point) => [this.#x(point.ply), this.#y(point.value)]));
+    const lines = runs.map((run) => run.map((point) => [this.#x(point.ply), this.#y(point.value ?? 0)]));
+    /** @param {(y: number, zero: number) => number} side */
     const area = (side) => lines.map((line) => this.#area(line, side)).join("");
     set(above, { d: area(Math.min) });
     set(below, { d: area(Math.max) });
     set(curve, { d: lines.map((line) => polyline(line.length > 1 ? line : [line[0], line[0]])).join("") });
-    set(gaps, { d: lines.slice(1).map((line, index) => polyline([lines[index].at(-1), line[0]])).join("") });
+    set(gaps, { d: lines.slice(1).map((line, index) => polyline([...lines[index].slice(-1), line[0]])).join("") });
     set(empty, { x: this.#x(this.#plies / 2), y: this.#zero + 20 });
     empty.textContent = runs.length ? "" : t("graph.empty");
     solved.replaceChildren();
     for (const run of stretches(points, (point) => known(point.value) && point.exact)) this.#drawSolved(run);
   }
 
+  /** @param {number[][]} line @param {(y: number, zero: number) => number} side */
   #area(line, side) {
     const clipped = withCrossings(line, this.#zero).map(([x, y]) => [x, side(y, this.#zero)]);
-    return `${polyline([[line[0][0], this.#zero], ...clipped, [line.at(-1)[0], this.#zero]])}Z`;
+    return `${polyline([[line[0][0], this.#zero], ...clipped, [line[line.length - 1][0], this.#zero]])}Z`;
   }
 
+  /** @param {Point[]} run */
   #drawSolved(run) {
-    const [x, end] = [this.#x(run[0].ply), this.#x(run.at(-1).ply)];
+    const [x, end] = [this.#x(run[0].ply), this.#x(run[run.length - 1].ply)];
     const width = Math.max(2, end - x);
-    add(this.#parts.solved, "rect", "graph-solved-area", { x, y: MARGIN.top, width, height: 2 * this.#half });
-    add(this.#parts.solved, "rect", "graph-solved-bar", { x, y: MARGIN.top + 2 * this.#half, width, height: 3 });
+    add(this.parts.solved, "rect", "graph-solved-area", { x, y: MARGIN.top, width, height: 2 * this.#half });
+    add(this.parts.solved, "rect", "graph-solved-bar", { x, y: MARGIN.top + 2 * this.#half, width, height: 3 });
     if (width < 70) return;
-    const y = run[0].value > 0 ? MARGIN.top + 2 * this.#half - 6 : MARGIN.top + 13;
-    add(this.#parts.solved, "text", "graph-note graph-solved-label", { x: x + 6, y }).textContent = t("graph.solved");
+    const y = (run[0].value ?? 0) > 0 ? MARGIN.top + 2 * this.#half - 6 : MARGIN.top + 13;
+    add(this.parts.solved, "text", "graph-note graph-solved-label", { x: x + 6, y }).textContent = t("graph.solved");
   }
 
   #drawMarks() {
-    const { marks } = this.#parts;
+    const { marks } = this.parts;
     marks.replaceChildren();
-    this.#config.points.forEach((point, ply) => {
+    this.config.points.forEach((point, ply) => {
       if (!(point.mark in SHAPES) || !known(point.value)) return;
       const d = SHAPES[point.mark](Math.round(this.#x(ply)), Math.round(this.#y(point.value)));
       add(marks, "path", `graph-mark ${CLASSES[point.mark]}`, { d });
@@ -237,40 +249,45 @@ class ValueGraph extends HTMLElement {
 
   /** The unit of the scale or, when wanted, what either side has lost so far, with a legend of the two lines. */
   #drawLosses() {
-    const { losses, legend, button } = this.#parts;
+    const { losses, legend, button } = this.parts;
     const shown = this.#lossShown && !button.disabled;
     this.classList.toggle("graph-with-loss", shown);
     losses.replaceChildren();
     legend.replaceChildren();
     if (!shown) {
       const place = { x: MARGIN.left + 8, y: MARGIN.top + 13 };
-      add(legend, "text", "graph-note", place).textContent = t(`graph.${this.#config.unit}`);
+      add(legend, "text", "graph-note", place).textContent = t(`graph.${this.config.unit}`);
       return;
     }
-    const curves = lossCurves(this.#config.points);
-    const scale = (2 * this.#half - 4) / Math.max(1, ...curves.at(-1));
+    const curves = lossCurves(this.config.points);
+    const last = curves[curves.length - 1];
+    const scale = (2 * this.#half - 4) / Math.max(1, ...last);
     for (const side of [0, 1]) {
       const corners = curves.map((total, ply) => [this.#x(ply), this.#zero + this.#half - total[side] * scale]);
       add(losses, "path", "graph-loss-halo", { d: polyline(corners) });
       add(losses, "path", `graph-loss graph-loss-${side}`, { d: polyline(corners) });
-      this.#nameLoss(side, curves.at(-1)[side]);
+      this.#nameLoss(side, last[side]);
     }
   }
 
-  /** A line of the legend: a piece of the curve, whose it is, and how much it is in all. */
+  /**
+   * A line of the legend: a piece of the curve, whose it is, and how much it is in all.
+   * @param {number} side
+   * @param {number} total
+   */
   #nameLoss(side, total) {
-    const { legend } = this.#parts;
+    const { legend } = this.parts;
     const [x, y] = [MARGIN.left + 8, MARGIN.top + 12 + 15 * side];
     add(legend, "path", `graph-loss graph-loss-${side}`, { d: `M${x} ${y - 4}h20` });
-    const text = `${this.#config.sides[side]} ${signed(-total, 1)}`;
+    const text = `${this.config.sides[side]} ${signed(-total, 1)}`;
     add(legend, "text", `graph-note graph-note-${side}`, { x: x + 26, y }).textContent = text;
   }
 
   #drawCursor() {
-    const { line, hoverLine, dot, readout } = this.#parts;
-    const at = Math.min(this.#config.at, this.#last);
+    const { line, hoverLine, dot, readout } = this.parts;
+    const at = Math.min(this.config.at, this.#last);
     const span = { y1: MARGIN.top, y2: MARGIN.top + 2 * this.#half };
-    const value = this.#config.points[at]?.value;
+    const value = this.config.points[at]?.value;
     set(line, { x1: this.#x(at), x2: this.#x(at), ...span });
     set(dot, { cx: this.#x(at), cy: this.#y(value ?? 0) });
     dot.classList.toggle("graph-hidden", !known(value));
@@ -280,56 +297,60 @@ class ValueGraph extends HTMLElement {
     readout.textContent = this.#words(hover ?? at, " · ");
   }
 
-  /** A ply in words: "move 12, f5, Black +4, lost 6". */
+  /** A ply in words: "move 12, f5, Black +4, lost 6". @param {number} ply @param {string} separator */
   #words(ply, separator) {
-    const { points, sides } = this.#config;
-    const point = points[ply] ?? {};
+    const { points, sides } = this.config;
+    const point = /** @type {Partial<Point>} */ (points[ply] ?? {});
     const words = [ply ? t("graph.ply", { ply }) : t("graph.start")];
     if (point.name) words.push(point.name + (point.mark ?? ""));
     if (point.value === 0) words.push(t("graph.even"));
     else if (known(point.value)) words.push(`${sides[point.value > 0 ? 0 : 1]} ${signed(Math.abs(point.value), 1)}`);
     if (known(point.value) && point.exact) words.push(t("graph.solved"));
-    if (point.loss > 0) words.push(t("graph.lost", { loss: signed(point.loss, 1).slice(1) }));
+    if (point.loss && point.loss > 0) words.push(t("graph.lost", { loss: signed(point.loss, 1).slice(1) }));
     return words.join(separator);
   }
 
   #describe() {
-    const { plot, button } = this.#parts;
-    const at = Math.min(this.#config.at, this.#last);
+    const { plot, button } = this.parts;
+    const at = Math.min(this.config.at, this.#last);
     set(plot, {
       "aria-label": t("graph.label"), "aria-valuemin": 0, "aria-valuemax": this.#last, "aria-valuenow": at,
       "aria-valuetext": this.#words(at, ", "),
     });
     button.textContent = t("graph.loss");
     button.title = t("graph.loss.title");
-    button.disabled = !this.#config.points.some((point) => known(point.loss));
+    button.disabled = !this.config.points.some((point) => known(point.loss));
   }
 
+  /** @param {KeyboardEvent} event */
   #key(event) {
     if (!(event.key in STEPS) || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();
-    this.#jump(this.#config.at + STEPS[event.key]);
+    this.#jump(this.config.at + STEPS[event.key]);
   }
 
-  /** Follow the pointer: show the ply under it, and go there while it is held down. */
+  /** Follow the pointer: show the ply under it, and go there while it is held down. @param {PointerEvent | null} event */
   #point(event) {
-    this.#hover = event && this.#plyAt(event.clientX);
+    const hover = event && this.#plyAt(event.clientX);
+    this.#hover = hover;
     if (this.#size.width) this.#drawCursor();
-    if (!event || !this.#parts.plot.hasPointerCapture(event.pointerId) || this.#hover === this.#sent) return;
-    this.#sent = this.#hover;
-    this.#jump(this.#hover);
+    if (!event || !this.parts.plot.hasPointerCapture(event.pointerId) || hover === this.#sent) return;
+    this.#sent = hover;
+    this.#jump(hover ?? 0);
   }
 
+  /** @param {number} clientX */
   #plyAt(clientX) {
-    const inside = clientX - this.#parts.plot.getBoundingClientRect().left - MARGIN.left;
+    const inside = clientX - this.parts.plot.getBoundingClientRect().left - MARGIN.left;
     const ply = Math.round((inside / (this.#size.width - MARGIN.left - MARGIN.right)) * this.#plies);
     return Math.max(0, Math.min(this.#last, ply));
   }
 
+  /** @param {number} wanted */
   #jump(wanted) {
     const ply = Math.max(0, Math.min(this.#last, wanted));
-    if (ply !== this.#config.at) this.dispatchEvent(new CustomEvent("jump", { detail: { ply }, bubbles: true }));
+    if (ply !== this.config.at) this.emit("jump", { ply });
   }
 }
 

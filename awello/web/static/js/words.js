@@ -2,6 +2,7 @@
 import en from "./words/en.js";
 import fr from "./words/fr.js";
 
+/** @type {Record<string, Record<string, string>>} */
 export const LANGUAGES = { en, fr };
 
 let language = "en";
@@ -9,18 +10,26 @@ let language = "en";
 /** The language in use, such as "fr". */
 export const currentLanguage = () => language;
 
-/** Choose a language; unknown ones become English. */
+/** Choose a language; unknown ones become English. @param {string} name */
 export function setLanguage(name) {
   language = name in LANGUAGES ? name : "en";
 }
 
-/** The text of a key with its {values} filled in; a key without a text shows itself. */
+/**
+ * The text of a key with its {values} filled in; a key without a text shows itself.
+ * @param {string} key
+ * @param {Record<string, unknown>} [values]
+ */
 export function t(key, values = {}) {
   const text = LANGUAGES[language][key] ?? LANGUAGES.en[key] ?? key;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
-/** A signed number such as +3, −2.5 or 0, with the sign of minus that lines up with the plus. */
+/**
+ * A signed number such as +3, −2.5 or 0, with the sign of minus that lines up with the plus.
+ * @param {number} value
+ * @param {number} [digits]
+ */
 export function signed(value, digits = 0) {
   const rounded = Number(value.toFixed(digits));
   const text = Math.abs(rounded).toLocaleString(language, { minimumFractionDigits: 0, maximumFractionDigits: digits });

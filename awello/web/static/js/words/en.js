@@ -1,6 +1,5 @@
 export default {
   // names
-  "app.name": "Awello",
   "language.name": "English",
   "page.title": "Awello: play, see and understand Othello and Awalé",
   "game.othello": "Othello",

@@ -1,6 +1,5 @@
 export default {
   // names
-  "app.name": "Awello",
   "language.name": "Français",
   "page.title": "Awello : jouer à l’Othello et à l’Awalé, voir et comprendre",
   "game.othello": "Othello",

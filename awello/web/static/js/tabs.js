@@ -1,0 +1,63 @@
+/** The tabs beside the board and their panels. */
+import { byId, elementOf, h, translate } from "./dom.js";
+import { set, state, subscribe } from "./store.js";
+
+/** @type {Record<string, { Panel: PanelClass, panel: any, unsubscribe: () => void }>} */
+const tabs = {};
+
+/** Give a tab its panel, which may take over from the one before. @param {string} name @param {PanelClass} Panel */
+export function addPanel(name, Panel) {
+  tabs[name]?.unsubscribe();
+  const panel = new Panel(byId(`panel-${name}`), tabs[name]?.panel);
+  const update = () => state.game?.at.view && panel.update();
+  tabs[name] = { Panel, panel, unsubscribe: subscribe(Panel.shows, update) };
+  update();
+}
+
+/** Add a tab behind the first. @param {string} name @param {PanelClass} Panel */
+export function addTab(name, Panel) {
+  const title = h("button", { id: `tab-${name}`, role: "tab", tabIndex: -1, "aria-controls": `panel-${name}`, "aria-selected": "false", "data-t": `tab.${name}` });
+  byId("tab-play").after(title);
+  byId("panel-play").after(h("div", { id: `panel-${name}`, role: "tabpanel", class: "panel", hidden: true, "aria-labelledby": `tab-${name}` }));
+  translate(document);
+  addPanel(name, Panel);
+}
+
+/** Build all panels again, in another language. */
+export function rebuildPanels() {
+  for (const [name, { Panel }] of Object.entries(tabs)) addPanel(name, Panel);
+}
+
+/** The panel of a tab. @param {string} name */
+export const panelOf = (name) => tabs[name].panel;
+
+/** Choose a tab, and one of its views, if it has several. @param {string} name @param {string} [view] */
+export function showTab(name, view) {
+  for (const other of Object.keys(tabs)) {
+    const chosen = other === name;
+    byId(`tab-${other}`).ariaSelected = String(chosen);
+    byId(`tab-${other}`).tabIndex = chosen ? 0 : -1;
+    byId(`panel-${other}`).hidden = !chosen;
+  }
+  set({ tab: name });
+  if (view) panelOf(name).show(view);
+}
+
+/** Listen to the tabs: a click, and arrow keys from one to the next. */
+export function listenToTabs() {
+  const list = /** @type {HTMLElement} */ (document.querySelector("[role=tablist]"));
+  const nameOf = (/** @type {Element} */ tab) => tab.id.replace("tab-", "");
+  list.addEventListener("click", (event) => {
+    const tab = elementOf(event).closest("[role=tab]");
+    if (tab) showTab(nameOf(tab));
+  });
+  list.addEventListener("keydown", (event) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!step) return;
+    const names = [...list.children].filter((tab) => tab.checkVisibility()).map(nameOf);
+    const next = names[(names.indexOf(state.tab) + step + names.length) % names.length];
+    showTab(next);
+    byId(`tab-${next}`).focus();
+    event.preventDefault();
+  });
+}

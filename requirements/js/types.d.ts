@@ -1,0 +1,205 @@
+// The types that the modules of the page share: its state, the messages of the server, the elements.
+
+type Game = import("../../awello/web/static/js/game.js").Game;
+type GameNode = import("../../awello/web/static/js/game.js").Node;
+type Club = import("../../awello/web/static/js/club.js").Club;
+type ClubGame = import("../../awello/web/static/js/club-game.js").ClubGame;
+type ClubTab = import("../../awello/web/static/js/club-tab.js").ClubTab;
+type ClubTournaments = import("../../awello/web/static/js/club-tournaments.js").ClubTournaments;
+type Editor = import("../../awello/web/static/js/editor.js").Editor;
+
+type Family = "othello" | "awale";
+
+// ---- the state of the page
+interface Mark { from: string; to: string | null; by: string }
+interface State {
+  game: Game;
+  paused: boolean;
+  waiting: boolean;
+  thinking: boolean;
+  answered: boolean;
+  since: number;
+  editor: Editor | null;
+  flipped: boolean;
+  marks: Mark[];
+  preview: { view: View; moves: string[] } | null;
+  tab: string;
+  players: Set<string>;
+  club: Club | null;
+  clubReady: Promise<void>;
+}
+/** What can be subscribed to: a part of the state, or something that changes beside it. */
+type Topic = keyof State | "analysis" | "review" | "settings" | "archive" | "language";
+
+/** An action that needs nothing but its name. */
+type Command = Exclude<keyof typeof import("../../awello/web/static/js/actions.js").actions, "setSeat" | "setClock">;
+
+type SettingName = keyof typeof import("../../awello/web/static/js/settings.js").settings;
+
+interface Panel { update(): void }
+interface PanelClass { new (box: HTMLElement, before?: any): Panel; shows: Topic[] }
+
+interface GameMemory {
+  link: string;
+  key: string;
+  times: { move: string; seconds: number | null; left: number[] | null }[];
+  begun: number | null;
+  kept: Kept | null;
+  names: string[] | null;
+}
+interface RecentGame extends GameMemory { label: string; when: number }
+interface Kept { moves: string; number?: number; problem?: string; tags?: Record<string, string> }
+interface Problem { code?: string; message?: string; minutes?: number }
+// ---- messages of the server
+interface Rules { name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number }
+interface Effect { flips: string[]; sown: string[]; captured: [pit: string, seeds: number][] }
+interface OthelloPosition { size: number; cells: string }
+interface AwalePosition { pits: number[]; taken: number[] }
+type Board = OthelloPosition | AwalePosition;
+type Opening = Record<string, string>;
+interface View {
+  side: number;
+  board: Board;
+  moves: Record<string, Effect>;
+  refused: Record<string, string>;
+  holdings: number[];
+  over: boolean;
+  score: number[] | null;
+  winner: number | null;
+  ending: string;
+  opening: Opening | null;
+  position?: string;
+  provisional?: boolean;
+}
+interface MoveValue { move: string; value: number; exact: boolean }
+interface Analysis {
+  value: number; exact: boolean; depth: number; certainty: number; nodes: number; seconds: number;
+  line: string[]; moves: MoveValue[]; spent: number; solved?: boolean; views?: Promise<View[]>;
+}
+interface Judgement {
+  ply: number; side: number; move: string; value: number; exact: boolean; loss: number; mark: string; best: string;
+  line: string[];
+}
+interface SideSummary { moves: number; accuracy: number; mean_loss: number; inaccuracies: number; mistakes: number; blunders: number }
+interface Trial { node: GameNode; tried: string | null; loss: number | null }
+interface Hint { value: number; exact: boolean; best: boolean; loss: number; badge: string }
+
+interface Branch {
+  move: string; games: number; wins: number; draws: number; losses: number; score: number | null; value: number | null; opening: Opening | null;
+}
+
+interface Exploration { games: number; value: number | null; branches: Branch[]; opening: Opening | null }
+interface ArchivedGame {
+  number: number; game: string; players: (string | null)[]; winner: number | null; loser: number | null; score: number[] | null;
+  date: string; event: string; opening: Opening | null;
+}
+interface FileReport {
+  name: string; format: string; games: number; new: number; repeated: number; unfinished: number; damaged: number; damage: string[];
+}
+
+interface ContestGame {
+  number: number; round: number; first: string; second: string; score: number[]; moves: string;
+  forfeits: (string[] | null)[];
+}
+interface Standing {
+  bot: string; games: number; points: number; mean_score: number; elo: number; elo_margin: number; mean_ms: number;
+  rounds: Outcomes; forfeits: Record<string, number>; messages: Record<string, string>;
+}
+interface Outcomes { won: number; drawn: number; lost: number }
+interface Contest {
+  id: string; game: string; players: string[]; state: string; begun: string; played: number; wanted: number;
+  seconds_left: number | null; message?: string; standings: Standing[]; games: ContestGame[];
+  pairs: ({ first: string; second: string } & Outcomes)[];
+}
+
+// ---- messages of the club
+interface TimeControl { seconds: number; increment: number }
+interface Terms { kind: string; control: TimeControl; rated: boolean }
+interface Rating { rating: number; sure: boolean }
+interface Pool extends Rating { game: string; speed: string; wins: number; draws: number; losses: number }
+interface ClubPlayerState extends Rating { name: string; program: boolean; after: number | null }
+interface ClubState {
+  game: number; kind: string; players: ClubPlayerState[]; moves: string[]; ply: number; mover: number; clocks: number[];
+  offer: number | null; over: boolean; reason: string; winner: number | null; seconds?: (number | null)[];
+  first_move: number | null; tournament: number | null; unrated: string; control: TimeControl; rated: boolean; moment: number;
+}
+interface Offer extends Rating {
+  number: number; from: string; kind: string; side: number | null; control: TimeControl; rated: boolean; program: boolean;
+}
+interface SentOffer { name: string; kind: string }
+interface Ranked extends Pool { name: string; program: boolean }
+interface PlayedGame extends TimeControl {
+  number: number; game: string; players: string[]; side: number; change: number | null; begun: number; over: boolean; reason: string;
+  winner: number | null; score: number[] | null;
+}
+interface Profile {
+  name: string; program: boolean; owner: string | null; here: boolean; ratings: Pool[]; games: number; last: PlayedGame[];
+}
+interface Token { id: number; label: string; created: number }
+interface LobbyGame { game: number; kind: string; players: string[] }
+interface Lobby { seeks: Offer[]; games: LobbyGame[]; here: number; members: string[] }
+interface ChatLine { by: string; text: string }
+interface Pairing {
+  round: number; board: number; first: string; second: string | null; game: number | null; points: number[] | null; forfeit: boolean;
+}
+interface TournamentRow { name: string; place: number; program: boolean; points: number; buchholz: number; berger: number; wins: number }
+interface Tournament {
+  tournament: number; name: string; state: string; kind: string; control: TimeControl; rated: boolean; system: string;
+  rounds: number; round: number; starts: number; entrants: number; grace: number; pairings: Pairing[];
+  pairing: Pairing | null; standings: TournamentRow[];
+}
+
+interface ClubView { element: HTMLElement; update?(): void }
+interface ClubViews {
+  game: ClubView;
+  lobby: import("../../awello/web/static/js/club-lobby.js").ClubLobby;
+  tournaments: ClubTournaments & ClubView;
+  ladder: import("../../awello/web/static/js/club-ladder.js").ClubLadder & ClubView;
+  player: import("../../awello/web/static/js/club-player.js").ClubPlayer & ClubView;
+  programs: import("../../awello/web/static/js/club-programs.js").ClubPrograms & ClubView;
+}
+
+// ---- elements of the page
+interface TreeNode {
+  id: string; move: string; side: number; value: number | null; exact: boolean; loss: number | null; mark: string;
+  best: string | null; seconds: number | null; children: TreeNode[];
+}
+
+interface Seed { x: number; y: number; size: number; angle: number }
+interface HintNodes { group: Element; value: Element; badge: Element }
+interface Point { ply: number; value: number | null; exact: boolean; loss: number | null; mark: string; side: number; name: string }
+
+interface BoardConfig extends OthelloPosition, AwalePosition {
+  side: number; moves: Record<string, Effect>; refused: Record<string, string>; turned: boolean; label: string; variant: string;
+  speed: number; editing?: boolean; playable: boolean; animate: boolean; marks: Mark[]; last: string | null;
+  hints: Record<string, Hint> | null; preview: (OthelloPosition & AwalePosition & { moves: string[] }) | null;
+  flipped: string[]; sowing: (Effect & { from: string }) | null; before: number[]; takenBefore: number[];
+}
+interface Hand { from: number | string; to: number | string; count: number }
+interface Picture extends AwalePosition { hand: Hand | null; lit: number | null; beats: number }
+interface StoreNodes { group: Element; owner: Element; seeds: Element; gain: Element; number: Element; count: number }
+interface PitNodes { group: Element; seeds: Element; number: Element; hint: HintNodes; count: number }
+interface Cell { name: string; node: HTMLElement; x: number }
+interface CellPlan { name: string; left: number; size: number; span?: number }
+interface RowPlan { top: number; size: number; label?: () => string; cells: CellPlan[] }
+interface ClockConfig {
+  name: string; player: string; seconds: number | null; used: number; running: boolean; since: number; holding: number;
+  unit: string; thinking: boolean; side: number; family: Family; winner: boolean;
+}
+interface LabConfig { game: string; players: string[]; api: typeof import("../../awello/web/static/js/server.js").api }
+interface MoveListConfig { tree: TreeNode; at: string; family: Family }
+interface TreeConfig { line: { game: string; start: string | null; moves: string[] }; api: LabConfig["api"] }
+interface GraphConfig { points: Point[]; at: number; length: number; most: number; sides: string[]; unit: string }
+
+/** An element of the page; which of these properties it has is for its user to know. */
+type Control = HTMLElement & { value: string; disabled: boolean; checked: boolean; config: object };
+/** One of our own elements: configuration in, events out. */
+type Configured = HTMLElement & { config: any; refresh(): void; finish(): void };
+interface HTMLElementTagNameMap {
+  "move-list": HTMLElement & { config: MoveListConfig };
+  "lab-panel": HTMLElement & { config: LabConfig };
+  "tree-panel": HTMLElement & { config: TreeConfig };
+}
+type HandledEvent = Event & { target: any };
+type Child = Node | string | number | null | undefined | false;
+interface Properties { [handler: `on${string}`]: ((event: HandledEvent) => unknown) | undefined; [name: string]: any }
