@@ -11,12 +11,9 @@ The variants differ in the capture of everything, in feeding, in repetition and 
 | romein     | takes them  | not allowed unless every move does | split evenly           | the end           |
 """
 
-import re
-
 import numpy as np
 
 from awello.bits import bit, index_of, leading_zeros, rest_of, signed
-from awello.errors import NotationError
 from awello.kernel import U, kernel
 
 ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the games' numbers, as `rules.game` lists them
@@ -151,51 +148,3 @@ PITS = ("ABCDEF", "abcdef")  # South's pits and North's, each from its owner's l
 def pits_of(word: int) -> list[int]:
     """The seeds in each pit of a row."""
     return list((word & int(ROW)).to_bytes(6, "little"))
-
-
-def format_pit(pit: int, side: int) -> str:
-    """The name of a pit: `A` to `F` for South, `a` to `f` for North."""
-    return PITS[side][pit]
-
-
-def parse_pit(text: str, side: int) -> int:
-    """The pit of a name, in the mover's own letters or in any case."""
-    name = text.strip()
-    if len(name) == 1 and name.upper() in PITS[0]:
-        return PITS[0].index(name.upper())
-    raise NotationError(f"{text!r} is no pit: name one of {', '.join(PITS[side])}")
-
-
-def check_words(own: int, opp: int) -> None:
-    """`NotationError` if two words of seeds are no position."""
-    if not (0 <= own < 1 << 56 and 0 <= opp < 1 << 56):
-        raise NotationError("a row is no word of seven bytes: give six pits and the seeds taken")
-    if (seeds := sum(own.to_bytes(7)) + sum(opp.to_bytes(7))) != SEEDS:
-        raise NotationError(f"the position holds {seeds} seeds: pits and seeds taken must add up to {SEEDS}")
-
-
-def format_diagram(south: int, north: int, side: int) -> str:
-    """A position as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`: South's pits, North's, the seeds taken, who moves."""
-    fields = [*pits_of(south), *pits_of(north), south >> 48, north >> 48]
-    return "-".join(map(str, fields)) + "-" + "SN"[side]
-
-
-def parse_diagram(text: str) -> tuple[int, int, int]:
-    """South's word, North's word and the side to move of a diagram."""
-    fields = text.strip().split("-")
-    if len(fields) != 15:
-        raise NotationError(f"the diagram has {len(fields)} parts: give 12 pits, 2 numbers of seeds taken, S or N")
-    *numbers, mover = fields
-    for number in numbers:
-        if not re.fullmatch(r"[0-9]{1,2}", number):
-            raise NotationError(f"{number[:12]!r} in the diagram is no number of seeds")
-    if mover.upper() not in ("S", "N"):
-        raise NotationError(f"the diagram must end with the side to move, S or N, not {mover!r}")
-    seeds = [int(number) for number in numbers]
-    if sum(seeds) != SEEDS:
-        raise NotationError(f"the diagram holds {sum(seeds)} seeds: pits and seeds taken must add up to {SEEDS}")
-    south, north = (
-        int.from_bytes(bytes([*pits, taken, 0]), "little")
-        for pits, taken in ((seeds[:6], seeds[12]), (seeds[6:12], seeds[13]))
-    )
-    return south, north, "SN".index(mover.upper())

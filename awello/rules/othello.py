@@ -119,6 +119,7 @@ def canonical(own: U, opp: U) -> tuple[U, U]:
 
 # ---- notation -----------------------------------------------------------------------------------------------------
 COLUMNS = "abcdefgh"
+PASS = -1
 PASSES = ("pa", "--", "ps", "pass")
 DISCS = {"X": 1, "x": 1, "b": 1, "B": 1, "*": 1, "O": 2, "o": 2, "w": 2, "W": 2, "-": 0, ".": 0}
 
@@ -150,15 +151,6 @@ def parse_square(text: str, size: int) -> int:
             return square_at(column, row, size)
     last = f"{COLUMNS[size - 1]}{size}"
     raise NotationError(f"{text!r} is no square of this board: name a column and a row, a1 to {last}")
-
-
-def check_words(own: int, opp: int, size: int) -> None:
-    """`NotationError` if two words of discs are no board of a size."""
-    if (own | opp) & ~BOARD[size]:
-        raise NotationError(f"a disc lies outside the board: keep to its {size * size} squares")
-    if both := own & opp:
-        square = format_square(both.bit_length() - 1, size)
-        raise NotationError(f"two discs lie on {square}: a square holds one at most")
 
 
 def format_board(black: int, white: int, side: int, size: int) -> str:
