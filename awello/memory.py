@@ -36,6 +36,12 @@ def address_of(array: npt.NDArray[Any]) -> int:
     return start
 
 
+def aligned_words(count: int) -> npt.NDArray[np.int64]:
+    """So many words, all zero, that begin where a cache line does."""
+    room = np.zeros(count + 8, np.int64)
+    return room[-address_of(room) % 64 // 8 :][:count]
+
+
 def _register(array: npt.NDArray[Any], start: int) -> None:
     """Allow access to an array as long as its memory lives."""
     if start not in _ends:

@@ -194,7 +194,7 @@ def format_position(position: Position) -> str:
 def parse_position(text: str, game: Game | None = None) -> Position:
     """The position of a text; without a game, the text tells it (Awalé's variant is then abapa)."""
     if (expected := game) is None:
-        expected = next((usual for usual in USUAL.values() if usual.adapter.is_position(text)), Game.OTHELLO)
+        expected = next(usual for usual in reversed(USUAL.values()) if usual.adapter.is_position(text))
     first, second, side, number = expected.adapter.parse_position(text)
     if game not in (None, number):
         raise NotationError(f"the board is of size {Game(number).size}, not {expected.size}: choose the size it has")

@@ -12,9 +12,9 @@ from awello.cli.tables import print_table
 from awello.errors import ConfigError, NotationError
 
 if TYPE_CHECKING:
-    from awello.engine.review import Judgement, Summary
     from awello.limits import Limit
     from awello.record import Record
+    from awello.review.review import Judgement, Summary
     from awello.rules.game import Game
 
 
@@ -95,7 +95,7 @@ def _is_file(path: Path) -> bool:
 def judge(record: "Record", limit: "Limit", threads: int, memory: int) -> "tuple[list[Judgement], bool]":
     """The judgements in the order of the game, and whether Ctrl-C left some out."""
     from awello.engine.engine import Engine
-    from awello.engine.review import review
+    from awello.review.review import review
 
     judgements: list[Judgement] = []
     interrupted = False
@@ -113,8 +113,8 @@ def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
     """The review for people: a table of the moves, a chart of the values, and how well either side played."""
     from rich.console import Console
 
-    from awello.engine.review import summarise
     from awello.lab.reviews import draw_chart, draw_table, format_summary, legend
+    from awello.review.review import summarise
 
     console = Console(highlight=False, markup=False)
     if judgements:
@@ -132,9 +132,9 @@ def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
 
 def as_json(record: "Record", limit: str, judgements: "Sequence[Judgement]") -> dict[str, Any]:
     """The review for machines; values are from the view of whoever moved."""
-    from awello.engine.review import summarise
     from awello.formats.transcript import format_transcript
     from awello.position import format_position
+    from awello.review.review import summarise
 
     game = record.start.game
     return {

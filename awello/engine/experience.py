@@ -17,9 +17,9 @@ Board = tuple[Game, int, int]
 
 
 def board_of(position: Position) -> Board:
-    """What the moves of a position depend on: the game and both words, without Awalé's seeds taken."""
-    rows = 0xFFFFFFFFFFFF if position.game.family == "awale" else -1
-    return position.game, position.own & rows, position.opp & rows
+    """What the moves of a position depend on: the game and both words, without the seeds that are taken."""
+    bits = position.game.adapter.board_bits
+    return position.game, position.own & bits, position.opp & bits
 
 
 @dataclass

@@ -37,11 +37,6 @@ def edge_table() -> npt.NDArray[np.uint8]:
     return table
 
 
-def empties_of(position: Position) -> int:
-    """The number of empty squares of a position."""
-    return position.game.points - (position.own | position.opp).bit_count()
-
-
 class OthelloWorker(Worker):
     """The memory of one thread that searches Othello."""
 
@@ -69,7 +64,7 @@ class OthelloWorker(Worker):
             self.words[slots.WEIGHTS + empties] = address_of(evaluator[stage_of(empties)])
 
     def prepare(self, question: Question, threads: int, age: int) -> None:
-        board, empties = (question.position.own, question.position.opp), empties_of(question.position)
+        board, empties = (question.position.own, question.position.opp), question.position.empties
         if board != self.board:  # a search leaves the row of its root as it was
             row = slots.PATTERNS + patterns.ROW * empties
             patterns.fill_row(*board, self.words[row : row + patterns.ROW].view(np.int16))
@@ -92,7 +87,7 @@ class OthelloWorker(Worker):
         return int(move_of(data)) if data else NO_MOVE
 
     def pays_together(self, question: Question) -> bool:
-        solving = question.depth >= empties_of(question.position)
+        solving = question.depth >= question.position.empties
         return question.depth >= (TOGETHER_SOLVING if solving else TOGETHER)
 
     def begin(self) -> None:

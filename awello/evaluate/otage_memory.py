@@ -22,7 +22,6 @@ from awello.evaluate.settings import Block, Heuristic
 from awello.folders import write_atomically
 from awello.kernel import U
 from awello.memory import address_of
-from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
@@ -172,7 +171,7 @@ class Memory:
 
     def adjust(self, record: Record) -> None:
         """Change the factors a little, so that the judgement of the game's middle would have told its winner better."""
-        chosen = [position for position in record.positions() if _empties(position) in MIDDLE]
+        chosen = [position for position in record.positions() if position.empties in MIDDLE]
         if record.winner is None or not chosen:
             return
         block, factors = Judgement(self), np.array(self.factors)
@@ -182,10 +181,6 @@ class Memory:
         slope = np.mean(missed[:, None] * shares, axis=0)
         factors = np.clip(factors * (1 + np.clip(STEP * slope, -MOST, MOST)), 0, LARGEST)
         self.factors = tuple(round(float(factor), 6) for factor in factors)  # as they are written
-
-
-def _empties(position: Position) -> int:
-    return 64 - (position.own | position.opp).bit_count()
 
 
 def _numbers(lines: Iterable[tuple[int, str]], known: dict[str, float]) -> dict[str, float]:

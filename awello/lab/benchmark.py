@@ -33,7 +33,7 @@ def write(plan: Plan, games: Sequence[Played], depths: Sequence[int], folder: Pa
         mean = 1000 * sum(game.seconds[0] for game in played) / max(1, sum(game.moves[0] for game in played))
         theirs = published.AGAINST_RANDOM.get(spec, (None, None, None, None))
         rows.append([f"`{spec}`", won, *held, *throughout, mean, theirs[0], theirs[1], theirs[3]])
-    thing = "board" if plan.game == "othello" else "seeds"
+    thing = plan.chosen_game().adapter.holding
     header = ["player", "won", f"{thing} held at the end, %", "by random, %", "throughout, %", "by random, %"]
     header += ["mean time of a move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]
     report.table("players", "Games against random", header, rows)

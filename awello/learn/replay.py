@@ -16,7 +16,6 @@ from pathlib import Path
 
 from awello.archive.archive import Archive
 from awello.engine.engine import Engine
-from awello.engine.othello_worker import empties_of
 from awello.evaluate.otage_memory import FILE, Memory
 from awello.limits import Limit
 from awello.players.otage import GAMES
@@ -114,7 +113,7 @@ def learn_from_match(folder: Path, records: Sequence[Record], sides: Sequence[in
 def was_lost(engine: Engine, record: Record, side: int) -> bool:
     """Whether a side was lost for a while near the end, by exact scores."""
     for position in record.positions():
-        if empties_of(position) in LAST and not position.over:
+        if position.empties in LAST and not position.over:
             *_, found = engine.solve(position, wld=True)
             if (found.value if position.side == side else -found.value) < 0:
                 return True

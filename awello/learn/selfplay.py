@@ -120,7 +120,7 @@ class Harvest:
     def add(self, line: str, game: Game) -> None:
         """Count the line of a game."""
         self.games += 1
-        self.plies += len(line.partition(" ")[0]) // (2 if game.family == "othello" else 1)
+        self.plies += len(line.partition(" ")[0]) // game.adapter.name_length
 
     @property
     def mean_plies(self) -> float:

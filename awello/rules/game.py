@@ -15,10 +15,11 @@ from awello.bits import bit, index_of, moves_of, rest_of
 from awello.errors import ConfigError
 from awello.kernel import U, Words, kernel
 from awello.rules import awale, othello
-from awello.rules.adapter import ADAPTERS, GameAdapter
 from awello.rules.othello import SQUARES4, SQUARES6, SQUARES8
 
 PASS = othello.PASS
+GameAdapter = othello.OthelloAdapter | awale.AwaleAdapter
+ADAPTERS: dict[int, GameAdapter] = {**othello.ADAPTERS, **awale.ADAPTERS}
 
 
 class Game(IntEnum):
@@ -47,7 +48,12 @@ class Game(IntEnum):
 
     @cached_property
     def adapter(self) -> GameAdapter:
-        """What differs between the games."""
+        """What differs between the games outside the kernels.
+
+        General code asks it for facts (units, sides, whether there is a pass) and for what depends on the rules
+        (notation, scores, endings), and never which game it has.  All adapters have the same members, described in
+        Othello's; a type checker finds what a new one lacks.  Higher layers have tables by family for what they add.
+        """
         return ADAPTERS[int(self)]
 
     @cached_property

@@ -23,6 +23,7 @@ from awello.search import budget as kernels
 from awello.search.ppaf import KINDS
 from awello.search.root import answer
 
+SHIPPED = {"awale": "travers"}  # the scores by family
 ORDERS = {"none": kernels.NONE, "frozen": kernels.FROZEN, "live": kernels.LIVE}
 NODES, DELTA = 450_000, 1.5  # report 1's
 UNLIMITED = 1 << 62
@@ -33,15 +34,17 @@ CAREFUL = 0.9  # share of the time left that a search may take at the speed so f
 Scores = npt.NDArray[np.int64]
 
 
-def learnt_scores(file: str | None = None) -> Scores:
-    """The scores of Awalé's kinds of moves: of a file that `awello train travers` wrote, else those shipped."""
+def learnt_scores(game: Game, file: str | None = None) -> Scores:
+    """The scores of the kinds of moves: of a file that `awello train travers` wrote, else those shipped, else zeros."""
+    if game.family not in SHIPPED:
+        return np.zeros(KINDS, np.int64)
     read = np.array(read_learnt(file, "scores") if file else (), np.int64)
-    return read if read.size == KINDS else _shipped_scores()
+    return read if read.size == KINDS else _shipped_scores(SHIPPED[game.family])
 
 
 @cache
-def _shipped_scores() -> Scores:
-    with files("awello").joinpath("data/travers.npz").open("rb") as file, np.load(file) as content:
+def _shipped_scores(name: str) -> Scores:
+    with files("awello").joinpath(f"data/{name}.npz").open("rb") as file, np.load(file) as content:
         scores: Scores = content["scores"]
     return scores
 

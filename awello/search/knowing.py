@@ -8,13 +8,13 @@ searched has the same value and is skipped.  None of this changes the value of a
 """
 
 from awello.bits import index_of, rest_of, signed
-from awello.evaluate.heuristics import BLOCK, EQUALS, INNER, estimate, evaluate
+from awello.evaluate.heuristics import BLOCK, CUT_MARGIN, INNER, estimate, evaluate
 from awello.kernel import U, kernel
 from awello.memory import load, load_word, store
 from awello.rules.game import is_over, legal_moves, play
 from awello.rules.othello import canonical
-from awello.search.minimax import INFINITY
-from awello.search.negamax import alphabeta
+from awello.search.negamax import INFINITY
+from awello.search.negamax import search as search_plainly
 
 # More slots of the block: the memory's address and mask, two switches, then a row for each depth.
 MEMORY, MASK, SORT, MIRROR = range(BLOCK, BLOCK + 4)
@@ -101,7 +101,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     """Negamax with alpha-beta, fail-soft: exact inside (alpha, beta), outside it a bound on the value."""
     # Step 1. The last ply: nothing is worth knowing there.  The end of the game.
     if depth <= 1:
-        return alphabeta(game, own, opp, alpha, beta, depth, heuristic, block)
+        return search_plainly(game, own, opp, alpha, beta, depth, heuristic, block)
     moves = legal_moves(game, own, opp)
     if moves == U(0) and is_over(game, own, opp):
         return evaluate(game, heuristic, own, opp, True, block)
@@ -129,7 +129,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
         if value > best:
             best, best_move = value, move
             alpha = max(alpha, best)
-        if alpha >= beta + load(block, EQUALS):
+        if alpha >= beta + load(block, CUT_MARGIN):
             break
     # Step 5. Remember.
     bound = LOWER if best >= beta else UPPER if best <= floor else SAME

@@ -27,7 +27,7 @@ Reals = npt.NDArray[np.float64]
 @kernel("int64(int64, uint64, uint64, int64)")
 def kind_of(game: int, own: U, opp: U, move: int) -> int:
     """The number of a move's features."""
-    if game >= ABAPA:
+    if game >= ABAPA:  # here and not in `rules`: what makes moves alike is no rule of the game
         seeds = int(own >> U(8 * move) & BYTE)
         place = (move + 1 + (seeds - 1) % 11) % 12  # a long lap skips the pit it began in
         row, pit = (own, place) if place < 6 else (opp, place - 6)

@@ -19,7 +19,6 @@ from typing import Any, BinaryIO
 
 from awello.analysis import Analysis
 from awello.engine.engine import Engine
-from awello.engine.review import Judgement, Summary, review, summarise
 from awello.errors import AwelloError, ConfigError, IllegalMoveError, SpecError
 from awello.kernel import kernel_modules
 from awello.limits import Clock, Limit
@@ -27,6 +26,7 @@ from awello.players.champion import Champion
 from awello.players.player import Choice, Player, Resignation
 from awello.position import Position
 from awello.record import Record
+from awello.review.review import Judgement, Summary, review, summarise
 from awello.rules.game import PASS, Game
 from awello.web.complaints import complaint, one_line
 from awello.web.guest_players import guest_player
