@@ -44,6 +44,11 @@ class Record:
             position = position.after(move)
             yield position
 
+    def timed_moves(self) -> Iterator[tuple[int, float | None, float | None]]:
+        """Every move with its value and its time, None where they are unknown."""
+        unknown = (None,) * len(self.moves)
+        return zip(self.moves, self.values or unknown, self.seconds or unknown, strict=True)
+
     @cached_property
     def final(self) -> Position:
         """The position after the last move."""

@@ -32,7 +32,8 @@ from awello.engine.probcut import SURE, probcut_words
 from awello.engine.threads import Question
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
-from awello.evaluate.weights import pattern_weights, shipped, stage_of
+from awello.evaluate.weights import pattern_weights, stage_of
+from awello.folders import data_file
 from awello.formats.obf import parse_obf
 from awello.limits import Limit
 from awello.memory import address_of
@@ -350,7 +351,7 @@ def test_an_engine_keeps_what_it_points_at() -> None:
 
 def test_threads_that_ask_at_once_share_the_weights(tmp_path: Path) -> None:
     file = tmp_path / "new.npz"  # that nobody has asked for before
-    file.write_bytes(shipped("patterns").read_bytes())
+    file.write_bytes(data_file("patterns.npz").read_bytes())
     start, found = threading.Barrier(8), list[int]()
 
     def ask() -> None:

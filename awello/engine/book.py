@@ -14,11 +14,11 @@ import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from awello.engine.tablebase import evenly
 from awello.errors import ConfigError
+from awello.folders import data_file
 from awello.position import Position, format_position, parse_position
 from awello.rules.awale import ROW, SEEDS, START, pits_of
 from awello.rules.game import Game
@@ -154,5 +154,4 @@ def load_book(file: Path, game: Game) -> Book:
 @cache
 def shipped_book(game: Game) -> Book:
     """The book that Awello ships for a game; an empty one if there is none."""
-    file = files("awello").joinpath(f"data/{game}.book")
-    return parse_book(file.read_text("utf-8"), game, file.name) if file.is_file() else Book(game)
+    return load_book(data_file(f"{game}.book"), game)

@@ -2,7 +2,6 @@
 
 import zlib
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.evaluate.perceptron import INPUTS, MOVES, WIDTH
-from awello.folders import replace_atomically
+from awello.folders import data_file, replace_atomically
 from awello.rules.game import Game
 
 Weights = npt.NDArray[np.float32]
@@ -100,8 +99,7 @@ def network_for(game: Game, file: Path | None = None) -> Network:
                 f"no network for {name} is shipped: make one with "
                 f"'awello train perceptron --game othello --size {game.size}' and give file=FILE"
             )
-        with as_file(files("awello").joinpath(f"data/perceptron-{name}.npz")) as shipped:
-            return load_network(shipped)
+        return load_network(data_file(f"perceptron-{name}.npz"))
     network = load_network(file)
     if network.name != name:
         raise ConfigError(f"{file} knows {network.name}, not {name}: give the weights of another file")

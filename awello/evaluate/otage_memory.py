@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from awello.errors import ConfigError
 from awello.evaluate import otage
 from awello.evaluate.heuristics import positional
 from awello.evaluate.settings import Block, Heuristic
-from awello.folders import write_atomically
+from awello.folders import data_file, write_atomically
 from awello.kernel import U
 from awello.memory import address_of
 from awello.record import Record
@@ -200,7 +199,7 @@ def _wrong(number: int, expected: str, line: str) -> ConfigError:
 @cache
 def shipped_memory() -> Memory:
     """What the shipped file holds."""
-    return Memory.parse(files("awello").joinpath("data/otage.txt").read_text("utf-8"))
+    return Memory.parse(data_file("otage.txt").read_text("utf-8"))
 
 
 # ---- for kernels ----------------------------------------------------------------------------------------------------

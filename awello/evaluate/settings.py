@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import yaml
 
 from awello.errors import ConfigError
 from awello.evaluate import awale, heuristics
+from awello.folders import data_file
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -90,7 +90,7 @@ def weights_of(name: str) -> int:
 @cache
 def learnt_weights() -> dict[str, tuple[int, ...]]:
     """The weights that `awello train` found for Awalé's heuristics."""
-    content = json.loads(files("awello").joinpath("data/awale.json").read_text("utf-8"))
+    content = json.loads(data_file("awale.json").read_text("utf-8"))
     return {name: tuple(weights) for name, weights in content.items()}
 
 

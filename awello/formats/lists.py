@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from awello.errors import AwelloError, NotationError
 from awello.formats.reading import LONGEST, Reading, gone_on, lines_of, squares_named
-from awello.formats.transcript import follow, split_transcript
+from awello.formats.transcript import follow, format_transcript, split_transcript
 from awello.position import Position, format_position, parse_position
 from awello.record import Record, put_back_passes
 from awello.rules.game import PASS, USUAL, Game
@@ -107,10 +107,8 @@ def _format_line(record: Record) -> str:
     """A game in a line; passes are left out but for one at the very end."""
     start, moves = record.start, record.moves
     given = "" if moves and start == Position.start(start.game) else format_position(start)
-    plies = enumerate(moves, start.side)
-    names = "".join(start.game.adapter.format_move(move, ply % 2) for ply, move in plies if move != PASS)
     passing = "--" if moves[-1:] == (PASS,) else ""
-    return " ".join(filter(None, (given, names + passing, _behind(record))))
+    return " ".join(filter(None, (given, format_transcript(record) + passing, _behind(record))))
 
 
 def _behind(record: Record) -> str:

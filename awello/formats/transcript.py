@@ -19,8 +19,8 @@ FILLER = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and what stands between moves
 
 def format_transcript(record: Record) -> str:
     """The moves of a record written together, without passes."""
-    pairs = zip(record.positions(), record.moves, strict=False)
-    return "".join(position.format_move(move) for position, move in pairs if move != PASS)
+    start, format_move = record.start, record.start.game.adapter.format_move
+    return "".join(format_move(move, ply % 2) for ply, move in enumerate(record.moves, start.side) if move != PASS)
 
 
 def parse_transcript(text: str, start: Position | None = None) -> Record:

@@ -19,7 +19,7 @@ from datetime import date
 from typing import NamedTuple
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import Reading
+from awello.formats.reading import Reading, check_plain
 from awello.position import Position
 from awello.record import Record, put_back_passes
 from awello.rules.game import PASS
@@ -157,10 +157,7 @@ def write_wthor(records: Iterable[Record], header: Header | None = None) -> Iter
 
 def _row(record: Record) -> bytes:
     """A game in 68 bytes."""
-    if record.start != Position.start():
-        raise NotationError(f"WTHOR holds games of Othello from the usual start, not from {record.start!r}")
-    if record.loser is not None:
-        raise NotationError(f"WTHOR cannot tell that a player {record.reason or 'lost'}: leave the game out")
+    check_plain(record, "WTHOR")
     numbers = [_number(record.tags, name) for name in NUMBERS]
     if numbers[3] is None:
         numbers[3] = record.final.score()[0]

@@ -11,10 +11,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from awello.evaluate.settings import heuristics_for
 from awello.lab import published
 from awello.lab.complexity import BOOK
 from awello.lab.experiment import Plan, Played
 from awello.lab.report import Report
+from awello.rules.game import USUAL
+from awello.search.budgeting import SHIPPED
 
 GAME, GAMES, DEPTHS = "awale", 1, (12,)
 SEARCHES = {
@@ -23,6 +26,7 @@ SEARCHES = {
     "frozen order": "budget:HEURISTIC@DEPTH,order=frozen",
     "live order": "budget:HEURISTIC@DEPTH,order=live",
 }
+RULES = {"awale": "tournament"}
 REMARKS = (
     "Nodes saved are those of the textbook that a search does without. Report 1's first line is the program that it "
     "was given, with another representation of the board; its times are of another machine and language, so only the "
@@ -34,13 +38,13 @@ REMARKS = (
 
 
 def searches_of(game: str) -> dict[str, str]:
-    """The searches that are compared; nothing was learnt before for Othello."""
-    return {name: spec for name, spec in SEARCHES.items() if game == "awale" or name != "frozen order"}
+    """The searches that are compared; an order that was learnt before only where one is shipped."""
+    return {name: spec for name, spec in SEARCHES.items() if game in SHIPPED or name != "frozen order"}
 
 
 def heuristic_of(game: str) -> str:
     """The heuristic that all searches use."""
-    return "diffscore" if game == "awale" else "positional"
+    return heuristics_for(USUAL[game])[0]
 
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
@@ -50,7 +54,7 @@ def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed
         for depth in depths
         for spec in searches_of(game).values()
     ]
-    rules = variant or ("tournament" if game == "awale" else None)
+    rules = variant or RULES.get(game)
     return Plan("ordering", game, rules, tuple((spec, spec) for spec in specs), games, seed)
 
 

@@ -7,7 +7,6 @@ last two compare; one that does not is given up.  The last complete answer stand
 import time
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from awello.analysis import Analysis
 from awello.evaluate.heuristics import EXACT, INNER
 from awello.evaluate.settings import Block, Heuristic, read_learnt
+from awello.folders import data_file
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -44,7 +44,7 @@ def learnt_scores(game: Game, file: str | None = None) -> Scores:
 
 @cache
 def _shipped_scores(name: str) -> Scores:
-    with files("awello").joinpath(f"data/{name}.npz").open("rb") as file, np.load(file) as content:
+    with np.load(data_file(f"{name}.npz")) as content:
         scores: Scores = content["scores"]
     return scores
 
