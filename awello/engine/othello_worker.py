@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.engine import block as slots
-from awello.engine.endgame import NEAR_BITS, NEAR_WORDS
+from awello.engine.endgame import NEAR_BITS
 from awello.engine.midgame import BUSY_PLACES, search
 from awello.engine.probcut import probcut_words
 from awello.engine.stability import fill_edges
@@ -21,6 +21,7 @@ from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import Game, squares_of
+from awello.search.knowing import ENTRY
 
 TOGETHER_SOLVING, TOGETHER = 15, 9  # the depths from which more than one thread pays
 # How much the evaluation counts in the order of moves.  Where a solution is near, small trees are preferred in all
@@ -42,7 +43,7 @@ class OthelloWorker(Worker):
 
     def __init__(self, game: Game, table: Table, evaluator: Heuristic | Weights, busy: npt.NDArray[np.int64]) -> None:
         super().__init__(slots.WORDS, table)
-        self.near = np.zeros(NEAR_WORDS << NEAR_BITS, np.int64)
+        self.near = np.zeros(ENTRY << NEAR_BITS, np.int64)
         self.board = 0, 0
         self.table, self.busy, self.edges = table, busy, edge_table()  # kept as long as their addresses are used
         self.words[slots.TABLE], self.words[slots.TABLE_MASK] = address_of(table.words), table.buckets - 1

@@ -24,8 +24,8 @@ DEEPEST = 64
 WORDS = ROWS + ROW * (DEEPEST + 1)
 IMAGES = 64
 
-# An entry of the memory: both words, then value, depth, bound and move + 1.
-ENTRY = 3
+# An entry of the memory: both words, then what is known of the position: value, depth, bound and move + 1.
+ENTRY = 3  # words
 LOWER, UPPER, SAME = 1, 2, 3
 WORST = -(1 << 30)
 
@@ -39,24 +39,34 @@ def place_of(own: U, opp: U, block: int) -> int:
     return load(block, MEMORY) + 8 * ENTRY * index
 
 
+@kernel("boolean(int64, uint64, uint64)", inline=True)
+def is_held(place: int, own: U, opp: U) -> bool:
+    """Whether an entry belongs to a position."""
+    return bool(load_word(place, 0) == own and load_word(place, 1) == opp)
+
+
+@kernel("void(int64, uint64, uint64, int64)", inline=True)
+def hold(place: int, own: U, opp: U, data: int) -> None:
+    """Write an entry, over whatever was there."""
+    store(place, 0, signed(own))
+    store(place, 1, signed(opp))
+    store(place, 2, data)
+
+
 @kernel("int64(uint64, uint64, int64)")
 def recall(own: U, opp: U, block: int) -> int:
     """What is remembered of a position, or 0."""
     if load(block, MEMORY) == 0:
         return 0
     place = place_of(own, opp, block)
-    known = load_word(place, 0) == own and load_word(place, 1) == opp
-    return load(place, 2) if known else 0
+    return load(place, 2) if is_held(place, own, opp) else 0
 
 
 @kernel("void(uint64, uint64, int64, int64, int64, int64, int64)")
 def remember(own: U, opp: U, value: int, depth: int, bound: int, move: int, block: int) -> None:
     """Write down what a search found, over whatever was there."""
     if load(block, MEMORY) != 0:
-        place = place_of(own, opp, block)
-        store(place, 0, signed(own))
-        store(place, 1, signed(opp))
-        store(place, 2, value << 24 | depth << 16 | bound << 8 | (move + 1))
+        hold(place_of(own, opp, block), own, opp, value << 24 | depth << 16 | bound << 8 | (move + 1))
 
 
 @kernel("int64(int64, uint64, uint64, uint64, int64, int64, int64, int64)")

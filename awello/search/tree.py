@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from awello.errors import ConfigError, NotationError
 from awello.evaluate.heuristics import EXACT, evaluate
@@ -26,47 +26,31 @@ LARGEST_NUMBER = 1_000_000  # below EXACT, so that no leaf looks like a finished
 EXAMPLE = "[[3, 5], [2, 9]]"
 
 
-class Source(Protocol):
-    """Where a node's children and value come from."""
-
-    @property
-    def maximising(self) -> bool:
-        """Whether the mover is the one who maximises: the mover at the root does."""
-
-    @property
-    def mover(self) -> str:
-        """What the mover is called."""
-
-    def children(self) -> "list[tuple[str, Source]]":
-        """What each move leads to, with its name; nothing at a leaf."""
-
-    def value(self) -> float:
-        """What a leaf is worth for the mover."""
-
-    def peek(self) -> float | None:
-        """What is written on a leaf for all to see, for the mover; None where somebody has to evaluate it."""
-
-
 @dataclass(frozen=True)
 class ListSource:
     """Nested lists: a number is a leaf, worth so much for the maximiser."""
 
     content: Any
     maximising: bool = True
+    """Whether the mover is the one who maximises: the mover at the root does."""
 
     @property
     def mover(self) -> str:
+        """What the mover is called."""
         return "MAX" if self.maximising else "MIN"
 
-    def children(self) -> list[tuple[str, Source]]:
+    def children(self) -> "list[tuple[str, Source]]":
+        """What each move leads to, with its name; nothing at a leaf."""
         parts = self.content if isinstance(self.content, list) else []
         return [("", ListSource(part, not self.maximising)) for part in parts]
 
     def value(self) -> float:
+        """What a leaf is worth for the mover."""
         number: float = self.content
         return number if self.maximising else -number
 
     def peek(self) -> float | None:
+        """What is written on a leaf for all to see, for the mover; None where somebody has to evaluate it."""
         return None if isinstance(self.content, list) else self.value()
 
 
@@ -86,7 +70,7 @@ class PositionSource:
     def mover(self) -> str:
         return self.position.mover
 
-    def children(self) -> list[tuple[str, Source]]:
+    def children(self) -> "list[tuple[str, Source]]":
         here = replace(self.position, past=frozenset())
         moves = here.legal_moves() if self.depth else ()
         return [(here.format_move(move), self._after(here.after(move))) for move in moves]
@@ -101,6 +85,9 @@ class PositionSource:
 
     def peek(self) -> float | None:
         return None
+
+
+Source = ListSource | PositionSource
 
 
 def parse_lists(text: str) -> ListSource:
