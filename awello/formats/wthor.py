@@ -73,15 +73,6 @@ class Names:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class WthorFiles:
-    """What the three files of a collection hold."""
-
-    games: bytes
-    players: bytes
-    events: bytes
-
-
 # ---- reading --------------------------------------------------------------------------------------------------------
 def parse_header(content: bytes) -> Header:
     """The header of a file of games or names."""
@@ -195,8 +186,8 @@ def _name(name: str, width: int) -> bytes:
     return row.ljust(width, b"\0")
 
 
-def build_wthor(records: Iterable[Record], made: date) -> WthorFiles:
-    """The three files for games of one year that come from anywhere: players and events get new numbers."""
+def build_wthor(records: Iterable[Record], made: date) -> dict[str, bytes]:
+    """The three files, by the ends of their names, for games of one year; players and events get new numbers."""
     rows, numbers = [], [{UNKNOWN: 0}, {UNKNOWN: 0}]
     years: set[int] = set()
     for record in records:
@@ -215,4 +206,5 @@ def build_wthor(records: Iterable[Record], made: date) -> WthorFiles:
         for width, known in zip((PLAYER, EVENT), numbers, strict=True)
     ]
     players, events = map(format_names, names)
-    return WthorFiles(b"".join(write_wthor(rows, header._replace(year=max(years, default=0)))), players, events)
+    games = b"".join(write_wthor(rows, header._replace(year=max(years, default=0))))
+    return {".wtb": games, ".jou": players, ".trn": events}

@@ -10,13 +10,13 @@ from awello.lab.experiment import Plan, Played
 from awello.lab.report import Report
 
 GAME, GAMES, DEPTHS = "othello", 20, (6, 8)
+PLAIN = {"othello": ("minimax", "negamax")}  # searches that report 2 compares
 
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> Plan:
     """Alpha-beta with each heuristic at each depth; the three algorithms that report 2 compares at depth 8 if asked."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in heuristics_of(game)]
-    if game == "othello":
-        specs += [f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in ("minimax", "negamax")]
+    specs += [f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in PLAIN.get(game, ())]
     return Plan("benchmark", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
 
