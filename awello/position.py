@@ -124,6 +124,10 @@ class Position:
         past = self.past | {(self.own, self.opp, self.side)} if quiet else frozenset()
         return Position(self.game, int(own), int(opp), 1 - self.side, past)
 
+    def skip_pass(self) -> "Position":
+        """The position in which there is a choice: this one, or the one after a forced pass."""
+        return self.after(PASS) if self.legal_moves() == (PASS,) else self
+
     def _refusal(self, move: int) -> str:
         """Why a move is illegal, and what is legal."""
         moves = self.legal_moves()
@@ -147,6 +151,12 @@ class Position:
     def score(self) -> tuple[int, int]:
         """The official score (first, second) if the game ends here: Othello's empty squares go to the winner."""
         return self.game.adapter.score(*self.holdings())
+
+    @property
+    def margin(self) -> int:
+        """The official score of the mover less the opponent's if the game ends here."""
+        first, second = self.score()
+        return second - first if self.side else first - second
 
     @property
     def end(self) -> str:

@@ -57,11 +57,7 @@ def trace_records(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
 
 def _margin(record: Record) -> int:
     """The margin of whoever is to move at the end of a game."""
-    final = record.final
-    if not final.over:
-        return UNKNOWN
-    first, second = final.score()
-    return second - first if final.side else first - second
+    return record.final.margin if record.final.over else UNKNOWN
 
 
 def add_entries(connection: Connection, game: Game, entries: Entries) -> None:

@@ -105,16 +105,10 @@ class Book:
                 for _, child in moves.values():
                     if child not in self.values:
                         position = Position(self.game, *child)
-                        self.values[child] = judge(evenly(position)) if position.legal_moves() else _last(position)
+                        self.values[child] = judge(evenly(position)) if position.legal_moves() else position.margin
                 self._backed.clear()
                 return key
         return None
-
-
-def _last(position: Position) -> float:
-    """What a mover without a move still gets."""
-    own, opp = position.score()
-    return float(own - opp)
 
 
 # ---- files: a line for each position, its diagram and its value -----------------------------------------------------

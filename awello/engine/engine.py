@@ -180,7 +180,7 @@ class Engine:
             self.close()
             if not position.over:
                 self.team.begin()
-                answers = self._thinking(_after_pass(position)).deepen(Limit())
+                answers = self._thinking(position.skip_pass()).deepen(Limit())
                 self._begin(threading.Thread(target=_listen, args=(answers, SimpleQueue()), daemon=True))
 
     # ---- how it is answered -----------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class Engine:
     ) -> Answers:
         """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
         self._check(position, limit, best)
-        searched, left_out = _after_pass(position), set(without)
+        searched, left_out = position.skip_pass(), set(without)
 
         def answers(allowed: Allowance) -> Answers:
             thinking = self._thinking(searched, best, allowed)
@@ -286,11 +286,6 @@ def _listen(answers: Answers, queue: Told) -> None:
         queue.put(error)
     finally:
         queue.put(None)
-
-
-def _after_pass(position: Position) -> Position:
-    """The position in which there is a choice."""
-    return position.after(PASS) if position.legal_moves() == (PASS,) else position
 
 
 def _before_pass(answer: Analysis) -> Analysis:

@@ -115,8 +115,7 @@ class NBoard(Talk):
                 break
             position = self.positions[made]
             if position.over:
-                first, second = position.score()
-                value = float(second - first if position.side else first - second)
+                value = float(position.margin)
             else:
                 value = self.think(self.engine.think(position, Clock(), Limit(level=self.level))).value
             self.say(f"analysis {made} {value:+.2f}")

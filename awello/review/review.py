@@ -137,7 +137,7 @@ def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[Judgement]
     if not record.moves:
         return
     *positions, final = record.positions()
-    after = _result(final) if final.over else _analyse(final, engine, limit)
+    after = Worth(float(final.margin), True, ()) if final.over else _analyse(final, engine, limit)
     for ply, position, move in reversed(list(zip(range(1, len(positions) + 1), positions, record.moves, strict=True))):
         wins = ply == len(positions) and final.end == "majority"
         if wins or len(position.legal_moves()) == 1:
@@ -177,9 +177,3 @@ def _analyse(position: Position, engine: Analyst, limit: Limit) -> Worth:
     """What the last and best of the engine's answers says."""
     *_, last = engine.analyse(position, limit)
     return Worth(position.lead + last.value, last.exact, last.line or (last.move,), last.depth)
-
-
-def _result(position: Position) -> Worth:
-    """What a finished game is worth to whoever would have to move."""
-    first, second = position.score()
-    return Worth(float(second - first if position.side else first - second), True, ())
