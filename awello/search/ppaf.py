@@ -15,6 +15,7 @@ from awello.kernel import U, Words, kernel
 from awello.rules.awale import ABAPA, BYTE
 from awello.rules.game import is_over, legal_moves, play, score
 from awello.search.uct import LONGEST, MOST_MOVES, descend, shuffle, tell
+from awello.search.uct import playout as play_randomly
 
 KINDS = 6 * 48 * 49  # of moves
 LEARNING = 0.32  # what the winner's move gains
@@ -130,16 +131,19 @@ def grow(
     weights: Reals,
     changes: Reals,
 ) -> int:
-    """So many rounds as in `uct.grow`, with games that learn from their winner; the size of the tree after them."""
-    state, shares = chance[0], np.empty(MOST_MOVES)
+    """So many rounds, with games that learn from their winner, or plain UCT without weights; the size of the tree."""
+    state, learns, shares = chance[0], weights.size > 0, np.empty(MOST_MOVES)
     played, chosen = np.empty((LONGEST + 1, 2), np.uint64), np.empty(LONGEST + 1, np.int64)
     for _ in range(rounds):
         length, size = descend(game, nodes, boards, path, size, explore)
         leaf = path[length - 1]
         played[0, 0], played[0, 1] = boards[leaf, 0], boards[leaf, 1]
-        result, plies, state = playout(game, played, chosen, state, weights, shares)
-        if result != 1:
-            adapt(game, played, chosen, 0 if result == 2 else 1, plies, weights, shares, changes)
+        if learns:
+            result, plies, state = playout(game, played, chosen, state, weights, shares)
+            if result != 1:
+                adapt(game, played, chosen, 0 if result == 2 else 1, plies, weights, shares, changes)
+        else:
+            result, state = play_randomly(game, boards[leaf, 0], boards[leaf, 1], state)
         tell(nodes, path, length, result)
     chance[0] = state
     return size
