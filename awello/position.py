@@ -71,6 +71,12 @@ class Position:
         """The number of empty squares of an Othello board."""
         return self.game.points - (self.own | self.opp).bit_count()
 
+    @property
+    def board(self) -> tuple[int, int]:
+        """Both words without what legal moves do not depend on: the seeds taken."""
+        bits = self.game.adapter.board_bits
+        return self.own & bits, self.opp & bits
+
     def check(self) -> None:
         """`NotationError` if the words are no position of the game: those of a text are one, numbers may be anything.
 

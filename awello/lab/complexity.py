@@ -7,6 +7,7 @@ move.
 
 import statistics
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,13 @@ class Results:
 
     def curve(self, spec: str) -> list[float]:
         """The mean nodes of a player's first move, second move, and so on."""
-        lists = [game.nodes[0] for game in self.games[spec]]
-        return [
-            statistics.fmean(nodes[move] for nodes in lists if move < len(nodes))
-            for move in range(max(map(len, lists)))
-        ]
+        return means_by_move([game.nodes[0] for game in self.games[spec]])
+
+
+def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
+    """The mean of the first numbers of all games, of the second, and so on."""
+    columns = zip_longest(*games)
+    return [statistics.fmean(number for number in column if number is not None) for column in columns]
 
 
 def spread(values: Sequence[float]) -> tuple[float, float, float]:

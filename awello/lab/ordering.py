@@ -5,7 +5,6 @@ scores learnt before, and by scores that go on learning.  Each plays against its
 one seed they play the very same games, and their nodes and times can be compared.
 """
 
-import statistics
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 from awello.evaluate.settings import heuristics_for
 from awello.lab import published
-from awello.lab.complexity import BOOK
+from awello.lab.complexity import BOOK, means_by_move
 from awello.lab.experiment import Plan, Played
 from awello.lab.report import Report
 from awello.rules.game import USUAL
@@ -97,8 +96,7 @@ def _compare(report: Report, depth: int, played: dict[str, list[Played]]) -> Non
 
     def draw(axes: Any) -> None:
         for name in [name for name in curves if name != "textbook"]:
-            columns = zip_longest(*curves[name])
-            means = [statistics.fmean(nodes for nodes in column if nodes is not None) for column in columns]
+            means = means_by_move(curves[name])
             axes.plot(range(1, len(means) + 1), means, label=name)
         axes.set(xlabel="move of the game", ylabel="nodes", yscale="log", title=f"depth {depth}")
 
