@@ -24,19 +24,16 @@ WOOD, WOOD_DARK, SEED = "#c89b6b", "#9a6b3f", "#5b3a1e"
 
 def draw(game: Game, first: int, second: int, side: int, legal: Sequence[int]) -> Text:
     """The board as text, with colour where the terminal has it."""
-    if game.family == "othello":
-        return _draw_othello(game.size, first, second, side, legal)
-    return _draw_awale(first, second, side, legal)
+    return DRAWINGS[game.family][0](game, first, second, side, legal)
 
 
 def draw_svg(game: Game, first: int, second: int, side: int, legal: Sequence[int]) -> str:
     """The board as an SVG picture."""
-    if game.family == "othello":
-        return _svg_othello(game.size, first, second, legal)
-    return _svg_awale(first, second, side, legal)
+    return DRAWINGS[game.family][1](game, first, second, side, legal)
 
 
-def _draw_othello(size: int, black: int, white: int, side: int, legal: Sequence[int]) -> Text:
+def _draw_othello(game: Game, black: int, white: int, side: int, legal: Sequence[int]) -> Text:
+    size = game.size
     text = Text("   " + " ".join(othello.COLUMNS[:size]) + "\n")
     for row in range(size):
         text.append(f"{row + 1:>2} ")
@@ -47,10 +44,10 @@ def _draw_othello(size: int, black: int, white: int, side: int, legal: Sequence[
             text.append(" " if column < size - 1 else "", FELT)
         text.append("\n")
     counts = f"Black X {black.bit_count()}, White O {white.bit_count()}"
-    return text.append(f"{counts}; {_turn(Game.OTHELLO, side, legal)}")
+    return text.append(f"{counts}; {_turn(game, side, legal)}")
 
 
-def _draw_awale(south: int, north: int, side: int, legal: Sequence[int]) -> Text:
+def _draw_awale(game: Game, south: int, north: int, side: int, legal: Sequence[int]) -> Text:
     rule = "+----" * 6 + "+\n"
     text = Text()
     for owner, word in ((1, north), (0, south)):
@@ -61,7 +58,7 @@ def _draw_awale(south: int, north: int, side: int, legal: Sequence[int]) -> Text
             playable = owner == side and pit in legal
             text.append("|").append(f" {awale.pits_of(word)[pit]:>2} ", "bold reverse" if playable else "bold")
         text.append("|\n" + rule + ("" if owner else names))
-    return text.append(f"taken: South {south >> 48}, North {north >> 48}; {_turn(Game.ABAPA, side, legal)}")
+    return text.append(f"taken: South {south >> 48}, North {north >> 48}; {_turn(game, side, legal)}")
 
 
 def _turn(game: Game, side: int, legal: Sequence[int]) -> str:
@@ -84,7 +81,8 @@ def _circle(x: float, y: float, radius: float, fill: str, stroke: str = "none") 
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{stroke}"/>'
 
 
-def _svg_othello(size: int, black: int, white: int, legal: Sequence[int]) -> str:
+def _svg_othello(game: Game, black: int, white: int, side: int, legal: Sequence[int]) -> str:
+    size = game.size
     board = size * CELL
     shapes = [f'<rect x="{MARGIN}" y="{MARGIN}" width="{board}" height="{board}" fill="#1e7a46"/>']
     for line in range(size + 1):
@@ -104,7 +102,7 @@ def _svg_othello(size: int, black: int, white: int, legal: Sequence[int]) -> str
     return _svg(board + 2 * MARGIN, board + 2 * MARGIN, shapes)
 
 
-def _svg_awale(south: int, north: int, side: int, legal: Sequence[int]) -> str:
+def _svg_awale(game: Game, south: int, north: int, side: int, legal: Sequence[int]) -> str:
     step, store = 84, 74
     width, height = 2 * store + 6 * step, 250
     shapes = [f'<rect x="2" y="22" width="{width - 4}" height="206" rx="40" fill="{WOOD}" stroke="{WOOD_DARK}"/>']
@@ -118,8 +116,7 @@ def _svg_awale(south: int, north: int, side: int, legal: Sequence[int]) -> str:
             shapes.append(_label(x, y + (-28 if owner else 28), str(seeds), 14, "#fff"))
             shapes.append(_label(x, 11 if owner else 240, awale.PITS[owner][pit]))
         x = store / 2 if owner else width - store / 2
-        name = "North" if owner else "South"
-        shapes += [_label(x, 112, name, 14, "#3c2815"), _label(x, 136, str(word >> 48), 22, "#3c2815")]
+        shapes += [_label(x, 112, game.sides[owner], 14, "#3c2815"), _label(x, 136, str(word >> 48), 22, "#3c2815")]
     return _svg(width, height, shapes)
 
 
@@ -130,3 +127,6 @@ def _seeds(x: float, y: float, seeds: int) -> list[str]:
         radius, angle = 19 * math.sqrt((index + 0.5) / max(seeds, 8)), 2.39996 * index
         shapes.append(_circle(x + radius * math.cos(angle), y + radius * math.sin(angle), 3.6, SEED, "#3c2512"))
     return shapes
+
+
+DRAWINGS = {"othello": (_draw_othello, _svg_othello), "awale": (_draw_awale, _svg_awale)}

@@ -33,6 +33,11 @@ def user_data() -> Path:
     return _folder("AWELLO_DATA", "~/Library/Application Support", "APPDATA", "XDG_DATA_HOME", "~/.local/share")
 
 
+def data_file(name: str) -> Path:
+    """A file that Awello ships."""
+    return Path(__file__).parent / "data" / name
+
+
 def _folder(chosen: str, mac: str, windows: str, unix: str, usual: str) -> Path:
     """The folder that a variable names, else Awello's in the place of this system."""
     if folder := os.environ.get(chosen):

@@ -36,6 +36,12 @@ def address_of(array: npt.NDArray[Any]) -> int:
     return start
 
 
+def aligned_words(count: int) -> npt.NDArray[np.int64]:
+    """So many words, all zero, that begin where a cache line does."""
+    room = np.zeros(count + 8, np.int64)
+    return room[-address_of(room) % 64 // 8 :][:count]
+
+
 def _register(array: npt.NDArray[Any], start: int) -> None:
     """Allow access to an array as long as its memory lives."""
     if start not in _ends:
@@ -75,25 +81,9 @@ def _place(b: Builder, kind: Any, address: Any, index: Any) -> Any:
     return b.gep(b.inttoptr(address, kind.as_pointer()), [index])
 
 
-def _emit_load(b: Builder, address: Any, index: Any) -> Any:
-    return b.load(_place(b, I64, address, index))
-
-
-def _emit_load32(b: Builder, address: Any, index: Any) -> Any:
-    return b.sext(b.load(_place(b, I32, address, index)), I64)
-
-
-def _emit_load16(b: Builder, address: Any, index: Any) -> Any:
-    return b.sext(b.load(_place(b, I16, address, index)), I64)
-
-
 def _emit_store(b: Builder, address: Any, index: Any, value: Any) -> Any:
     b.store(value, _place(b, I64, address, index))
     return NOTHING
-
-
-def _emit_load8(b: Builder, address: Any, index: Any) -> Any:
-    return b.zext(b.load(_place(b, I8, address, index)), I64)
 
 
 def _emit_set_bits(b: Builder, address: Any, index: Any, bits: Any) -> Any:
@@ -126,25 +116,25 @@ def _emit_subtract8(b: Builder, address: Any, amount: Any) -> Any:
 
 
 # ---- instructions ---------------------------------------------------------------------------------------------------
-@instruction("int64(int64, int64)", _emit_load)
+@instruction("int64(int64, int64)", lambda b, *place: b.load(_place(b, I64, *place)))
 def load(address: int, index: int) -> int:
     """The 64-bit number at a place of a block."""
     return ctypes.c_int64.from_address(locate(address, 8 * int(index), 8)).value
 
 
-@instruction("uint64(int64, int64)", _emit_load)
+@instruction("uint64(int64, int64)", lambda b, *place: b.load(_place(b, I64, *place)))
 def load_word(address: int, index: int) -> U:
     """The word at a place of a block."""
     return U(ctypes.c_uint64.from_address(locate(address, 8 * int(index), 8)).value)
 
 
-@instruction("int64(int64, int64)", _emit_load32)
+@instruction("int64(int64, int64)", lambda b, *place: b.sext(b.load(_place(b, I32, *place)), I64))
 def load32(address: int, index: int) -> int:
     """The 32-bit number at a place of a table."""
     return ctypes.c_int32.from_address(locate(address, 4 * int(index), 4)).value
 
 
-@instruction("int64(int64, int64)", _emit_load16)
+@instruction("int64(int64, int64)", lambda b, *place: b.sext(b.load(_place(b, I16, *place)), I64))
 def load16(address: int, index: int) -> int:
     """The 16-bit number at a place of a table."""
     return ctypes.c_int16.from_address(locate(address, 2 * int(index), 2)).value
@@ -156,7 +146,7 @@ def store(address: int, index: int, value: int) -> None:
     ctypes.c_int64.from_address(locate(address, 8 * int(index), 8)).value = int(np.int64(value))
 
 
-@instruction("uint64(int64, uint64)", _emit_load8)
+@instruction("uint64(int64, uint64)", lambda b, *place: b.zext(b.load(_place(b, I8, *place)), I64))
 def load8(address: int, index: U) -> U:
     """The byte at a place of a table."""
     return U(ctypes.c_uint8.from_address(locate(address, int(index), 1)).value)

@@ -1,14 +1,14 @@
 """A position: two 64-bit words, the game they belong to, and who is to move."""
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from awello import drawing
 from awello.errors import IllegalMoveError, NotationError
 from awello.kernel import U
-from awello.rules import awale, game, othello
-from awello.rules.game import PASS, SIZES, Game
+from awello.rules import game
+from awello.rules.awale import MAJORITY
+from awello.rules.game import PASS, USUAL, Game
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -17,7 +17,7 @@ ENDINGS = {
     "blocked": "the empty squares go to the winner",
     "repetition": "a position came again",
     "stuck": "{mover} has no move",
-    "majority": f"{awale.MAJORITY} seeds win",
+    "majority": f"{MAJORITY} seeds win",
     "few": "few seeds are left",
 }
 
@@ -41,9 +41,7 @@ class Position:
     def start(cls, game: Game | str = Game.OTHELLO) -> "Position":
         """The position a game begins with; the game may be given by its name, such as "othello" or "romein"."""
         game = Game(game)  # type: ignore[arg-type]  # a name too
-        if game.family == "othello":
-            return cls(game, othello.BLACK_START, othello.WHITE_START)
-        return cls(game, awale.START, awale.START)
+        return cls(game, *game.adapter.start)
 
     @property
     def first(self) -> int:
@@ -66,7 +64,18 @@ class Position:
 
         A value of the engine counts what is still to be won; with the lead it is the margin at the end of the game.
         """
-        return (self.own >> 48) - (self.opp >> 48) if self.game >= Game.ABAPA else 0
+        return self.game.adapter.lead(self.own, self.opp)
+
+    @property
+    def empties(self) -> int:
+        """The number of empty squares of an Othello board."""
+        return self.game.points - (self.own | self.opp).bit_count()
+
+    @property
+    def board(self) -> tuple[int, int]:
+        """Both words without what legal moves do not depend on: the seeds taken."""
+        bits = self.game.adapter.board_bits
+        return self.own & bits, self.opp & bits
 
     def check(self) -> None:
         """`NotationError` if the words are no position of the game: those of a text are one, numbers may be anything.
@@ -75,10 +84,7 @@ class Position:
         """
         if self.side not in (0, 1):
             raise NotationError(f"the side to move is {self.side}: choose 0 or 1")
-        if self.game < Game.ABAPA:
-            othello.check_words(self.own, self.opp, self.game.size)
-            return
-        awale.check_words(self.own, self.opp)
+        self.game.adapter.check(self.own, self.opp)
         if not all(0 <= own < 1 << 64 and 0 <= opp < 1 << 64 for own, opp, _ in self.past):
             raise NotationError("a position of the past is not two words of 64 bits: play the moves that led here")
 
@@ -118,61 +124,50 @@ class Position:
         if move == PASS:
             return Position(self.game, self.opp, self.own, 1 - self.side)
         own, opp = game.play(int(self.game), U(self.own), U(self.opp), move)
-        past = self.past
-        if self.game >= Game.ABAPA:
-            quiet = int(opp) >> 48 == self.own >> 48
-            past = past | {(self.own, self.opp, self.side)} if quiet else frozenset()
+        if not self.game.adapter.has_repetition:
+            return Position(self.game, int(own), int(opp), 1 - self.side)
+        quiet = int(opp) >> 48 == self.own >> 48
+        past = self.past | {(self.own, self.opp, self.side)} if quiet else frozenset()
         return Position(self.game, int(own), int(opp), 1 - self.side, past)
+
+    def skip_pass(self) -> "Position":
+        """The position in which there is a choice: this one, or the one after a forced pass."""
+        return self.after(PASS) if self.legal_moves() == (PASS,) else self
 
     def _refusal(self, move: int) -> str:
         """Why a move is illegal, and what is legal."""
         moves = self.legal_moves()
         if not moves:
             return "the game is over: no move can be played"
-        legal = ", ".join(map(self.format_move, moves))
-        if self.game >= Game.ABAPA and 0 <= move < 6:
-            if not self.own >> 8 * move & 0xFF:
-                return f"{self.format_move(move)} is empty: {self.mover} can play {legal}"
-            return f"{self.format_move(move)} would leave the opponent without seeds: {self.mover} can play {legal}"
         if moves == (PASS,):
             return f"{self.mover} has no move and must pass"
+        legal = ", ".join(map(self.format_move, moves))
         name = self.format_move(move) if move in (PASS, *self.squares()) else str(move)
-        return f"{name} is no legal move: {self.mover} can play {legal}"
+        return f"{name} {self.game.adapter.explain(self.own, move)}: {self.mover} can play {legal}"
 
     def squares(self) -> tuple[int, ...]:
         """All moves that have a name in this game, legal or not."""
-        return othello.squares_of(self.game.size) if self.game < Game.ABAPA else tuple(range(6))
+        return self.game.adapter.moves
 
     def holdings(self) -> tuple[int, int]:
         """What the first and the second player hold: discs on the board; seeds taken, shared out at the end."""
-        if self.game < Game.ABAPA:
-            return self.first.bit_count(), self.second.bit_count()
-        if not self.over:
-            return self.first >> 48, self.second >> 48
-        own, opp = awale.share_out(int(self.game), self.own, self.opp, self.repeated)
+        own, opp = self.game.adapter.holdings(self.own, self.opp, self.repeated)
         return (opp, own) if self.side else (own, opp)
 
     def score(self) -> tuple[int, int]:
         """The official score (first, second) if the game ends here: Othello's empty squares go to the winner."""
-        first, second = self.holdings()
-        if self.game >= Game.ABAPA:
-            return first, second
-        empty = self.game.points - first - second
-        share = empty if first > second else empty // 2 if first == second else 0
-        return first + share, second + empty - share
+        return self.game.adapter.score(*self.holdings())
+
+    @property
+    def margin(self) -> int:
+        """The official score of the mover less the opponent's if the game ends here."""
+        first, second = self.score()
+        return second - first if self.side else first - second
 
     @property
     def end(self) -> str:
         """What ended the game: one of the keys of `ENDINGS`, or nothing if it goes on or needs no explanation."""
-        if not self.over:
-            return ""
-        if self.game < Game.ABAPA:
-            return "" if sum(self.holdings()) == self.game.points else "blocked"
-        if self.repeated:
-            return "repetition"
-        if not awale.is_stopped(int(self.game), U(self.own), U(self.opp)):
-            return "stuck"
-        return "majority" if max(self.own, self.opp) >= awale.WON else "few"
+        return self.game.adapter.end(self.own, self.opp, self.repeated) if self.over else ""
 
     def ending(self) -> str:
         """Why the game is over, for people; empty if it goes on or if nothing needs to be said."""
@@ -180,32 +175,21 @@ class Position:
 
     def canonical(self) -> tuple[int, int]:
         """The two words that all symmetric positions share; Awalé has no symmetry but the sides."""
-        if self.game >= Game.ABAPA:
-            return self.own, self.opp
-        own, opp = othello.canonical(U(self.own), U(self.opp))
-        return int(own), int(opp)
+        return self.game.adapter.canonical(self.own, self.opp)
 
     def format_move(self, move: int) -> str:
         """The name of a move of the side to move: `f5`, `pass`, `C`, `c`."""
-        if move == PASS:
-            return "pass"
-        if self.game < Game.ABAPA:
-            return othello.format_square(move, self.game.size)
-        return awale.format_pit(move, self.side)
+        return "pass" if move == PASS else self.game.adapter.format_move(move, self.side)
 
     def parse_move(self, text: str) -> int:
         """The move of a name; `NotationError` if it is no name, `IllegalMoveError` if the rules forbid it."""
-        if self.game >= Game.ABAPA:
-            move = awale.parse_pit(text, self.side)
-        else:
-            word = text.strip().lower()
-            move = PASS if word in othello.PASSES else othello.parse_square(text, self.game.size)
+        move = self.game.adapter.parse_move(text, self.side)
         if move not in self.legal_moves():
             raise IllegalMoveError(self._refusal(move))
         return move
 
     def __repr__(self) -> str:
-        rules = f", {self.game!r}" if self.game > Game.ABAPA else ""
+        rules = f", {self.game!r}" if self.game.variant not in (None, "abapa") else ""
         return f"parse_position({format_position(self)!r}{rules})"
 
     def __str__(self) -> str:
@@ -220,20 +204,14 @@ class Position:
 
 def format_position(position: Position) -> str:
     """A position as text: an OBF board such as `---X... X`, or a diagram such as `4-4-...-0-0-S`."""
-    if position.game < Game.ABAPA:
-        return othello.format_board(position.first, position.second, position.side, position.game.size)
-    return awale.format_diagram(position.first, position.second, position.side)
+    return position.game.adapter.format_position(position.first, position.second, position.side)
 
 
 def parse_position(text: str, game: Game | None = None) -> Position:
-    """The position of a text; unless said, the text tells the game (Awalé's variant is then abapa)."""
-    diagram = game >= Game.ABAPA if game is not None else re.match(r"\s*\d+-", text)
-    if diagram:
-        first, second, side = awale.parse_diagram(text)
-        found = Game.ABAPA if game is None else game
-    else:
-        first, second, side, size = othello.parse_board(text)
-        found = SIZES[size]
-    if game is not None and game != found:
-        raise NotationError(f"the board is of size {found.size}, not {game.size}: choose the size it has")
-    return Position(found, *((second, first) if side else (first, second)), side)
+    """The position of a text; without a game, the text tells it (Awalé's variant is then abapa)."""
+    if (expected := game) is None:
+        expected = next(usual for usual in reversed(USUAL.values()) if usual.adapter.is_position(text))
+    first, second, side, number = expected.adapter.parse_position(text)
+    if game not in (None, number):
+        raise NotationError(f"the board is of size {Game(number).size}, not {expected.size}: choose the size it has")
+    return Position(Game(number), *((second, first) if side else (first, second)), side)

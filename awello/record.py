@@ -10,8 +10,8 @@ import numpy as np
 from awello.errors import IllegalMoveError
 from awello.kernel import U
 from awello.position import Position
-from awello.rules.game import Game, squares_of
 from awello.rules.game import replay as replay_words
+from awello.rules.game import squares_of
 from awello.rules.othello import put_passes
 
 
@@ -43,6 +43,11 @@ class Record:
         for move in self.moves:
             position = position.after(move)
             yield position
+
+    def timed_moves(self) -> Iterator[tuple[int, float | None, float | None]]:
+        """Every move with its value and its time, None where they are unknown."""
+        unknown = (None,) * len(self.moves)
+        return zip(self.moves, self.values or unknown, self.seconds or unknown, strict=True)
 
     @cached_property
     def final(self) -> Position:
@@ -78,7 +83,7 @@ def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
     words = np.empty((len(moves) + 1, 2), np.uint64)
     legal = replay_words(int(start.game), U(start.own), U(start.opp), np.array(moves, np.int8), words)
     rows, past = words[: legal + 1].tolist(), set(start.past)
-    if start.game >= Game.ABAPA:
+    if start.game.adapter.has_repetition:
         for ply, ((own, opp), (_, sown)) in enumerate(pairwise(rows)):
             key = own, opp, start.side ^ ply & 1
             if key in past:  # a repetition has ended the game

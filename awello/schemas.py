@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from awello.analysis import Analysis
-from awello.engine.review import SCALES, Judgement, Summary, summarise
 from awello.formats.openings import Opening, opening_at, opening_called
 from awello.formats.transcript import format_transcript
 from awello.kernel import U
 from awello.position import Position, format_position
 from awello.record import Record
+from awello.review.review import SCALES, Judgement, Summary, summarise
 from awello.rules import awale, othello
 from awello.rules.game import PASS, Game
 
@@ -55,9 +55,8 @@ class RulesJson(BaseModel):
     @classmethod
     def of(cls, game: Game) -> "RulesJson":
         """The rules of a game."""
-        known = {name: getattr(game, name) for name in ("family", "size", "variant", "sides", "points")}
         start = format_position(Position.start(game))
-        return cls.model_validate(vars(SCALES[game.family]) | known | {"name": str(game), "start": start})
+        return cls.model_validate(game.describe() | vars(SCALES[game.family]) | {"start": start})
 
 
 class PositionJson(BaseModel):
@@ -83,9 +82,7 @@ class PositionJson(BaseModel):
             {
                 "position": format_position(position),
                 "side": position.side,
-                "board": _board(position),
-                "moves": {position.format_move(move): _effect(position, move) for move in position.legal_moves()},
-                "refused": _refused(position),
+                **BOARDS[position.game.family](position),
                 "holdings": position.holdings(),
                 "over": over,
                 "score": score if over else None,
@@ -109,33 +106,38 @@ class LineJson(BaseModel):
         return cls(views=views, transcript=format_transcript(record))
 
 
-def _board(position: Position) -> dict[str, Any]:
-    if position.game.family == "othello":
-        return {"size": position.game.size, "cells": format_position(position).split()[0]}
-    words = position.first, position.second
-    return {"pits": [seeds for word in words for seeds in awale.pits_of(word)], "taken": [word >> 48 for word in words]}
-
-
-def _effect(position: Position, move: int) -> dict[str, Any]:
-    """What a legal move does: the discs it flips; or where each seed goes, and captured pits, the last sown first."""
-    if position.game.family == "othello":
+def _othello_board(position: Position) -> dict[str, Any]:
+    """The board, and the discs that each legal move flips."""
+    size, moves = position.game.size, {}
+    for move in position.legal_moves():
         word = position.after(move).opp & position.opp if move != PASS else 0
-        size = position.game.size
-        return {"flips": [othello.format_square(at, size) for at in othello.squares_of(size) if word >> at & 1]}
+        flips = [othello.format_square(at, size) for at in othello.squares_of(size) if word >> at & 1]
+        moves[position.format_move(move)] = {"flips": flips}
+    return {"board": {"size": size, "cells": format_position(position).split()[0]}, "moves": moves, "refused": {}}
+
+
+def _awale_board(position: Position) -> dict[str, Any]:
+    """The pits, what each legal move sows and captures, and why the mover's other pits cannot be played."""
+    words, row = (position.first, position.second), awale.pits_of(position.own)
+    board = {"pits": [pit for word in words for pit in awale.pits_of(word)], "taken": [word >> 48 for word in words]}
+    legal = position.legal_moves()
+    moves = {position.format_move(move): _sowing(position, move, row[move]) for move in legal}
+    refused = [] if position.over else [pit for pit in range(6) if pit not in legal]
+    reasons = {position.format_move(pit): "feed" if row[pit] else "empty" for pit in refused}
+    return {"board": board, "moves": moves, "refused": reasons}
+
+
+def _sowing(position: Position, move: int, seeds: int) -> dict[str, Any]:
+    """Where each seed goes, and the captured pits, the last sown first."""
     names = awale.PITS[position.side] + awale.PITS[1 - position.side]
     path = [(move + step) % 12 for step in range(1, 12)]  # the origin is skipped
-    seeds = awale.pits_of(position.own)[move]
     rows = U(position.own & int(awale.ROW)), U(position.opp & int(awale.ROW))
     *_, prize = awale.sow(int(position.game), *rows, move)
     captured = [[names[6 + at], taken] for at, taken in enumerate(awale.pits_of(int(prize))) if taken]
     return {"sown": [names[path[seed % 11]] for seed in range(seeds)], "captured": captured[::-1]}
 
 
-def _refused(position: Position) -> dict[str, str]:
-    if position.game.family == "othello" or position.over:
-        return {}
-    legal, row = position.legal_moves(), awale.pits_of(position.own)
-    return {position.format_move(pit): "feed" if row[pit] else "empty" for pit in range(6) if pit not in legal}
+BOARDS = {"othello": _othello_board, "awale": _awale_board}
 
 
 # ---- analyses -------------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from typing import Any
 from fortress_odd import odd_position
 
 from awello import Game, Position, format_position, parse_position
-from awello.engine.othello_worker import empties_of
 from awello.engine.tablebase import evenly, seeds_on_board
 from awello.limits import Limit
 from awello.rules.awale import SEEDS
@@ -31,7 +30,11 @@ def random_position(game: Game, chance: random.Random) -> Position:
 
 def played_position(game: Game, few: int, chance: random.Random) -> Position:
     """The position of a random game when few squares are empty, or few seeds in play."""
-    position, in_play = Position.start(game), empties_of if game.family == "othello" else seeds_on_board
+
+    def in_play(position: Position) -> int:
+        return position.empties if game.family == "othello" else seeds_on_board(position)
+
+    position = Position.start(game)
     while not position.over and in_play(position) > few and chance.random() > 0.002:
         position = position.after(chance.choice(position.legal_moves()))
     return position

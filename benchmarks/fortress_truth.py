@@ -15,7 +15,6 @@ import numpy as np
 
 from awello import Game, Position
 from awello.analysis import Analysis
-from awello.engine.othello_worker import empties_of
 from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import Tablebase, need, seeds_on_board, solve_level
 from awello.evaluate.heuristics import EXACT
@@ -61,7 +60,7 @@ def truth(position: Position) -> int | None:
     if position.game.family == "awale":
         base = endgames(position.game)
         return base.value(position) if base.covers(position) else None
-    if (empties := empties_of(position)) > PLAIN:
+    if (empties := position.empties) > PLAIN:
         return None
     if empties <= TWINS:
         return score_of(twin_of(position))

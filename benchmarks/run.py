@@ -21,7 +21,6 @@ from awello.arena.match import Match, play_match
 from awello.bits import bit, flips_of, index_of, moves_of, popcount, rest_of
 from awello.engine.bench import GAMES, measure
 from awello.engine.engine import Engine
-from awello.engine.othello_worker import empties_of
 from awello.evaluate.network import network_for
 from awello.evaluate.patterns import ROW, fill_row, mobility, turn_row, worth
 from awello.evaluate.settings import Block, Heuristic
@@ -129,7 +128,7 @@ def aligned_rows(count: int) -> "npt.NDArray[np.int64]":
 def evaluation_row() -> Row:
     """Boards a second that patterns and moves are looked up for, each made by a move from its parent's row."""
     positions = [position for game in GAMES for position in parse_transcript(game).positions()]
-    chosen = [position for position in positions if stage_of(empties_of(position)) == stage_of(30)]
+    chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
     memory = aligned_rows(len(chosen) + 1)
     for place, position in enumerate(chosen):

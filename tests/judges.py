@@ -19,15 +19,10 @@ def random_position(game: Game, empties: int, chance: random.Random) -> Position
     """A position of random play with so many empty squares, in which the mover has a choice."""
     while True:
         position = Position.start(game)
-        while not position.over and empties_of(position) > empties:
+        while not position.over and position.empties > empties:
             position = position.after(chance.choice(position.legal_moves()))
-        if empties_of(position) == empties and not position.over and position.legal_moves() != (PASS,):
+        if position.empties == empties and not position.over and position.legal_moves() != (PASS,):
             return position
-
-
-def empties_of(position: Position) -> int:
-    """The number of empty squares."""
-    return position.game.points - (position.own | position.opp).bit_count()
 
 
 def moves_word(position: Position) -> U:

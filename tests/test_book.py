@@ -6,7 +6,7 @@ import pytest
 from conftest import awello, fresh_awello
 
 from awello import Game, Match, Position, make_player, parse_position, play_match
-from awello.engine.book import PER_SEED, Book, format_book, key_of, load_book, parse_book, shipped_book
+from awello.engine.book import PER_SEED, Book, format_book, load_book, parse_book, shipped_book
 from awello.engine.experience import Experience
 from awello.errors import ConfigError
 from awello.limits import Clock
@@ -79,7 +79,7 @@ def test_a_book_says_nothing_of_what_it_does_not_know() -> None:
     start = Position.start(Game.ABAPA)
     assert book.choose(start.play("C")) is None
     move, value = book.choose(start) or (None, None)
-    assert move in start.legal_moves() and value == book.value(key_of(start))
+    assert move in start.legal_moves() and value == book.value(start.board)
 
 
 def test_the_champion_opens_by_its_book() -> None:

@@ -208,7 +208,7 @@ def test_games_against_oneself_teach_an_order() -> None:
 def test_the_shipped_order_saves_nodes() -> None:
     nodes = {}
     for order in ("none", "frozen"):
-        searcher = Budgeting(Game.TOURNAMENT, Heuristic("diffscore"), order, scores=learnt_scores())
+        searcher = Budgeting(Game.TOURNAMENT, Heuristic("diffscore"), order, scores=learnt_scores(Game.ABAPA))
         nodes[order] = sum(searcher.to_depth(position, 7).nodes for position in some_positions(Game.TOURNAMENT, 10))
     assert nodes["frozen"] < 0.7 * nodes["none"]
 

@@ -19,6 +19,7 @@ from awello.engine.othello_worker import OthelloWorker
 from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import load
+from awello.search import knowing
 from awello.web.tasks import Mind
 
 sys.path.append(str(ROOT / "benchmarks"))
@@ -165,7 +166,7 @@ def test_empty_entries_tell_nothing() -> None:
         worker = engine.team.workers[0]
         assert isinstance(worker, OthelloWorker)
         assert table.recall(table.bucket_of(U(0), worker.address), U(0)) == 0
-        assert not endgame.is_held(endgame.near_place(U(1), U(2), worker.address), U(1), U(2))
+        assert not knowing.is_held(endgame.near_place(U(1), U(2), worker.address), U(1), U(2))
         table.remember(table.bucket_of(U(0), worker.address), U(0), -4, 6, 10, 20, 9, 3, worker.address)
         assert table.move_of(table.recall(table.bucket_of(U(0), worker.address), U(0))) == 10
 

@@ -11,6 +11,7 @@ from awello import PASS, Game, Position, format_position, parse_position
 from awello.errors import IllegalMoveError
 from awello.kernel import U
 from awello.rules import game as kernels
+from awello.rules.game import ADAPTERS, USUAL
 
 POSITIONS = 3400  # for each of the six games: more than 20,000 in all
 
@@ -144,3 +145,24 @@ def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> No
     assert twin.over()
     assert position.score() == twin.score()
     assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # the other side was to move then
+
+
+def test_adapters_have_the_same_members(game: Game) -> None:
+    members = [{name for name in dir(other.adapter) if not name.startswith("_")} for other in (game, Game.OTHELLO)]
+    assert members[0] == members[1]
+    assert game.adapter is ADAPTERS[int(game)] and game.adapter.number == int(game)
+    assert USUAL[game.family].adapter.title == game.adapter.title
+
+
+def test_facts_of_a_game_are_true(game: Game) -> None:
+    facts, adapter = game.describe(), game.adapter
+    assert (facts["name"], facts["points"], facts["sides"]) == (str(game), game.points, game.sides)
+    passed, repeated = False, False
+    for position, _ in random_games(game, 9, 1500):
+        moves = [move for move in position.legal_moves() if move != PASS]
+        passed |= position.legal_moves() == (PASS,)
+        repeated |= position.end == "repetition"
+        assert {len(position.format_move(move)) for move in moves} <= {adapter.name_length}
+        assert adapter.has_symmetries or position.canonical() == (position.own, position.opp)
+    assert passed == facts["has_passes"]
+    assert repeated <= adapter.has_repetition, "a repetition is rare where few seeds end the game"

@@ -24,14 +24,16 @@ from awello.analysis import Analysis
 from awello.arena import game as game_loop
 from awello.engine import block as slots
 from awello.engine.clock import UNLIMITED, allowance
-from awello.engine.engine import Engine
+from awello.engine.engine import SEARCHES, Engine
 from awello.engine.levels import HIGHEST, level_of
+from awello.engine.othello_thinking import OthelloThinking
 from awello.engine.othello_worker import edge_table
 from awello.engine.probcut import SURE, probcut_words
 from awello.engine.threads import Question
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
-from awello.evaluate.weights import pattern_weights, shipped, stage_of
+from awello.evaluate.weights import pattern_weights, stage_of
+from awello.folders import data_file
 from awello.formats.obf import parse_obf
 from awello.limits import Limit
 from awello.memory import address_of
@@ -79,7 +81,7 @@ def test_small_boards_from_the_start() -> None:
 # ---- the search to a depth ------------------------------------------------------------------------------------------
 def static_value(position: Position) -> int:
     """The value of a position in whole discs, as the search rounds it."""
-    row, weights = np.zeros(64, np.int16), pattern_weights()[stage_of(judges.empties_of(position))]
+    row, weights = np.zeros(64, np.int16), pattern_weights()[stage_of(position.empties)]
     patterns.fill_row(position.own, position.opp, row)
     value = int(patterns.worth.twin(address_of(row), address_of(weights)))  # type: ignore[attr-defined]
     for place, board in enumerate((position, replace(position, own=position.opp, opp=position.own))):
@@ -190,7 +192,7 @@ def test_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("awello.engine.engine.othello_team", refuse)
+    monkeypatch.setitem(SEARCHES, "othello", (refuse, OthelloThinking))
     with pytest.raises(ConfigError, match="no memory for a table of 9 MiB"):
         Engine(hash=9)
 
@@ -349,7 +351,7 @@ def test_an_engine_keeps_what_it_points_at() -> None:
 
 def test_threads_that_ask_at_once_share_the_weights(tmp_path: Path) -> None:
     file = tmp_path / "new.npz"  # that nobody has asked for before
-    file.write_bytes(shipped("patterns").read_bytes())
+    file.write_bytes(data_file("patterns.npz").read_bytes())
     start, found = threading.Barrier(8), list[int]()
 
     def ask() -> None:
@@ -474,7 +476,7 @@ def problems(name: str) -> list[Any]:
 @pytest.mark.parametrize("name", ["fforum-1-19.obf", "fforum-20-39.obf"])
 def test_published_problems(name: str, engine: Engine) -> None:
     for problem in problems(name):
-        if judges.empties_of(problem.position) <= 18:
+        if problem.position.empties <= 18:
             found = last_of(engine.solve(problem.position))
             assert found.value == problem.best_score and found.move in problem.best_moves
 

@@ -97,9 +97,9 @@ def test_wthor_comes_out_byte_for_byte(tmp_path: Path, place: str) -> None:
         records = some_games(Game.OTHELLO, 20, Black="Ann", White=f"Bob {year}", Event="Cup", Date=str(year))
         records += [Record(records[0].start, records[0].moves[:30], tags=records[0].tags), records[3]]
         made = build_wthor(records, date(2026, 1, 2))
-        (folder / f"WTH_{year}.wtb").write_bytes(made.games)
-    (folder / "WTHOR.JOU").write_bytes(made.players)
-    (folder / "WTHOR.TRN").write_bytes(made.events)
+        (folder / f"WTH_{year}.wtb").write_bytes(made[".wtb"])
+    (folder / "WTHOR.JOU").write_bytes(made[".jou"])
+    (folder / "WTHOR.TRN").write_bytes(made[".trn"])
     files = told("games", "import", str(folder))["files"]
     assert isinstance(files, list)
     counts = {file["name"]: (file["games"], file["repeated"], file["unfinished"]) for file in files}

@@ -264,7 +264,7 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
     player = make_player(f"travers@1,file={file}")
     assert isinstance(player, Budgeted)
     player.begin(Game.TOURNAMENT, 0)
-    assert list(player.searcher.scores) == list(learnt_scores())
+    assert list(player.searcher.scores) == list(learnt_scores(Game.TOURNAMENT))
     games: list[int] = []
     scores = genetic.learn_order(plan, evolution, games.append, games=2, nodes=10)
     genetic.save(file, plan, evolution, scores)

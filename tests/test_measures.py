@@ -16,7 +16,8 @@ from awello.engine.engine import Engine
 from awello.engine.probcut import TERMS
 from awello.errors import ConfigError
 from awello.evaluate import patterns
-from awello.evaluate.weights import STAGES, load_patterns, pattern_weights, shipped, stage_of, ties
+from awello.evaluate.weights import STAGES, load_patterns, pattern_weights, stage_of, ties
+from awello.folders import data_file
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.lab import probcut
@@ -136,7 +137,7 @@ def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
     places = np.empty((10, patterns.INDICES + 2), np.int32)
     find_places(examples.own[chosen], examples.opp[chosen], ties(), places)
     for own, opp, named in zip(examples.own[chosen], examples.opp[chosen], places, strict=True):
-        row, learnt = np.zeros(64, np.int16), load_patterns(shipped("patterns"))
+        row, learnt = np.zeros(64, np.int16), load_patterns(data_file("patterns.npz"))
         stage = stage_of(64 - int(own | opp).bit_count())
         patterns.fill_row(int(own), int(opp), row)
         table = learnt.table()[stage]

@@ -14,9 +14,10 @@ from waiting import PATIENCE
 from awello import Game, Position
 from awello.engine import tablebase
 from awello.engine.awale import BASE_SEEDS, DEEPEST, LATE, UNIT, estimate
-from awello.engine.awale_worker import AwaleWorker, Table
+from awello.engine.awale_worker import ENTRY_BYTES, AwaleWorker
 from awello.engine.block import LIMIT
 from awello.engine.engine import Engine
+from awello.engine.table import Table
 from awello.engine.tablebase import need, seeds_on_board
 from awello.engine.threads import NO_LIMIT
 from awello.errors import ConfigError
@@ -98,7 +99,7 @@ def test_places_are_those_that_the_search_reads() -> None:
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
 def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
     base = need(game)
-    worker = AwaleWorker(0, base, Table(1), None)
+    worker = AwaleWorker(0, base, Table(1, bucket=ENTRY_BYTES), None)
     worker.words[LIMIT], worker.words[BASE_SEEDS], worker.words[LATE] = NO_LIMIT, base.seeds, DEEPEST
     games = []
     for trust in (0.0, 0.6):

@@ -145,7 +145,7 @@ def test_the_first_of_several_games_is_taken() -> None:
         ("\n".join(BOARD[at : at + 8] for at in range(0, 56, 8)), None, "the board has 7 rows of 8 squares"),
         (f"{BOARD} O f5", None, "move 1 of the transcript: f5 is no legal move: White can play"),
         (f"{BOARD} O", Game.OTHELLO6, "the board is of size 8, not 6"),
-        (f"{BOARD} O", Game.ABAPA, "this is a board of Othello"),
+        (f"{BOARD} O", Game.ABAPA, "this is a position of Othello"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-0-S", Game.OTHELLO, "this is a position of Awalé"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-S", None, "the diagram has 14 parts"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-1-S", None, "the diagram holds 49 seeds"),

@@ -16,11 +16,11 @@ from awello import PASS, Game, Position, Record, format_transcript, parse_positi
 from awello.analysis import Analysis, format_value
 from awello.cli.analyse import analyse, read_record
 from awello.engine.engine import Engine
-from awello.engine.review import Judgement, review, summarise
 from awello.engine.tablebase import need
 from awello.errors import AwelloError, ConfigError
 from awello.lab.reviews import draw_chart, format_summary, legend
 from awello.limits import Limit
+from awello.review.review import Judgement, review, summarise
 
 SOLVED = 7  # empty squares from which the fake engine is exact
 LIMIT = Limit(depth=1)

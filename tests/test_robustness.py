@@ -20,9 +20,9 @@ from awello.cli import app, perft
 from awello.cli.streams import to_ascii
 from awello.engine import tablebase
 from awello.engine.engine import Engine
-from awello.engine.review import Judgement
 from awello.lab.reviews import draw_chart
 from awello.limits import Limit, parse_limit
+from awello.review.review import Judgement
 from awello.web import reception
 
 AS_MAIN = "import runpy; runpy.run_module('awello', run_name='__main__')"

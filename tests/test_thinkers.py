@@ -19,9 +19,9 @@ from waiting import PATIENCE, wait_until, wait_until_async
 
 from awello import PASS, Game, Position, Record, parse_position
 from awello.engine.engine import Engine
-from awello.engine.review import review, summarise
 from awello.engine.tablebase import need
 from awello.limits import Limit
+from awello.review.review import review, summarise
 from awello.web import thinkers as pool
 from awello.web.tasks import AnalyseTask, Answer, ChooseTask, Mind, Paused, Progress, ReviewTask, Task, answer_at_once
 from awello.web.thinkers import Job, Thinkers

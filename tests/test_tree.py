@@ -16,13 +16,14 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError, NotationError
-from awello.evaluate.heuristics import EXACT
+from awello.evaluate.heuristics import CUT_MARGIN, EXACT
 from awello.evaluate.settings import Block, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.lab.trees import draw_tree, draw_tree_svg, format_node, format_value
-from awello.search import minimax, negamax
-from awello.search.minimax import INFINITY
-from awello.search.tree import ALGORITHMS, MOST_NODES, Node, PositionSource, Tree, parse_lists, search_tree
+from awello.search import negamax
+from awello.search.negamax import INFINITY, NEVER
+from awello.search.root import TEXTBOOK
+from awello.search.tree import MOST_NODES, Node, PositionSource, Tree, parse_lists, search_tree
 
 LESSON = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
 PLAIN, PRUNING = ("minimax", "negamax"), ("alphabeta", "negamax-alphabeta")
@@ -44,8 +45,9 @@ def test_the_lesson_stops_right_after_the_leaf_4(monkeypatch: pytest.MonkeyPatch
     evaluate = Tree.evaluate
 
     def listen(tree: Tree, node: Node) -> float:
-        seen.append(evaluate(tree, node))
-        return seen[-1]
+        value = evaluate(tree, node)
+        seen.append(tree.seen(node, value))
+        return value
 
     monkeypatch.setattr(Tree, "evaluate", listen)
     tree = search_lesson("alphabeta")
@@ -83,14 +85,9 @@ def test_a_value_that_a_cut_left_uncertain_is_a_bound() -> None:
 def kernel_result(algorithm: str, position: Position, depth: int, block: Block) -> tuple[int, int, int]:
     """The value, nodes and leaves of a kernel called at the root with a full window."""
     block.begin(position, depth)
-    words = (int(position.game), U(position.own), U(position.opp))
-    tail, window = (block.heuristic, block.address), (-INFINITY, INFINITY)
-    value = {
-        "minimax": lambda: minimax.minimax(*words, depth, True, *tail),
-        "alphabeta": lambda: minimax.alphabeta(*words, *window, depth, True, *tail),
-        "negamax": lambda: negamax.negamax(*words, depth, *tail),
-        "negamax-alphabeta": lambda: negamax.alphabeta(*words, *window, depth, *tail),
-    }[algorithm]()
+    block.words[CUT_MARGIN] = NEVER if algorithm in PLAIN else 0
+    words, window = (U(position.own), U(position.opp)), (-INFINITY, INFINITY)
+    value = negamax.search(int(position.game), *words, *window, depth, block.heuristic, block.address)
     return int(value), block.nodes, block.leaves
 
 
@@ -111,7 +108,7 @@ def sample(game: Game, number: int) -> Iterator[tuple[Position, int, Block]]:
 
 def test_values_and_counts_are_those_of_the_kernels(game: Game) -> None:
     for position, depth, block in sample(game, 8):
-        trees = [search_tree(name, PositionSource(position, depth, block)) for name in ALGORITHMS]
+        trees = [search_tree(name, PositionSource(position, depth, block)) for name in TEXTBOOK]
         for tree in trees:
             expected = kernel_result(tree.algorithm, position, depth, block)
             assert (tree.value, tree.nodes, tree.leaves) == expected, (tree.algorithm, position, depth)
@@ -250,7 +247,7 @@ def texts_of(svg: str) -> Counter[str]:
     return Counter(text.text or "" for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"))
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", TEXTBOOK)
 def test_the_picture_shows_every_value_and_every_move(algorithm: str, game: Game) -> None:
     block = Block(game, Heuristic("mobility" if game.family == "othello" else "diffscore"))
     tree = search_tree(algorithm, PositionSource(Position.start(game), 3, block))

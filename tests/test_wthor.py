@@ -126,19 +126,19 @@ def test_files_from_any_games() -> None:
     ]
     games = [Record(start, played(Game.OTHELLO, seed, 99).moves, tags=kept) for seed, kept in enumerate(tags)]
     files = build_wthor(games, MADE)
-    players, events = parse_names(files.players), parse_names(files.events)
+    players, events = parse_names(files[".jou"]), parse_names(files[".trn"])
     assert players.names == ("???", "Ann", "Bob", "Zoé")
     assert events.names == ("???", "Open", "Cup")
-    header = parse_header(files.games)
+    header = parse_header(files[".wtb"])
     assert (header[:4], header.games, header.year) == ((20, 24, 5, 17), 3, 2024)
-    for game, found in zip(games, read_wthor(files.games, players.names, events.names), strict=True):
+    for game, found in zip(games, read_wthor(files[".wtb"], players.names, events.names), strict=True):
         assert isinstance(found, Record)
         assert found.moves == game.moves
         for tag in ("Black", "White", "Event"):
             assert found.tags.get(tag) == game.tags.get(tag)
         assert int(found.tags["Score"]) == game.final.score()[0]
         assert found.tags["Date"] == "2024"
-    assert list(read_wthor(build_wthor([], MADE).games)) == []
+    assert list(read_wthor(build_wthor([], MADE)[".wtb"])) == []
 
 
 def test_what_wthor_cannot_hold() -> None:

@@ -10,11 +10,11 @@ from awello.archive.index import trace_records
 from awello.archive.places import END, place_of
 from awello.archive.tree import Tree as GameTree
 from awello.engine.awale import INFINITY
-from awello.engine.awale_worker import AwaleWorker
-from awello.engine.awale_worker import Table as Memory
+from awello.engine.awale_worker import ENTRY_BYTES, AwaleWorker
 from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
+from awello.engine.table import Table
 from awello.engine.tablebase import Tablebase, solve_level
 from awello.engine.threads import Question, Team
 from awello.evaluate.network import new_network
@@ -104,7 +104,7 @@ def trace_awale() -> None:
         print(number, table.tobytes().hex())
         position = parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game(number))
         for weights in (None, pit_weights()):
-            worker = AwaleWorker(0, Tablebase(Game(number), 3, table), Memory(1), weights)
+            worker = AwaleWorker(0, Tablebase(Game(number), 3, table), Table(1, bucket=ENTRY_BYTES), weights)
             team = Team([worker], worker.table)
             team.begin()
             for depth in (2, 4):

@@ -39,7 +39,7 @@ def trace_records(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     places, names = np.empty(len(entries), np.uint64), np.empty(len(entries), np.int8)
     scores = np.empty(len(records), np.int64)
     trace(int(game), owns, opps, lengths, moves, places, names, scores)
-    if game >= Game.ABAPA:
+    if game.adapter.has_repetition:
         scores[:] = [_margin(record) for record in records]  # the words do not tell that a position came again
     turned = (lengths + [start.side for start in starts]) % 2 == 1
     for_first = np.where(turned & (scores != UNKNOWN), -scores, scores)
@@ -57,11 +57,7 @@ def trace_records(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
 
 def _margin(record: Record) -> int:
     """The margin of whoever is to move at the end of a game."""
-    final = record.final
-    if not final.over:
-        return UNKNOWN
-    first, second = final.score()
-    return second - first if final.side else first - second
+    return record.final.margin if record.final.over else UNKNOWN
 
 
 def add_entries(connection: Connection, game: Game, entries: Entries) -> None:

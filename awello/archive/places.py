@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from awello.bits import bit, index_of
 from awello.kernel import U, Words, kernel
-from awello.rules.awale import ABAPA
-from awello.rules.game import is_over, play, score
+from awello.rules.game import is_over, play, score, symmetries_of
 from awello.rules.othello import symmetric
 
 FIRST, SECOND, THIRD = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
@@ -33,10 +32,8 @@ def number_of(own: U, opp: U) -> U:
 def place_of(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
     """The place of a position, and a move as it is called there."""
     best_own, best_opp, best_move = own, opp, move
-    if game >= ABAPA:
-        return number_of(own, opp), move
     on_board = 0 <= move < 64
-    for symmetry in range(1, 8):
+    for symmetry in range(1, symmetries_of(game)):
         new_own = symmetric(own, symmetry)
         if new_own > best_own:
             continue

@@ -12,9 +12,9 @@ from awello.cli.tables import print_table
 from awello.errors import ConfigError, NotationError
 
 if TYPE_CHECKING:
-    from awello.engine.review import Judgement
     from awello.limits import Limit
     from awello.record import Record
+    from awello.review.review import Judgement
     from awello.rules.game import Game
 
 
@@ -100,9 +100,9 @@ def judge(
 ) -> "tuple[list[Judgement], bool]":
     """The judgements in the order of the game, and whether Ctrl-C left some out."""
     from awello.engine.engine import Engine
-    from awello.engine.review import review
     from awello.players.player import make_player
     from awello.protocols.external_engine import ExternalEnginePlayer
+    from awello.review.review import review
 
     analyst = make_player(external) if external else None
     if not isinstance(analyst, ExternalEnginePlayer | None):
@@ -123,8 +123,8 @@ def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
     """The review for people: a table of the moves, a chart of the values, and how well either side played."""
     from rich.console import Console
 
-    from awello.engine.review import summarise
     from awello.lab.reviews import draw_chart, draw_table, format_summary, legend
+    from awello.review.review import summarise
 
     console = Console(highlight=False, markup=False)
     if judgements:

@@ -17,7 +17,6 @@ def bench(
     from rich.table import Table
 
     from awello.engine.bench import GAMES, measure
-    from awello.engine.othello_worker import empties_of
 
     rows = []
     with progress("bench", 3 * len(GAMES)) as step:
@@ -31,7 +30,7 @@ def bench(
     table = Table("search", "empty", "value", "nodes", "M nodes/s")
     for row in rows:
         rate = row.nodes / row.seconds / 1e6
-        table.add_row(row.what, str(empties_of(row.position)), f"{row.value:+.0f}", f"{row.nodes:,}", f"{rate:.1f}")
+        table.add_row(row.what, str(row.position.empties), f"{row.value:+.0f}", f"{row.nodes:,}", f"{rate:.1f}")
     Console().print(table)
     word = "signature" if threads == 1 else "nodes"
     print(f"{word} {nodes:,} in {seconds:.2f} s, {nodes / seconds / 1e6:.1f} M nodes/s")

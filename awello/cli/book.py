@@ -70,7 +70,7 @@ def show(
     json: Json = False,
 ) -> None:
     """What the book says of each move after some moves, the best first."""
-    from awello.engine.book import key_of, load_book, shipped_book
+    from awello.engine.book import load_book, shipped_book
     from awello.errors import ConfigError
     from awello.formats.transcript import parse_transcript
     from awello.position import Position
@@ -80,7 +80,7 @@ def show(
         raise ConfigError(f"no book {str(book)!r}: grow one with 'awello book expand awale'")
     known = shipped_book(chosen) if book is None else load_book(book, chosen)
     position = parse_transcript(moves, Position.start(chosen)).final
-    key = key_of(position)
+    key = position.board
     worths = known.worths(key) if known.is_expanded(key) else {}
     rows = sorted(((position.format_move(move), worth) for move, worth in worths.items()), key=lambda row: -row[1])
     if json:

@@ -77,7 +77,7 @@ def print_recap(result: DuelResult) -> None:
     advantage, reach = elo(counts)
     bounds = "{:+.2f} to {:+.2f}".format(*duel.hypotheses.bounds)
     first, second = result.mean_ms()
-    unit = "discs" if duel.game.family == "othello" else "seeds"
+    unit = duel.game.adapter.unit
     table = Table(title=f"{2 * result.pairs} of {duel.total} games", show_header=False)
     table.add_row("A", duel.first)
     table.add_row("B", duel.second)

@@ -64,13 +64,12 @@ def play_and_report(match: Match, jobs: Jobs, out: Path | None, json: bool, reco
 def print_recap(result: MatchResult) -> None:
     """The recap for people: who won, who held how much, who took how long."""
     match, (first, second) = result.match, result.mean_ms()
-    held = "board held at the end" if match.game.family == "othello" else "seeds held at the end"
     shares = [f"{100 * share:.1f} %" for share in result.shares()]
     table = Table("", title=f"{result.games} of {match.games} games")
     for name in (match.first, match.second, "neither"):
         table.add_column(name, overflow="fold")
     table.add_row("games won", str(result.wins), str(result.losses), f"{result.draws} drawn")
-    table.add_row(held, *shares)
+    table.add_row(f"{match.game.adapter.holding} held at the end", *shares)
     table.add_row("mean time per move", f"{first:.3f} ms", f"{second:.3f} ms", "")
     table.add_row("worst time per move", *(f"{1000 * worst:.3f} ms" for worst in result.worst), "")
     table.add_row("moves played", *map(str, result.moves), "")

@@ -186,9 +186,7 @@ def final_score(position: "Position") -> "Analysis":
     from awello.analysis import Analysis
     from awello.rules.game import PASS
 
-    first, second = position.score()
-    value = second - first if position.side else first - second
-    return Analysis(PASS, value, exact=True, depth=0, nodes=0, leaves=0, seconds=0.0)
+    return Analysis(PASS, position.margin, exact=True, depth=0, nodes=0, leaves=0, seconds=0.0)
 
 
 # ---- showing it -----------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def show(number: int, position: "Position", found: "Analysis | None", wld: bool,
     from awello.position import format_position
     from awello.rules.game import PASS
 
-    value, exact = (found.value, found.exact) if found else (final_gain(position), True)
+    value, exact = (found.value, found.exact) if found else (float(position.margin - position.lead), True)
     best = position.format_move(found.move) if found else None
     margin = position.lead + value
     outcome = OUTCOMES[(margin > 0) - (margin < 0)]
@@ -79,10 +79,3 @@ def show(number: int, position: "Position", found: "Analysis | None", wld: bool,
         score = outcome if wld else f"{value:+.0f}" if exact else f"{value:+.2f}"
         proof, seeds = "yes" if exact else "no", seeds_on_board(position)
         print(f"{number:>3} {seeds:>5} {score:>6} {best or '-':<4} {proof:<5}  {text}")
-
-
-def final_gain(position: "Position") -> float:
-    """What a finished game still shares out, the mover's less the opponent's."""
-    first, second = position.score()
-    own, opp = (second, first) if position.side else (first, second)
-    return float((own - (position.own >> 48)) - (opp - (position.opp >> 48)))

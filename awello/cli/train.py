@@ -151,12 +151,11 @@ def perceptron(
     """
     from dataclasses import asdict
 
-    from awello.evaluate.network import network_name
     from awello.learn.perceptron import train as train_perceptron
     from awello.rules.game import find_game
 
     chosen, seconds = find_game(game, size, variant), parse_budget(budget)
-    file, reports = out or Path(f"perceptron-{network_name(chosen)}.npz"), []
+    file, reports = out or Path(f"perceptron-{chosen.adapter.board}.npz"), []
     check_output(file)
     try:
         with progress(f"train {file.stem}", seconds) as step:

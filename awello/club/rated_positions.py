@@ -9,13 +9,11 @@ from collections import Counter
 
 import numpy as np
 
-from awello.bits import FULL
 from awello.club.table import Table
 from awello.kernel import U
 from awello.position import Position
 from awello.record import Record, replay
-from awello.rules.awale import ROW
-from awello.rules.game import PASS, Game, canonical_children
+from awello.rules.game import PASS, canonical_children
 from awello.rules.game import replay as replay_words
 
 FIRST_PLY = 10  # from which on positions are kept
@@ -55,15 +53,9 @@ class RatedPositions:
             self._keys.update(keys)
 
 
-def _seen(game: Game) -> int:
-    """The bits of a word that tell positions apart: all but those of captured seeds."""
-    return int(ROW) if game >= Game.ABAPA else FULL
-
-
 def _key(position: Position) -> Key:
-    own, opp = position.canonical()
-    seen = _seen(position.game)
-    return position.game.size, own & seen, opp & seen
+    (own, opp), adapter = position.canonical(), position.game.adapter
+    return adapter.size, own & adapter.board_bits, opp & adapter.board_bits
 
 
 def _keys_of(table: Table, old: list[Key]) -> list[Key]:
@@ -76,7 +68,7 @@ def _keys_of(table: Table, old: list[Key]) -> list[Key]:
         before = _key(replay(Position.start(table.game), table.moves[:-1])[1])
     words = np.empty((MOST_MOVES, 2), np.uint64)
     count = canonical_children(int(table.game), U(position.own), U(position.opp), words)
-    board, seen = table.game.size, _seen(table.game)  # Awalé has one size for all variants
-    children = [(board, own, opp) for own, opp in (words[:count] & U(seen)).tolist()]
+    adapter = table.game.adapter
+    children = [(adapter.size, own, opp) for own, opp in (words[:count] & U(adapter.board_bits)).tolist()]
     before_pass = [_key(Position(table.game, position.opp, position.own))] if table.moves[-1] == PASS else []
     return [here, before, *children, *before_pass]

@@ -172,8 +172,8 @@ class Table:
     def offer_draw(self, account: int) -> "Table":
         """Offer a draw, or accept the other's offer; in Othello the board decides, as its rules say."""
         side = self._acting(account)
-        if self.game.family == "othello":
-            raise Refused("rules", "a draw cannot be agreed in Othello: play on, or resign")
+        if not self.game.adapter.has_draw_offers:
+            raise Refused("rules", f"a draw cannot be agreed in {self.game.adapter.title}: play on, or resign")
         if self.offer == 1 - side:
             return replace(self, reason=AGREED, offer=None)
         if self.offer == side:
@@ -204,8 +204,8 @@ class Table:
             raise Refused("early", f"game {self.number} has not begun on both sides: wait, or abort it")
         if not draw:
             return replace(self, loser=1 - side, reason=LEFT, offer=None)
-        if self.game.family == "othello":
-            raise Refused("rules", "a draw cannot be claimed in Othello: claim the win")
+        if not self.game.adapter.has_draw_offers:
+            raise Refused("rules", f"a draw cannot be claimed in {self.game.adapter.title}: claim the win")
         return replace(self, reason=DRAWN, offer=None)
 
     # ---- what time does ----------------------------------------------------------------------------------------------

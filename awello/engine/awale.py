@@ -23,6 +23,7 @@ from awello.evaluate.pits import worth
 from awello.kernel import U, kernel
 from awello.memory import load, load8, load_word, prefetch, store
 from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
+from awello.search.knowing import LOWER, SAME, UPPER
 
 UNIT = 16
 INFINITY = 1 << 11
@@ -43,7 +44,6 @@ WORDS = ROOT + ROW_WORDS * (DEEPEST + 1)
 
 # An entry of the table: 40 bits of the hash, value + INFINITY (12 bits), bound (2), depth (7), move (3).
 KEY = U(0xFFFFFFFFFF000000)
-LOWER, UPPER, SAME = 1, 2, 3
 CAPTURE, FAVOUR = 1 << 24, 1 << 22  # in the order of moves: more than any other, for the killer
 EARLY = 2  # moves that are never searched less deep
 

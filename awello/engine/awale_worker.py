@@ -8,7 +8,7 @@ import numpy.typing as npt
 from awello.engine import awale
 from awello.engine.block import STOP
 from awello.engine.levels import FULL_WIDTH
-from awello.engine.table import NO_MOVE, PUBLIC_MULTIPLIERS, hash_of
+from awello.engine.table import NO_MOVE, Table, hash_of
 from awello.engine.tablebase import Tablebase, need
 from awello.engine.threads import Found, Question, Team, Worker
 from awello.errors import ConfigError
@@ -20,25 +20,10 @@ from awello.position import Position
 from awello.rules.awale import ROW
 from awello.rules.game import Game
 
+ENTRY_BYTES = 8  # of the table of positions met
 TOGETHER = 12  # the depth from which more than one thread pays
 LATE = 3  # the depth from which quiet moves late in the order are searched less deep, in searches beyond FULL_WIDTH
 FADING = 3  # bits that the history of refutations loses from one search to the next
-
-
-class Table:
-    """The memory of the table of positions met: the largest power of two entries that fits a size in MiB."""
-
-    def __init__(self, size: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS) -> None:
-        self.multipliers = multipliers
-        self.words = np.zeros(1 << ((size << 17).bit_length() - 1), np.uint64)
-        self.age = 0
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self.words[:] = 0
-
-    def grow_older(self) -> None:
-        """Nothing: a new entry always takes the place of an old one."""
 
 
 class AwaleWorker(Worker):
@@ -50,7 +35,7 @@ class AwaleWorker(Worker):
         self.recalled: Position | None = None
         self.base, self.table, self.weights = base, table, weights  # kept as long as their addresses are used
         self.words[awale.GAME] = int(base.game)
-        self.words[awale.TABLE], self.words[awale.MASK] = address_of(table.words), len(table.words) - 1
+        self.words[awale.TABLE], self.words[awale.MASK] = address_of(table.words), table.buckets - 1
         self.words[awale.BASE] = address_of(base.table)
         self.words[awale.WEIGHTS] = 0 if weights is None else address_of(weights)
 
@@ -93,7 +78,7 @@ class AwaleWorker(Worker):
 
     def best_move(self, position: Position) -> int:
         key = U(hash_of(U(position.own) & ROW, U(position.opp) & ROW, self.address))
-        entry = self.table.words[key & U(len(self.table.words) - 1)]
+        entry = U(self.table.words.view(np.uint64)[key & U(self.table.buckets - 1)])
         return int(entry & U(7)) if (entry ^ key) & awale.KEY == 0 else NO_MOVE
 
     def pays_together(self, question: Question) -> bool:
@@ -114,6 +99,6 @@ def awale_team(
     """The threads of an engine with a table of so many MiB; a heuristic can only be DiffScore."""
     if heuristic is not None and heuristic.name != "diffscore":
         raise ConfigError(f"the champion of Awalé does not use {heuristic.name}: leave it out, or choose diffscore")
-    table, base = Table(size, multipliers), need(game)
+    table, base = Table(size, multipliers, bucket=ENTRY_BYTES), need(game)
     learnt = pit_weights(weights) if heuristic is None else None
     return Team([AwaleWorker(number, base, table, learnt) for number in range(threads)], table)

@@ -14,13 +14,13 @@ import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from awello.engine.tablebase import evenly
 from awello.errors import ConfigError
+from awello.folders import data_file
 from awello.position import Position, format_position, parse_position
-from awello.rules.awale import ROW, SEEDS, START, pits_of
+from awello.rules.awale import SEEDS, START, pits_of
 from awello.rules.game import Game
 
 PER_SEED = 2.0
@@ -28,11 +28,6 @@ FIRST_MOVE = {Game.ROMEIN: 5, Game.TOURNAMENT: 5}
 
 Key = tuple[int, int]
 Judge = Callable[[Position], float]
-
-
-def key_of(position: Position) -> Key:
-    """The rows of a position, the mover's first."""
-    return position.own & int(ROW), position.opp & int(ROW)
 
 
 @dataclass
@@ -51,7 +46,7 @@ class Book:
         legal = position.legal_moves()
         if key == (START, START) and self.game in FIRST_MOVE:
             legal = (FIRST_MOVE[self.game],)
-        children = ((move, key_of(position.after(move))) for move in legal)
+        children = ((move, position.after(move).board) for move in legal)
         before = sum(map(sum, map(pits_of, key)))
         return {move: (before - sum(map(sum, map(pits_of, child))), child) for move, child in children}
 
@@ -74,7 +69,7 @@ class Book:
 
     def choose(self, position: Position) -> tuple[int, float] | None:
         """The best move of a position and its value, if the book knows it."""
-        key = key_of(position)
+        key = position.board
         if not self.is_expanded(key):
             return None
         worths = self.worths(key)
@@ -105,16 +100,10 @@ class Book:
                 for _, child in moves.values():
                     if child not in self.values:
                         position = Position(self.game, *child)
-                        self.values[child] = judge(evenly(position)) if position.legal_moves() else _last(position)
+                        self.values[child] = judge(evenly(position)) if position.legal_moves() else position.margin
                 self._backed.clear()
                 return key
         return None
-
-
-def _last(position: Position) -> float:
-    """What a mover without a move still gets."""
-    own, opp = position.score()
-    return float(own - opp)
 
 
 # ---- files: a line for each position, its diagram and its value -----------------------------------------------------
@@ -135,7 +124,7 @@ def parse_book(text: str, game: Game, name: str) -> Book:
         if content := line.split("%")[0].split():
             try:
                 diagram, value = content
-                book.values[key_of(parse_position(diagram, game))] = float(value)
+                book.values[parse_position(diagram, game).board] = float(value)
             except ValueError as error:
                 raise ConfigError(f"{name}, line {number}: no position and value: {error}") from None
     return book
@@ -154,5 +143,4 @@ def load_book(file: Path, game: Game) -> Book:
 @cache
 def shipped_book(game: Game) -> Book:
     """The book that Awello ships for a game; an empty one if there is none."""
-    file = files("awello").joinpath(f"data/{game}.book")
-    return parse_book(file.read_text("utf-8"), game, file.name) if file.is_file() else Book(game)
+    return load_book(data_file(f"{game}.book"), game)

@@ -7,9 +7,9 @@ solved, when moves cost nothing any more.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from awello.engine.othello_worker import empties_of
 from awello.engine.tablebase import seeds_on_board
 from awello.limits import Clock
 from awello.position import Position
@@ -32,14 +32,16 @@ class Allowance:
     most: float
 
 
+MOVES_LEFT: dict[str, Callable[[Position], float]] = {
+    "othello": lambda position: max(0, position.empties - SOLVED_FROM) / 2,
+    "awale": lambda position: PER_SEED * seeds_on_board(position),
+}
 UNLIMITED = Allowance(math.inf, math.inf)
 
 
 def moves_left(position: Position) -> float:
     """The moves that a player may still have to think about."""
-    if position.game.family == "awale":
-        return PER_SEED * seeds_on_board(position)
-    return max(0, empties_of(position) - SOLVED_FROM) / 2
+    return MOVES_LEFT[position.game.family](position)
 
 
 def allowance(clock: Clock, moves: float) -> Allowance:

@@ -21,12 +21,12 @@ from awello.engine.block import (
 from awello.engine.last import NONE, is_out_of_reach, last1, last2, last3, last4, last5
 from awello.engine.table import NO_MOVE, OFFSET, lower_of, move_of, upper_of
 from awello.kernel import U, kernel
-from awello.memory import load, load_word, store
+from awello.memory import load, load_word
 from awello.rules.othello import score as final_score
+from awello.search.knowing import ENTRY, hold, is_held
 
 FEW = 11  # empty squares up to which this search is used
 NEAR_BITS = 14  # the logarithm of the places of the small memory
-NEAR_WORDS = 3  # of a place: both words of the board, then bounds and best move
 NEAR_OWN, NEAR_OPP = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # multipliers that choose a place
 NEAR_ETC = 7  # from so many empty squares on a child that is known well enough ends the search
 CORNERS = U(0x8100000000000081)
@@ -53,13 +53,7 @@ def few_left(own: U, opp: U, empty: U, alpha: int, block: int) -> int:
 def near_place(own: U, opp: U, block: int) -> int:
     """The address where the small memory may hold a board."""
     number = signed((own * NEAR_OWN + opp * NEAR_OPP) >> U(64 - NEAR_BITS))
-    return load(block, NEAR) + 8 * NEAR_WORDS * number
-
-
-@kernel("boolean(int64, uint64, uint64)", inline=True)
-def is_held(place: int, own: U, opp: U) -> bool:
-    """Whether a place of the small memory holds this board."""
-    return bool(load_word(place, 0) == own and load_word(place, 1) == opp)
+    return load(block, NEAR) + 8 * ENTRY * number
 
 
 @kernel("int64(uint64, int64, uint64)", inline=True)
@@ -134,7 +128,5 @@ def few(own: U, opp: U, moves: U, alpha: int, block: int) -> int:
         lower = best
     else:
         upper = best
-    store(place, 0, signed(own))
-    store(place, 1, signed(opp))
-    store(place, 2, (lower + OFFSET) | (upper + OFFSET) << 8 | best_move << 16)
+    hold(place, own, opp, (lower + OFFSET) | (upper + OFFSET) << 8 | best_move << 16)
     return best

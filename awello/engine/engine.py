@@ -39,6 +39,8 @@ from awello.rules.game import PASS, Game
 HASH, LEAST_HASH, MOST_HASH = 64, 1, 1 << 16  # MiB of the table
 SMALL_BOARDS = Heuristic("mobility", corners=4)  # the patterns are learnt on 8x8
 
+SEARCHES = {"othello": (othello_team, OthelloThinking), "awale": (awale_team, AwaleThinking)}
+
 Answers = Iterator[Analysis]
 Told = SimpleQueue[Analysis | BaseException | None]
 Result = TypeVar("Result")
@@ -69,11 +71,10 @@ class Engine:
         if heuristic is None and game in (Game.OTHELLO4, Game.OTHELLO6):
             heuristic = SMALL_BOARDS
         self.game = game
-        make = othello_team if game.family == "othello" else awale_team
+        make, self._search = SEARCHES[game.family]
+        multipliers = draw_multipliers() if secret else PUBLIC_MULTIPLIERS
         try:
-            self.team = make(
-                game, threads, hash, heuristic, weights, draw_multipliers() if secret else PUBLIC_MULTIPLIERS
-            )
+            self.team = make(game, threads, hash, heuristic, weights, multipliers)
         except MemoryError:
             raise ConfigError(f"there is no memory for a table of {hash} MiB: choose a smaller one") from None
         self._threads: tuple[threading.Thread, ...] = ()
@@ -179,7 +180,7 @@ class Engine:
             self.close()
             if not position.over:
                 self.team.begin()
-                answers = self._thinking(_after_pass(position)).deepen(Limit())
+                answers = self._thinking(position.skip_pass()).deepen(Limit())
                 self._begin(threading.Thread(target=_listen, args=(answers, SimpleQueue()), daemon=True))
 
     # ---- how it is answered -----------------------------------------------------------------------------------------
@@ -201,8 +202,7 @@ class Engine:
             raise SpecError(f"the best {best} moves: choose at least 1")
 
     def _thinking(self, position: Position, best: int = 1, allowed: Allowance = UNLIMITED) -> Thinking:
-        make = OthelloThinking if self.game.family == "othello" else AwaleThinking
-        return make(self.team, position, best, allowed)
+        return self._search(self.team, position, best, allowed)
 
     def _begin(self, *threads: threading.Thread) -> None:
         self._threads = threads
@@ -220,7 +220,7 @@ class Engine:
     ) -> Answers:
         """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
         self._check(position, limit, best)
-        searched, left_out = _after_pass(position), set(without)
+        searched, left_out = position.skip_pass(), set(without)
 
         def answers(allowed: Allowance) -> Answers:
             thinking = self._thinking(searched, best, allowed)
@@ -286,11 +286,6 @@ def _listen(answers: Answers, queue: Told) -> None:
         queue.put(error)
     finally:
         queue.put(None)
-
-
-def _after_pass(position: Position) -> Position:
-    """The position in which there is a choice."""
-    return position.after(PASS) if position.legal_moves() == (PASS,) else position
 
 
 def _before_pass(answer: Analysis) -> Analysis:

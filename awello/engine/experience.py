@@ -16,12 +16,6 @@ from awello.rules.game import Game, find_game
 Board = tuple[Game, int, int]
 
 
-def board_of(position: Position) -> Board:
-    """What the moves of a position depend on: the game and both words, without Awalé's seeds taken."""
-    rows = 0xFFFFFFFFFFFF if position.game.family == "awale" else -1
-    return position.game, position.own & rows, position.opp & rows
-
-
 @dataclass
 class Experience:
     """Moves that lost, by position, with what they turned out to be worth."""
@@ -42,7 +36,7 @@ class Experience:
 
     def of(self, position: Position) -> dict[int, float]:
         """The moves that lost in a position before, and what they were worth."""
-        return self.lost.get(board_of(position), {})
+        return self.lost.get((position.game, *position.board), {})
 
     def note(self, position: Position, move: int, worth: float) -> None:
         """Write down a move that lost."""
@@ -57,7 +51,7 @@ class Experience:
                 file.write(json.dumps(entry) + "\n")
 
     def _enter(self, position: Position, move: int, worth: float) -> None:
-        self.lost.setdefault(board_of(position), {})[move] = worth
+        self.lost.setdefault((position.game, *position.board), {})[move] = worth
 
 
 def _lines(file: Path | None) -> list[str]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from awello.analysis import Analysis
 from awello.engine.levels import FULL_WIDTH, MIDGAME_CERTAINTY, level_of
-from awello.engine.othello_worker import empties_of
 from awello.engine.probcut import PERCENT, SURE
 from awello.engine.table import NO_MOVE
 from awello.engine.thinking import Step, Thinking
@@ -33,7 +32,7 @@ class OthelloThinking(Thinking):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.empties = empties_of(self.position)
+        self.empties = self.position.empties
 
     @property
     def most(self) -> int:
@@ -129,7 +128,7 @@ class OthelloThinking(Thinking):
                 else:
                     word, first = sum(1 << move for move in moves), self.team.best_move(position)
                     first = first if first in moves else NO_MOVE
-                    question = Question(position, U(word), value - 1, value, empties_of(position), SURE, first)
+                    question = Question(position, U(word), value - 1, value, position.empties, SURE, first)
                     move = self.team.ask(question).move
                 line.append(move)
                 position, value = position.after(move), -value

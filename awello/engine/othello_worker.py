@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.engine import block as slots
-from awello.engine.endgame import NEAR_BITS, NEAR_WORDS
+from awello.engine.endgame import NEAR_BITS
 from awello.engine.midgame import BUSY_PLACES, search
 from awello.engine.probcut import probcut_words
 from awello.engine.stability import fill_edges
@@ -21,6 +21,7 @@ from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import Game, squares_of
+from awello.search.knowing import ENTRY
 
 TOGETHER_SOLVING, TOGETHER = 15, 9  # the depths from which more than one thread pays
 # How much the evaluation counts in the order of moves.  Where a solution is near, small trees are preferred in all
@@ -37,17 +38,12 @@ def edge_table() -> npt.NDArray[np.uint8]:
     return table
 
 
-def empties_of(position: Position) -> int:
-    """The number of empty squares of a position."""
-    return position.game.points - (position.own | position.opp).bit_count()
-
-
 class OthelloWorker(Worker):
     """The memory of one thread that searches Othello."""
 
     def __init__(self, game: Game, table: Table, evaluator: Heuristic | Weights, busy: npt.NDArray[np.int64]) -> None:
         super().__init__(slots.WORDS, table)
-        self.near = np.zeros(NEAR_WORDS << NEAR_BITS, np.int64)
+        self.near = np.zeros(ENTRY << NEAR_BITS, np.int64)
         self.board = 0, 0
         self.table, self.busy, self.edges = table, busy, edge_table()  # kept as long as their addresses are used
         self.words[slots.TABLE], self.words[slots.TABLE_MASK] = address_of(table.words), table.buckets - 1
@@ -69,7 +65,7 @@ class OthelloWorker(Worker):
             self.words[slots.WEIGHTS + empties] = address_of(evaluator[stage_of(empties)])
 
     def prepare(self, question: Question, threads: int, age: int) -> None:
-        board, empties = (question.position.own, question.position.opp), empties_of(question.position)
+        board, empties = (question.position.own, question.position.opp), question.position.empties
         if board != self.board:  # a search leaves the row of its root as it was
             row = slots.PATTERNS + patterns.ROW * empties
             patterns.fill_row(*board, self.words[row : row + patterns.ROW].view(np.int16))
@@ -92,7 +88,7 @@ class OthelloWorker(Worker):
         return int(move_of(data)) if data else NO_MOVE
 
     def pays_together(self, question: Question) -> bool:
-        solving = question.depth >= empties_of(question.position)
+        solving = question.depth >= question.position.empties
         return question.depth >= (TOGETHER_SOLVING if solving else TOGETHER)
 
     def begin(self) -> None:

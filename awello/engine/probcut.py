@@ -9,9 +9,9 @@ and fits the coefficients in `data/probcut.json`.
 
 import json
 from functools import cache
-from importlib.resources import files
 
 from awello.engine.block import PROBCUT
+from awello.folders import data_file
 from awello.kernel import kernel
 from awello.memory import load
 
@@ -45,8 +45,7 @@ def margin_of(certainty: int, empties: int, depth: int, shallow: int, block: int
 @cache
 def probcut_words() -> list[int]:
     """The part of a block that these kernels read: coefficients, the least deviation, deviations by certainty."""
-    with files("awello").joinpath("data/probcut.json").open(encoding="utf-8") as file:
-        measured = json.load(file)
+    measured = json.loads(data_file("probcut.json").read_text("utf-8"))
     coefficients = [measured[kind][term] for kind in ("depth", "end") for term in TERMS]
     units = [round(128 * value) for value in (*coefficients, measured["least"])]
     return units + [round(SHARES * number) for number in DEVIATIONS]

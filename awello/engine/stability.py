@@ -19,17 +19,13 @@ EDGE = U(0xFF)
 @kernel("uint64(uint64, uint64, int64)")
 def edge_after(own: U, opp: U, square: int) -> U:
     """The mover's discs on an edge of eight after a move there, which may turn nothing."""
-    placed = bit(square)
-    turned, run, place = placed, U(0), placed << U(1)
-    while place & opp != U(0):
-        run, place = run | place, place << U(1)
-    if place & own != U(0):
-        turned |= run
-    run, place = U(0), placed >> U(1)
-    while place & opp != U(0):
-        run, place = run | place, place >> U(1)
-    if place & own != U(0):
-        turned |= run
+    turned = bit(square)
+    for step in (1, -1):
+        run, at = U(0), square + step
+        while 0 <= at < 8 and opp & bit(at) != U(0):
+            run, at = run | bit(at), at + step
+        if 0 <= at < 8 and own & bit(at) != U(0):
+            turned |= run
     return own | turned
 
 

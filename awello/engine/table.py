@@ -14,12 +14,10 @@ data, 0, mean that nothing is known.
 
 import secrets
 
-import numpy as np
-
 from awello.bits import multiply_shift, signed
 from awello.engine.block import AGE, MULTIPLIERS, TABLE, TABLE_MASK
 from awello.kernel import U, kernel
-from awello.memory import address_of, load, load_word, store
+from awello.memory import aligned_words, load, load_word, store
 
 ENTRIES, BUCKET = 4, 64  # entries and bytes of a bucket
 NO_MOVE = 64
@@ -123,12 +121,10 @@ def remember(
 class Table:
     """The memory of a transposition table, of the largest power of two buckets that fits a size in MiB."""
 
-    def __init__(self, size: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS) -> None:
+    def __init__(self, size: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS, bucket: int = BUCKET) -> None:
         self.multipliers = multipliers
-        self.buckets = 1 << (max(1, (size << 20) // BUCKET).bit_length() - 1)
-        room = np.zeros(self.buckets * BUCKET // 8 + 8, np.int64)
-        skip = -address_of(room) % BUCKET // 8
-        self.words = room[skip : skip + self.buckets * BUCKET // 8]
+        self.buckets = 1 << (max(1, (size << 20) // bucket).bit_length() - 1)
+        self.words = aligned_words(self.buckets * bucket // 8)
         self.age = 0
 
     def clear(self) -> None:

@@ -62,8 +62,7 @@ class Tablebase:
 
     def value(self, position: Position) -> int:
         """The seeds that the mover will still win less the opponent's, under best play."""
-        own, opp = U(position.own) & ROW, U(position.opp) & ROW
-        return int(VALUE[self.table[OFFSET[seeds_on_board(position)] + rank(own, opp)]])
+        return int(VALUE[self._entry(position)])
 
     def values(self, position: Position) -> dict[int, int]:
         """What each legal move is worth."""
@@ -84,7 +83,7 @@ class Tablebase:
                 after = position.after(move)
                 if seeds_on_board(after) < fewer or not after.own & int(ROW):
                     return move
-            settling = self._settling_move(position)
+            settling = (self._entry(position) - WIN) % 6
             return settling if settling in best else best[0]
         return chance.choice(best) if chance else best[0]
 
@@ -92,9 +91,9 @@ class Tablebase:
         after = position.after(move)
         return seeds_on_board(position) - seeds_on_board(after) - self.value(after)
 
-    def _settling_move(self, position: Position) -> int:
+    def _entry(self, position: Position) -> int:
         own, opp = U(position.own) & ROW, U(position.opp) & ROW
-        return int(self.table[OFFSET[seeds_on_board(position)] + rank(own, opp)] - WIN) % 6
+        return int(self.table[OFFSET[seeds_on_board(position)] + rank(own, opp)])
 
 
 def seeds_on_board(position: Position) -> int:

@@ -4,15 +4,14 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.engine.block import LIMIT, MULTIPLIERS, NODES, STOP
-from awello.engine.table import NO_MOVE
+from awello.engine.table import NO_MOVE, Table
 from awello.kernel import U
-from awello.memory import address_of
+from awello.memory import address_of, aligned_words
 from awello.position import Position
 
 HALTED = -(1 << 63)  # the word STOP when the whole search must end
@@ -45,25 +44,11 @@ class Found(NamedTuple):
     proved: bool = False
 
 
-class Memory(Protocol):
-    """What the threads of a team share and keep from one search to the next."""
-
-    age: int
-    multipliers: tuple[int, ...]
-
-    def clear(self) -> None:
-        """Forget everything."""
-
-    def grow_older(self) -> None:
-        """Begin a new search: what earlier ones found may be overwritten first."""
-
-
 class Worker(ABC):
     """The memory of one thread: a block of words, aligned to cache lines, that begins as `block` says."""
 
-    def __init__(self, words: int, table: Memory) -> None:
-        room = np.zeros(words + 8, np.int64)
-        self.words: npt.NDArray[np.int64] = room[-address_of(room) % 64 // 8 :]
+    def __init__(self, words: int, table: Table) -> None:
+        self.words = aligned_words(words)
         self.address = address_of(self.words)
         self.words.view(np.uint64)[MULTIPLIERS : MULTIPLIERS + 4] = table.multipliers
 
@@ -104,7 +89,7 @@ class Worker(ABC):
 class Team:
     """All threads of an engine."""
 
-    def __init__(self, workers: Sequence[Worker], table: Memory) -> None:
+    def __init__(self, workers: Sequence[Worker], table: Table) -> None:
         self.workers, self.table = workers, table
         self.stopped = False
 

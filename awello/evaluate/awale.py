@@ -12,8 +12,8 @@ other: so a value is always that of the player who chose to search, the one at t
 |                  | of more than 12 seeds; seeds taken; empty pits (Daoud et al. 2004)                          |
 | `travers`        | seeds taken; empty pits; pits of 1 or 2 seeds; pits of 12 or more                           |
 
-`h4` has other weights than `h3`.  `h5` counts from what the features are at the root: that adds the same number to
-every leaf, so with the same weights it chooses as `h3` does.
+`h3`, `h4` and `h5` are one function.  `h4` has other weights than `h3`.  `h5` counts from what the features are at the
+root: that adds the same number to every leaf, so with the same weights it chooses as `h3` does.
 """
 
 from awello.bits import popcount, signed
@@ -21,8 +21,8 @@ from awello.kernel import U, kernel
 from awello.memory import load
 from awello.rules.awale import ANY, BYTE, FEED, FLAGS, LAST, ONES, ROW, SOW_OPP, captured, seeds_in
 
-H1, H2, H3, H4, H5, H6, TRAVERS = range(6, 13)  # their numbers, after those of `heuristics`
-FEATURES = {H1: 1, H2: 3, H3: 4, H4: 4, H5: 4, H6: 6, TRAVERS: 4}  # of each player
+H1, H2, H3, H6, TRAVERS = range(6, 11)  # their numbers, after those of `heuristics`
+FEATURES = {H1: 1, H2: 3, H3: 4, H6: 6, TRAVERS: 4}  # of each player
 SLOTS = 12  # weights at most
 FROM_3, FROM_12, FROM_13 = (U(0x80 - least) * ONES for least in (3, 12, 13))  # added, they raise the flags of such pits
 

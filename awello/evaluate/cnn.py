@@ -6,7 +6,6 @@ edge of the board.
 """
 
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
+from awello.folders import data_file
 from awello.kernel import U, Words
 from awello.rules.game import Game, legal_moves
 from awello.rules.othello import symmetric
@@ -66,10 +66,7 @@ def cnn_for(game: Game, file: Path | None = None, threads: int = 1) -> Cnn:
     """The network for a game, which is Othello on 8x8: that of a file, or the one that Awello ships."""
     if game != Game.OTHELLO:
         raise ConfigError("the convolutional network plays Othello on 8x8 and nothing else: choose another player")
-    if file is None:
-        with as_file(files("awello").joinpath("data/cnn.onnx")) as shipped:
-            return load_cnn(shipped, threads)
-    return load_cnn(file, threads)
+    return load_cnn(file or data_file("cnn.onnx"), threads)
 
 
 @cache

@@ -27,9 +27,9 @@ POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)
 EXACT = 1 << 20
 BESIDE_OWN_CORNER, MOVE = 30, 10  # what `tactical` gives for a square beside one's corner, and for a move
 
-# The block: what the search counts, whether it goes on among equals, then the heuristic's settings.  For Awalé: whether
-# leaves are the opponent's turn, what the features are worth at the root, the weights.
-INNER, LEAVES, EQUALS, TABLE, EARLY, LATE, CORNER_BONUS, LEFT, RIGHT, TOP, BOTTOM = range(11)
+# The block: what the search counts, how far beyond its window it cuts, then the heuristic's settings.  For Awalé:
+# whether leaves are the opponent's turn, what the features are worth at the root, the weights.
+INNER, LEAVES, CUT_MARGIN, TABLE, EARLY, LATE, CORNER_BONUS, LEFT, RIGHT, TOP, BOTTOM = range(11)
 MIRRORED, ORIGIN, WEIGHTS = 3, 4, 5
 BLOCK = WEIGHTS + SLOTS
 

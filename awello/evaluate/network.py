@@ -2,7 +2,6 @@
 
 import zlib
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
-from awello.evaluate.perceptron import AWALE_INPUTS, AWALE_MOVES, OTHELLO_INPUTS, OTHELLO_MOVES, WIDTH
-from awello.folders import replace_atomically
+from awello.evaluate.perceptron import INPUTS, MOVES, WIDTH
+from awello.folders import data_file, replace_atomically
 from awello.rules.game import Game
 
 Weights = npt.NDArray[np.float32]
@@ -22,12 +21,7 @@ MOST_LAYERS = 8
 DAMAGED = (KeyError, TypeError, ValueError, EOFError, BadZipFile, zlib.error)  # what reading arrays of a file may raise
 
 
-def network_name(game: Game) -> str:
-    """What a game's network is called: all variants of Awalé share one, each board of Othello has its own."""
-    return "awale" if game.family == "awale" else str(game)
-
-
-NAMES = {network_name(game) for game in Game}
+SHAPES = {game.adapter.board: (INPUTS[game.family], MOVES[game.family]) for game in Game}  # inputs and moves by board
 SHIPPED = {"awale", "othello"}
 
 
@@ -36,6 +30,7 @@ class Network:
     """The weights of a perceptron, in one array, and the game that they know."""
 
     name: str
+    """The board that it knows."""
     layers: int
     """Hidden layers."""
     weights: Weights
@@ -43,13 +38,12 @@ class Network:
     @property
     def moves(self) -> int:
         """The moves that it judges."""
-        return AWALE_MOVES if self.name == "awale" else OTHELLO_MOVES
+        return SHAPES[self.name][1]
 
     @property
     def widths(self) -> tuple[int, ...]:
         """The inputs, the units of each hidden layer and the outputs."""
-        inputs = AWALE_INPUTS if self.name == "awale" else OTHELLO_INPUTS
-        return (inputs, *[WIDTH] * self.layers, self.moves + 1)
+        return (SHAPES[self.name][0], *[WIDTH] * self.layers, self.moves + 1)
 
     @property
     def size(self) -> int:
@@ -73,7 +67,7 @@ class Network:
 
 def new_network(game: Game, layers: int, chance: np.random.Generator) -> Network:
     """A network that knows nothing: weights by chance, of a size that keeps signals alike from layer to layer (He)."""
-    blank = Network(network_name(game), layers, np.zeros(0, np.float32))
+    blank = Network(game.adapter.board, layers, np.zeros(0, np.float32))
     network = Network(blank.name, layers, np.zeros(blank.size, np.float32))
     views = network.matrices(network.weights)
     for matrix, _ in views:
@@ -88,7 +82,7 @@ def load_network(file: Path) -> Network:
         with np.load(file) as content:
             weights = np.ascontiguousarray(content["weights"], np.float32)
             found = Network(str(content["name"]), int(content["layers"]), weights)
-        whole = found.name in NAMES and 1 <= found.layers <= MOST_LAYERS and weights.shape == (found.size,)
+        whole = found.name in SHAPES and 1 <= found.layers <= MOST_LAYERS and weights.shape == (found.size,)
     except DAMAGED:
         whole = False
     if not whole or not np.isfinite(weights).all():
@@ -98,15 +92,14 @@ def load_network(file: Path) -> Network:
 
 def network_for(game: Game, file: Path | None = None) -> Network:
     """The network for a game: that of a file, or the one that Awello ships."""
-    name = network_name(game)
+    name = game.adapter.board
     if file is None:
         if name not in SHIPPED:
             raise ConfigError(
                 f"no network for {name} is shipped: make one with "
                 f"'awello train perceptron --game othello --size {game.size}' and give file=FILE"
             )
-        with as_file(files("awello").joinpath(f"data/perceptron-{name}.npz")) as shipped:
-            return load_network(shipped)
+        return load_network(data_file(f"perceptron-{name}.npz"))
     network = load_network(file)
     if network.name != name:
         raise ConfigError(f"{file} knows {network.name}, not {name}: give the weights of another file")

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +18,9 @@ from awello.errors import ConfigError
 from awello.evaluate import otage
 from awello.evaluate.heuristics import positional
 from awello.evaluate.settings import Block, Heuristic
-from awello.folders import write_atomically
+from awello.folders import data_file, write_atomically
 from awello.kernel import U
 from awello.memory import address_of
-from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
@@ -172,7 +170,7 @@ class Memory:
 
     def adjust(self, record: Record) -> None:
         """Change the factors a little, so that the judgement of the game's middle would have told its winner better."""
-        chosen = [position for position in record.positions() if _empties(position) in MIDDLE]
+        chosen = [position for position in record.positions() if position.empties in MIDDLE]
         if record.winner is None or not chosen:
             return
         block, factors = Judgement(self), np.array(self.factors)
@@ -182,10 +180,6 @@ class Memory:
         slope = np.mean(missed[:, None] * shares, axis=0)
         factors = np.clip(factors * (1 + np.clip(STEP * slope, -MOST, MOST)), 0, LARGEST)
         self.factors = tuple(round(float(factor), 6) for factor in factors)  # as they are written
-
-
-def _empties(position: Position) -> int:
-    return 64 - (position.own | position.opp).bit_count()
 
 
 def _numbers(lines: Iterable[tuple[int, str]], known: dict[str, float]) -> dict[str, float]:
@@ -205,7 +199,7 @@ def _wrong(number: int, expected: str, line: str) -> ConfigError:
 @cache
 def shipped_memory() -> Memory:
     """What the shipped file holds."""
-    return Memory.parse(files("awello").joinpath("data/otage.txt").read_text("utf-8"))
+    return Memory.parse(data_file("otage.txt").read_text("utf-8"))
 
 
 # ---- for kernels ----------------------------------------------------------------------------------------------------

@@ -17,8 +17,10 @@ from awello.rules.awale import ABAPA, BYTE
 WIDTH = 64
 AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
 AWALE_MOVES, OTHELLO_MOVES = 6, 64
+INPUTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
+MOVES = {"othello": OTHELLO_MOVES, "awale": AWALE_MOVES}
 USUAL = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # seeds of a pit, and those taken
-HIDDEN, HIDDEN2, OUTPUTS = range(3)  # rows of the work space: layers take turns with the first two
+HIDDEN, _, OUTPUTS = range(3)  # rows of the work space: layers take turns with the first two
 WORK = (3, OTHELLO_MOVES + 1)
 
 Reals = npt.NDArray[np.float32]
@@ -61,14 +63,14 @@ def add_seeds(row: U, weights: Reals, place: int, first: int, sums: Reals) -> No
 def judge(game: int, own: U, opp: U, weights: Reals, layers: int, work: Reals) -> float:
     """The expected outcome for the mover; what the moves promise is left in the work space."""
     # Step 1. The position: a layer in which most inputs of Othello are zero.
-    inputs, outputs = OTHELLO_INPUTS, OTHELLO_MOVES + 1
-    if game >= ABAPA:
+    if game >= ABAPA:  # here and not in `rules`: what a network sees is no rule of the game
         inputs, outputs = AWALE_INPUTS, AWALE_MOVES + 1
-    start_sums(weights, WIDTH * inputs, work[HIDDEN], WIDTH)
-    if game >= ABAPA:
+        start_sums(weights, WIDTH * inputs, work[HIDDEN], WIDTH)
         add_seeds(own, weights, 0, 0, work[HIDDEN])
         add_seeds(opp, weights, 0, AWALE_INPUTS // 2, work[HIDDEN])
     else:
+        inputs, outputs = OTHELLO_INPUTS, OTHELLO_MOVES + 1
+        start_sums(weights, WIDTH * inputs, work[HIDDEN], WIDTH)
         add_discs(own, weights, 0, work[HIDDEN])
         add_discs(opp, weights, WIDTH * OTHELLO_MOVES, work[HIDDEN])
     place = WIDTH * (inputs + 1)

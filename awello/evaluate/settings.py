@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import yaml
 
 from awello.errors import ConfigError
 from awello.evaluate import awale, heuristics
+from awello.folders import data_file
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -23,21 +23,25 @@ from awello.rules.othello import square_at
 Rows = Sequence[Sequence[int]]
 LARGEST = 10_000  # so that no estimate comes near the value of a finished game
 
-NAMES = {
-    "positional": heuristics.POSITIONAL,
-    "absolute": heuristics.ABSOLUTE,
-    "mobility": heuristics.MOBILITY,
-    "mixed": heuristics.MIXED,
-    "tactical": heuristics.TACTICAL,
-    "diffscore": heuristics.DIFFSCORE,
-    "h1": awale.H1,
-    "h2": awale.H2,
-    "h3": awale.H3,
-    "h4": awale.H4,
-    "h5": awale.H5,
-    "h6": awale.H6,
-    "travers": awale.TRAVERS,
+HEURISTICS = {  # by family, the usual one first
+    "othello": {
+        "positional": heuristics.POSITIONAL,
+        "absolute": heuristics.ABSOLUTE,
+        "mobility": heuristics.MOBILITY,
+        "mixed": heuristics.MIXED,
+        "tactical": heuristics.TACTICAL,
+    },
+    "awale": {
+        "diffscore": heuristics.DIFFSCORE,
+        "h1": awale.H1,
+        "h2": awale.H2,
+        **dict.fromkeys(("h3", "h4", "h5"), awale.H3),  # they differ in their weights and in where they count from
+        "h6": awale.H6,
+        "travers": awale.TRAVERS,
+    },
 }
+NAMES = {name: number for family in HEURISTICS.values() for name, number in family.items()}
+FROM_ROOT = ("h5",)  # heuristics that count from what the features are worth at the root
 TABLES: dict[str, Rows] = {  # the top left quarter of a board
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
     "2": ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1)),
@@ -75,7 +79,7 @@ class Heuristic:
 
 def heuristics_for(game: Game) -> list[str]:
     """The heuristics that fit a game."""
-    return [name for name, number in NAMES.items() if (number < heuristics.DIFFSCORE) == (game.family == "othello")]
+    return list(HEURISTICS[game.family])
 
 
 def weights_of(name: str) -> int:
@@ -86,7 +90,7 @@ def weights_of(name: str) -> int:
 @cache
 def learnt_weights() -> dict[str, tuple[int, ...]]:
     """The weights that `awello train` found for Awalé's heuristics."""
-    content = json.loads(files("awello").joinpath("data/awale.json").read_text("utf-8"))
+    content = json.loads(data_file("awale.json").read_text("utf-8"))
     return {name: tuple(weights) for name, weights in content.items()}
 
 
@@ -105,11 +109,14 @@ def read_learnt(file: str, *keys: str) -> tuple[int, ...]:
 class Block:
     """The memory that a search and its heuristic share; see `evaluate.heuristics` for its slots."""
 
+    cut_margin = 0
+    """How far a value must exceed the window for a cut."""
+
     def __init__(self, game: Game, heuristic: Heuristic, words: int = heuristics.BLOCK) -> None:
         heuristic.check(game)
         self.words = np.zeros(words, np.int64)
-        self.heuristic = NAMES[heuristic.name]
-        if game.family == "othello":
+        self.heuristic, self.from_root = NAMES[heuristic.name], heuristic.name in FROM_ROOT
+        if self.heuristic < heuristics.DIFFSCORE:
             self.squares = row_values(board_values(load_table(heuristic.table), game.size))
             self.words[heuristics.TABLE] = address_of(self.squares)
             self.words[heuristics.EARLY], self.words[heuristics.LATE] = heuristic.thresholds
@@ -124,7 +131,7 @@ class Block:
         self.words[heuristics.INNER] = self.words[heuristics.LEAVES] = 0
         if self.heuristic > heuristics.DIFFSCORE:
             self.words[heuristics.MIRRORED] = depth % 2
-        if self.heuristic == awale.H5:
+        if self.from_root:
             own, opp = U(position.own), U(position.opp)
             self.words[heuristics.ORIGIN] = awale.weigh(self.heuristic, own, opp, self.address, heuristics.WEIGHTS)
 

@@ -7,7 +7,6 @@ import json
 import threading
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from awello.errors import ConfigError
 from awello.evaluate.network import DAMAGED
 from awello.evaluate.patterns import FIRST, LANES, NUMBERS, SIZES, VIEWS, WIDTH
 from awello.evaluate.pits import ROWS, UNITS
-from awello.folders import replace_atomically
+from awello.folders import data_file, replace_atomically
 from awello.memory import address_of
 
 VERSION = 1
@@ -78,11 +77,6 @@ def save_patterns(file: Path, patterns: Patterns) -> None:
         np.savez_compressed(content, version=VERSION, weights=patterns.weights, card=json.dumps(patterns.card))
 
 
-def shipped(name: str) -> Path:
-    """A file of weights that Awello ships."""
-    return Path(str(files("awello").joinpath(f"data/{name}.npz")))
-
-
 def pattern_weights(file: Path | None = None) -> Weights:
     """The weights by stage and place, the shipped ones unless a file is given; they stay where they are for good."""
     with _reading:  # of threads that ask at once, a cache alone would give each its own, and keep the last
@@ -91,7 +85,7 @@ def pattern_weights(file: Path | None = None) -> Weights:
 
 @cache
 def _read_patterns(file: Path | None) -> Weights:
-    return load_patterns(file or shipped("patterns")).table()
+    return load_patterns(file or data_file("patterns.npz")).table()
 
 
 def stage_of(empties: int) -> int:
@@ -126,4 +120,4 @@ def aligned(rows: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
 
 @cache
 def _shipped_pits() -> npt.NDArray[np.int16]:
-    return _read_pits(shipped("pits"))
+    return _read_pits(data_file("pits.npz"))

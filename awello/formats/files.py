@@ -72,15 +72,10 @@ def _encode(parts: Iterable[str]) -> bytes:
         ) from None
 
 
-def _write_wthor(records: Iterable[Record]) -> dict[str, bytes]:
-    files = build_wthor(records, date.today())
-    return {".wtb": files.games, ".jou": files.players, ".trn": files.events}
-
-
 FORMATS = {
     format.name: format
     for format in (
-        Format("wthor", (".wtb",), read_wthor, _write_wthor, is_wthor),
+        Format("wthor", (".wtb",), read_wthor, lambda records: build_wthor(records, date.today()), is_wthor),
         _text("ggf", (".ggf",), read_ggf, write_ggf, GGF.pattern),
         _text("ogn", (".ogn",), read_ogn, write_ogn, OGN.pattern),
         _text("jsonl", (".jsonl",), read_jsonl, write_jsonl, r'\A\{"game": ?"'),

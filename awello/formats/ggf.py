@@ -239,9 +239,7 @@ def format_ggf(record: Record) -> str:
 
 def _format_moves(record: Record) -> Iterator[str]:
     names = {square: name.upper() for name, square in _squares(str(record.start.game.size)).items()} | {PASS: "PA"}
-    unknown = (None,) * len(record.moves)
-    rows = zip(record.moves, record.values or unknown, record.seconds or unknown, strict=True)
-    for ply, (move, value, seconds) in enumerate(rows, record.start.side):
+    for ply, (move, value, seconds) in enumerate(record.timed_moves(), record.start.side):
         numbers = ["" if number is None else format_number(number) for number in (value, seconds)]
         yield f"{'BW'[ply % 2]}[{'/'.join([names[move], *numbers]).rstrip('/')}]"
 

@@ -14,12 +14,10 @@ from itertools import takewhile
 
 from awello.errors import AwelloError, NotationError
 from awello.formats.reading import LONGEST, Reading, gone_on, lines_of, squares_named
-from awello.formats.transcript import follow, split_transcript
+from awello.formats.transcript import follow, format_transcript, split_transcript
 from awello.position import Position, format_position, parse_position
 from awello.record import Record, put_back_passes
-from awello.rules.awale import format_pit
-from awello.rules.game import PASS, Game
-from awello.rules.othello import format_square
+from awello.rules.game import PASS, USUAL, Game
 
 GAMES = {str(game): game for game in Game}
 TOGETHER = re.compile(r"(?:[a-h][1-8])+", re.A)
@@ -82,7 +80,7 @@ def _start(text: str, game: Game) -> tuple[Position, str]:
     diagram, letters = DIAGRAM.match(text), LETTERS.match(text)
     family = "awale" if diagram or letters else "othello"
     if game.family != family:
-        game = Game.ABAPA if family == "awale" else Game.OTHELLO
+        game = USUAL[family]
     return (parse_position(diagram[0], game), text[diagram.end() :]) if diagram else (Position.start(game), text)
 
 
@@ -109,10 +107,8 @@ def _format_line(record: Record) -> str:
     """A game in a line; passes are left out but for one at the very end."""
     start, moves = record.start, record.moves
     given = "" if moves and start == Position.start(start.game) else format_position(start)
-    plies = enumerate(moves, start.side)
-    names = "".join(_format_move(start.game, move, ply % 2) for ply, move in plies if move != PASS)
     passing = "--" if moves[-1:] == (PASS,) else ""
-    return " ".join(filter(None, (given, names + passing, _behind(record))))
+    return " ".join(filter(None, (given, format_transcript(record) + passing, _behind(record))))
 
 
 def _behind(record: Record) -> str:
@@ -123,7 +119,3 @@ def _behind(record: Record) -> str:
     if is_moves or "#" in text or len(text) > LONGEST // 2 or _tags(text.split()) != kept:
         raise NotationError(f"a list holds a difference and a note in one line, neither like moves, not {text[:40]!r}")
     return text
-
-
-def _format_move(game: Game, move: int, side: int) -> str:
-    return format_pit(move, side) if game >= Game.ABAPA else format_square(move, game.size)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import Reading, damaged, lines_of, squares_named
+from awello.formats.reading import Reading, check_plain, damaged, lines_of, squares_named
 from awello.position import Position
 from awello.record import Record, put_back_passes
 from awello.rules.game import PASS
@@ -57,10 +57,7 @@ def _check_signs(signs: str, moves: tuple[int, ...]) -> None:
 def write_logbook(records: Iterable[Record]) -> Iterator[str]:
     """Games as lines of a logbook."""
     for record in records:
-        if record.start != Position.start():
-            raise NotationError(f"a logbook holds games of Othello from the usual start, not from {record.start!r}")
-        if record.loser is not None:
-            raise NotationError(f"a logbook cannot tell that a player {record.reason or 'lost'}: leave the game out")
+        check_plain(record, "a logbook")
         difference = record.tags.get("Difference")
         if difference is None:
             black, white = record.final.holdings()

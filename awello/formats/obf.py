@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from awello.errors import AwelloError, NotationError
 from awello.position import Position, format_position, parse_position
-from awello.rules.game import PASS, SIZES
-from awello.rules.othello import parse_board
+from awello.rules.game import PASS, Game
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ def parse_obf(text: str) -> list[Problem]:
 def parse_problem(line: str) -> Problem:
     """The problem of one line without a comment."""
     board, *rest = line.split(";")
-    position = parse_position(board, SIZES[parse_board(board)[3]])  # the size said: never an Awalé diagram
+    *_, size = Game.OTHELLO.adapter.parse_position(board)
+    position = parse_position(board, Game(size))  # the size said: never an Awalé diagram
     scores: dict[int, int] = {}
     bare: list[int] = []
     for field in filter(None, map(str.strip, rest)):

@@ -161,7 +161,7 @@ def _skip_space(text: str, at: int) -> int:
 def _move(token: re.Match[str], position: Position) -> int:
     """A move that the rules allow and that captures as many seeds as it says."""
     name, side = token["move"], position.side
-    if name.isupper() == bool(side):
+    if position.game.adapter.owner_of(name) != side:
         raise NotationError(f"expected a pit of {position.mover}, found {name}")
     move = position.parse_move(name)
     if token["taken"]:
@@ -215,11 +215,8 @@ def _escape(value: str) -> str:
 
 
 def _format_moves(record: Record) -> Iterator[str]:
-    unknown = (None,) * len(record.moves)
-    rows = zip(record.moves, record.values or unknown, record.seconds or unknown, strict=True)
-    for ply, ((before, after), (move, value, seconds)) in enumerate(
-        zip(pairwise(record.positions()), rows, strict=True)
-    ):
+    rows = zip(pairwise(record.positions()), record.timed_moves(), strict=True)
+    for ply, ((before, after), (move, value, seconds)) in enumerate(rows):
         if ply % 2 == 0:
             yield f"{ply // 2 + 1}."
         captured = (after.opp >> 48) - (before.own >> 48)

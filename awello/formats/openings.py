@@ -6,8 +6,8 @@ Positions that mirror or turn into each other are one, whatever the order of the
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
+from awello.folders import data_file
 from awello.formats.transcript import parse_transcript
 from awello.position import Position
 from awello.record import Record
@@ -46,6 +46,6 @@ def _by_name() -> dict[str, Opening]:
 @cache
 def openings() -> dict[tuple[int, int], Opening]:
     """The shipped table by canonical position."""
-    _, *lines = files("awello").joinpath("data/openings.tsv").read_text("utf-8").splitlines()
+    _, *lines = data_file("openings.tsv").read_text("utf-8").splitlines()
     rows = (line.split("\t") for line in lines)
     return {parse_transcript(moves).final.canonical(): Opening(en, fr) for moves, en, fr in rows}

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from awello.errors import NotationError
+from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
@@ -76,6 +77,14 @@ def format_number(number: float) -> str:
         raise NotationError(f"{number} is no value and no time: give a finite number")
     text = repr(float(number)).removesuffix(".0")
     return f"{Decimal(text):f}" if "e" in text else text
+
+
+def check_plain(record: Record, format: str) -> None:
+    """Refuse a game that a format cannot hold: from another start than Othello's usual one, or lost off the board."""
+    if record.start != Position.start():
+        raise NotationError(f"{format} holds games of Othello from the usual start, not from {record.start!r}")
+    if record.loser is not None:
+        raise NotationError(f"{format} cannot tell that a player {record.reason or 'lost'}: leave the game out")
 
 
 def known(numbers: Iterable[float | None]) -> tuple[float | None, ...]:

@@ -18,7 +18,7 @@ from awello.formats.ogn import parse_ogn
 from awello.formats.transcript import follow, split_transcript
 from awello.position import Position, parse_position
 from awello.record import Record
-from awello.rules.game import PASS, SIZES, Game
+from awello.rules.game import PASS, SIZES, USUAL, Game
 from awello.rules.othello import DISCS
 
 LONGEST = 1 << 16  # characters
@@ -30,6 +30,7 @@ OTHELLO_MOVE = re.compile(r"[a-h][1-8]|--|pass|pa|ps", re.I | re.A)
 OTHELLO_MOVES = re.compile(rf"[0-9]*(?:{OTHELLO_MOVE.pattern})+", re.I | re.A)
 SQUARES_NAMED = re.compile(r"(?:[a-h][1-8])+", re.I | re.A)
 AWALE_MOVES = re.compile(r"[0-9]*[A-F]?(?:[a-f][A-F])*[a-f]?")
+MOVES = {"othello": (OTHELLO_MOVE, OTHELLO_MOVES), "awale": (re.compile("[A-Fa-f]"), AWALE_MOVES)}
 HEADINGS = ("ABCDEF", "fedcba")  # the names of the pits round a drawn board
 
 GGF = re.compile(r"\(;\s*[A-Z]{2}\[")
@@ -40,6 +41,8 @@ MOVER = re.compile(r"\b(black|white|south|north|[xobw])\s+to\s+(?:move|play)\b",
 SECOND = ("white", "o", "w", "north")
 TAKEN = re.compile(r"\bSouth\s+([0-9]{1,2})\W{1,3}North\s+([0-9]{1,2})\b", re.I | re.A)
 NOISE = str.maketrans(dict.fromkeys("|()[]{}'\"`,", " ") | {";": " ; "})
+
+KINDS = {"othello": "transcript", "awale": "moves"}  # what the moves of a game are called
 
 Found = tuple[str, Position, str]  # the kind of a position, the position, and the text after it
 
@@ -119,9 +122,15 @@ def _awale_position(diagram: str, text: str, game: Game | None) -> Position:
     if game is None:
         named = re.search(r"\bGame\.(ABAPA|TOURNAMENT|ROMEIN)\b", text)
         game = Game[named[1]] if named else Game.ABAPA
-    if game < Game.ABAPA:
-        raise NotationError("this is a position of Awalé, not of Othello: choose the other game")
+    _check_family(game, Game.ABAPA)
     return parse_position(diagram, game)
+
+
+def _check_family(game: Game | None, found: Game) -> None:
+    """Refuse a position of another family than that of the game."""
+    if game is not None and game.family != found.family:
+        titles = found.adapter.title, game.adapter.title
+        raise NotationError("this is a position of {}, not of {}: choose the other game".format(*titles))
 
 
 def _find_rows(text: str, game: Game | None) -> Found | None:
@@ -190,8 +199,7 @@ def _said_mover(text: str, rest: str = "") -> int | None:
 
 def _board(letters: str, side: int | None, game: Game | None) -> Position:
     """The position of a board; where nobody says who is to move, an even number of discs makes it Black's turn."""
-    if game is not None and game >= Game.ABAPA:
-        raise NotationError("this is a board of Othello, not a position of Awalé: choose the other game")
+    _check_family(game, Game.OTHELLO)
     positions = [parse_position(f"{letters} {mover}", game) for mover in "XO"]
     if side is None:
         side = sum(positions[0].holdings()) % 2
@@ -205,17 +213,17 @@ def _game(text: str, game: Game | None) -> Recognised:
     games = [_likely(text)] if game is None else [game]
     if game is None and games == [Game.OTHELLO]:
         games += [Game.OTHELLO4, Game.OTHELLO6]
-    if games[0] < Game.ABAPA:
+    if games[0].family == "othello":  # elsewhere a word that names some moves may be any word
         _refuse_typos(text)
     played = _play(text, [Position.start(game) for game in games])
     if played is None:
         raise NotationError(f"there is no game and no position in this text: {HINT}")
-    return Recognised("moves" if games[0] >= Game.ABAPA else "transcript", _legal(played))
+    return Recognised(KINDS[games[0].family], _legal(played))
 
 
 def _likely(text: str) -> Game:
     """The game that the text is about: the one it tells without another word, else the one it names more moves of."""
-    for game in (Game.OTHELLO, Game.ABAPA):
+    for game in USUAL.values():
         names, rest = split_transcript(text, game)
         if names and not rest:
             return game
@@ -310,10 +318,5 @@ def _words(text: str, game: Game) -> Iterator[list[str] | None]:
         if "".join(line.split()) in HEADINGS:
             continue
         for match in WORD.finditer(line):
-            word = match[0]
-            if game >= Game.ABAPA:
-                yield list(word.lstrip("0123456789")) if AWALE_MOVES.fullmatch(word) else None
-            elif word.isdecimal():
-                yield []
-            else:
-                yield OTHELLO_MOVE.findall(word) if OTHELLO_MOVES.fullmatch(word) else None
+            one, several = MOVES[game.family]
+            yield one.findall(match[0]) if match[0].isdecimal() or several.fullmatch(match[0]) else None

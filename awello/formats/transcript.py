@@ -12,16 +12,15 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
-OTHELLO_MOVE = r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)"
-AWALE_MOVE = r"[a-fA-F]"
+MOVE = {"othello": r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)", "awale": r"[a-fA-F]"}
 PASSES = re.compile(r"--|pass|pa|ps", re.I)
 FILLER = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and what stands between moves
 
 
 def format_transcript(record: Record) -> str:
     """The moves of a record written together, without passes."""
-    pairs = zip(record.positions(), record.moves, strict=False)
-    return "".join(position.format_move(move) for position, move in pairs if move != PASS)
+    start, format_move = record.start, record.start.game.adapter.format_move
+    return "".join(format_move(move, ply % 2) for ply, move in enumerate(record.moves, start.side) if move != PASS)
 
 
 def parse_transcript(text: str, start: Position | None = None) -> Record:
@@ -38,7 +37,7 @@ def parse_transcript(text: str, start: Position | None = None) -> Record:
 
 def split_transcript(text: str, game: Game) -> tuple[list[str], str]:
     """The names of the moves that a text begins with, and the rest of it, which is no move."""
-    token = re.compile(FILLER + (AWALE_MOVE if game >= Game.ABAPA else OTHELLO_MOVE).join("()"))
+    token = re.compile(FILLER + MOVE[game.family].join("()"))
     names, at = [], 0
     while match := token.match(text, at):
         names.append("".join(match[1].split()))
@@ -54,16 +53,11 @@ def follow(names: Iterable[str], start: Position) -> tuple[Record, AwelloError |
             moves.append(PASS)
             position = position.after(PASS)
         try:
-            _check_side(name, position)
+            if start.game.adapter.owner_of(name) not in (None, position.side):
+                raise NotationError(f"{name} is not a pit of {position.mover}, who is to move")
             moves.append(position.parse_move(name))
         except AwelloError as error:
             wrong = type(error)(f"move {len(moves) + 1} of the transcript: {error}")
             return Record(start, tuple(moves)), wrong
         position = position.after(moves[-1])
     return Record(start, tuple(moves)), None
-
-
-def _check_side(name: str, position: Position) -> None:
-    """Awalé's letters say whose pit it is."""
-    if position.game >= Game.ABAPA and name.isupper() == bool(position.side):
-        raise NotationError(f"{name} is not a pit of {position.mover}, who is to move")

@@ -19,7 +19,7 @@ from datetime import date
 from typing import NamedTuple
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import Reading
+from awello.formats.reading import Reading, check_plain
 from awello.position import Position
 from awello.record import Record, put_back_passes
 from awello.rules.game import PASS
@@ -71,15 +71,6 @@ class Names:
     width: int
     """The bytes of a name: 20 for players, 26 for events."""
     names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class WthorFiles:
-    """What the three files of a collection hold."""
-
-    games: bytes
-    players: bytes
-    events: bytes
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
@@ -157,10 +148,7 @@ def write_wthor(records: Iterable[Record], header: Header | None = None) -> Iter
 
 def _row(record: Record) -> bytes:
     """A game in 68 bytes."""
-    if record.start != Position.start():
-        raise NotationError(f"WTHOR holds games of Othello from the usual start, not from {record.start!r}")
-    if record.loser is not None:
-        raise NotationError(f"WTHOR cannot tell that a player {record.reason or 'lost'}: leave the game out")
+    check_plain(record, "WTHOR")
     numbers = [_number(record.tags, name) for name in NUMBERS]
     if numbers[3] is None:
         numbers[3] = record.final.score()[0]
@@ -198,8 +186,8 @@ def _name(name: str, width: int) -> bytes:
     return row.ljust(width, b"\0")
 
 
-def build_wthor(records: Iterable[Record], made: date) -> WthorFiles:
-    """The three files for games of one year that come from anywhere: players and events get new numbers."""
+def build_wthor(records: Iterable[Record], made: date) -> dict[str, bytes]:
+    """The three files, by the ends of their names, for games of one year; players and events get new numbers."""
     rows, numbers = [], [{UNKNOWN: 0}, {UNKNOWN: 0}]
     years: set[int] = set()
     for record in records:
@@ -218,4 +206,5 @@ def build_wthor(records: Iterable[Record], made: date) -> WthorFiles:
         for width, known in zip((PLAYER, EVENT), numbers, strict=True)
     ]
     players, events = map(format_names, names)
-    return WthorFiles(b"".join(write_wthor(rows, header._replace(year=max(years, default=0)))), players, events)
+    games = b"".join(write_wthor(rows, header._replace(year=max(years, default=0))))
+    return {".wtb": games, ".jou": players, ".trn": events}

@@ -10,13 +10,13 @@ from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 
 GAME, GAMES, DEPTHS = "othello", 20, (6, 8)
+PLAIN = {"othello": ("minimax", "negamax")}  # searches that report 2 compares
 
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Alpha-beta with each heuristic at each depth; the three algorithms that report 2 compares at depth 8 if asked."""
     specs = [f"alphabeta:{name}@{depth}" for depth in depths for name in heuristics_of(game)]
-    if game == "othello":
-        specs += [f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in ("minimax", "negamax")]
+    specs += [f"{name}:positional@{depth}" for depth in depths if depth <= 6 for name in PLAIN.get(game, ())]
     return ExperimentPlan("benchmark", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
 
@@ -33,7 +33,7 @@ def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequenc
         mean = 1000 * sum(game.seconds[0] for game in played) / max(1, sum(game.moves[0] for game in played))
         theirs = published.AGAINST_RANDOM.get(spec, (None, None, None, None))
         rows.append([f"`{spec}`", won, *held, *throughout, mean, theirs[0], theirs[1], theirs[3]])
-    thing = "board" if plan.game == "othello" else "seeds"
+    thing = plan.chosen_game().adapter.holding
     header = ["player", "won", f"{thing} held at the end, %", "by random, %", "throughout, %", "by random, %"]
     header += ["mean time of a move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]
     report.table("players", "Games against random", header, rows)

@@ -8,10 +8,12 @@ and as in the report the moves that a variation names come first wherever they a
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 Line = tuple[str, ...]
+Part = TypeVar("Part")
 
 # The report draws its tree of 27 leaves, and no words tell its values.  This one is ours, made to have the report's
 # counts of leaves and its variations (3 3.2, 1 1.3, 2 2.2); all values are those for the root's mover.
@@ -113,32 +115,21 @@ def report_tree() -> Branch:
 
 def random_tree(chance: random.Random) -> Branch:
     """Three levels of random numbers; the depth before judges by the true values with some noise."""
-    few, many = BRANCHING
-    deep = [
-        [
-            [chance.randint(-LARGEST, LARGEST) for _ in range(chance.randint(few, many))]
-            for _ in range(chance.randint(few, many))
-        ]
-        for _ in range(chance.randint(few, many))
-    ]
-    shallow = [[max(leaves) + chance.randint(-NOISE, NOISE) for leaves in part] for part in deep]
-    return plant(deep, shallow)
+
+    def some(make: Callable[[], Part]) -> list[Part]:
+        return [make() for _ in range(chance.randint(*BRANCHING))]
+
+    deep = some(lambda: some(lambda: some(lambda: chance.randint(-LARGEST, LARGEST))))
+    return plant(deep, [[max(leaves) + chance.randint(-NOISE, NOISE) for leaves in part] for part in deep])
 
 
 def plant(deep: Sequence[Sequence[Sequence[int]]], shallow: Sequence[Sequence[int]]) -> Branch:
     """A tree of three levels from values for the root's mover: the leaves, and the positions above them."""
-    return Branch(
-        0,
-        {
-            f"{one}": Branch(
-                0,
-                {
-                    f"{one}.{two}": Branch(
-                        value, {f"{one}.{two}.{three}": Branch(-leaf) for three, leaf in enumerate(leaves, 1)}
-                    )
-                    for two, (leaves, value) in enumerate(zip(*part, strict=True), 1)
-                },
-            )
-            for one, part in enumerate(zip(deep, shallow, strict=True), 1)
-        },
-    )
+    root: dict[str, Branch] = {}
+    for one, (part, values) in enumerate(zip(deep, shallow, strict=True), 1):
+        replies = {}
+        for two, (leaves, value) in enumerate(zip(part, values, strict=True), 1):
+            last = {f"{one}.{two}.{three}": Branch(-leaf) for three, leaf in enumerate(leaves, 1)}
+            replies[f"{one}.{two}"] = Branch(value, last)
+        root[f"{one}"] = Branch(0, replies)
+    return Branch(0, root)

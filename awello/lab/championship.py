@@ -7,7 +7,7 @@ colours, because searches without chance would repeat one game.
 
 import statistics
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 from awello.lab import published
@@ -16,25 +16,28 @@ from awello.lab.report import Report
 
 GAME, GAMES, DEPTHS = "othello", 20, (2, 4, 6)
 TABLED = ("positional", "mixed")
+STRATEGIES = {  # by game, with their settings: those with a table of square values once with either
+    "othello": [*product(TABLED, (",table=1", ",table=2")), ("absolute", ""), ("mobility", "")],
+    "awale": [("diffscore", "")],
+}
 ORDER = ("mixed", "positional", "mobility", "absolute")
 
 
 def entrants(game: str, depth: int) -> list[str]:
-    """The players of a depth: each strategy, those with a table of square values once with either."""
-    if game == "awale":
-        return [f"alphabeta:diffscore@{depth}"]
-    heuristics = [(name, f",table={table}") for name in TABLED for table in (1, 2)] + [
-        ("absolute", ""),
-        ("mobility", ""),
-    ]
-    return [f"alphabeta:{name}@{depth}{table}" for name, table in heuristics]
+    """The players of a depth: each strategy."""
+    return [f"alphabeta:{name}@{depth}{table}" for name, table in STRATEGIES[game]]
+
+
+def is_grouped(game: str) -> bool:
+    """Whether players meet those of their depth alone: a game with one strategy compares depths."""
+    return len(STRATEGIES[game]) > 1
 
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
-    """Othello: all pairs of the same depth.  Awalé has one heuristic: all pairs of depths."""
-    groups = [[spec for depth in depths for spec in entrants(game, depth)]]
-    if game == "othello":
-        groups = [entrants(game, depth) for depth in depths]
+    """All pairs of the same depth, or of all depths if there is one strategy."""
+    groups = [entrants(game, depth) for depth in depths]
+    if not is_grouped(game):
+        groups = [[spec for group in groups for spec in group]]
     pairings = tuple(pair for group in groups for pair in combinations([*group, "random"], 2))
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
 
@@ -71,12 +74,12 @@ def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequenc
         f"that all pairs share, each played with both colours; seed {plan.seed}. A score is what a player holds "
         "officially at the end; a draw is half a point."
     )
-    if plan.game == "othello":
+    if is_grouped(plan.game):
         _table_scores(report, depths, results)
         _strategy_scores(report, depths, results)
     for names in _groups(plan):
         _pairwise(report, names, results)
-    if plan.game == "othello" and 6 in depths:
+    if is_grouped(plan.game) and 6 in depths:
         report.text("## Is mixed the best at depth 6?", *_verdict(results))
     report.write()
 
@@ -87,7 +90,7 @@ def _groups(plan: ExperimentPlan) -> Iterator[list[str]]:
     for pair in plan.pairings:
         for spec in pair:
             if spec != "random":
-                depth = spec.partition("@")[2].partition(",")[0] if plan.game == "othello" else ""
+                depth = spec.partition("@")[2].partition(",")[0] if is_grouped(plan.game) else ""
                 groups.setdefault(depth, [])
                 groups[depth] += [spec] if spec not in groups[depth] else []
     yield from groups.values()

@@ -7,12 +7,14 @@ move.
 
 import statistics
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from awello.lab import published
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
+from awello.rules.game import USUAL
 
 GAME, GAMES, DEPTHS = "othello", 100, (2, 4, 6)
 BOOK = "memory=0,sort=false"
@@ -27,7 +29,7 @@ OPTIONS = {
 
 def heuristics_of(game: str) -> tuple[str, ...]:
     """The heuristics that are compared in a game."""
-    return published.STRATEGIES if game == "othello" else ("diffscore",)
+    return {"othello": published.STRATEGIES, "awale": ("diffscore",)}[game]
 
 
 def spec_of(heuristic: str, depth: int, options: str | None) -> str:
@@ -39,7 +41,7 @@ def spec_of(heuristic: str, depth: int, options: str | None) -> str:
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Every heuristic and depth: plain, with alpha-beta, with report 0's; at the greatest depth with each option."""
-    options = [text for name, text in OPTIONS.items() if game == "othello" or name != "mirror"]
+    options = [text for name, text in OPTIONS.items() if USUAL[game].adapter.has_symmetries or name != "mirror"]
     specs = []
     for heuristic in heuristics_of(game):
         for depth in depths:
@@ -66,11 +68,13 @@ class Results:
 
     def curve(self, spec: str) -> list[float]:
         """The mean nodes of a player's first move, second move, and so on."""
-        lists = [game.nodes[0] for game in self.games[spec]]
-        return [
-            statistics.fmean(nodes[move] for nodes in lists if move < len(nodes))
-            for move in range(max(map(len, lists)))
-        ]
+        return means_by_move([game.nodes[0] for game in self.games[spec]])
+
+
+def means_by_move(games: Sequence[Sequence[int]]) -> list[float]:
+    """The mean of the first numbers of all games, of the second, and so on."""
+    columns = zip_longest(*games)
+    return [statistics.fmean(number for number in column if number is not None) for column in columns]
 
 
 def spread(values: Sequence[float]) -> tuple[float, float, float]:

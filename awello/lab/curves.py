@@ -8,11 +8,11 @@ is in `data/cnn-curves.json`, so that their curves can be drawn everywhere.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from awello.errors import ConfigError
+from awello.folders import data_file
 
 COLUMNS = ("step", "epochs", "seconds", "moves", "value", "top1", "top3", "top1_all")
 PLANNED = ("network", "width", "blocks", "whole", "view", "moves", "teacher", "taught", "batch")
@@ -74,7 +74,7 @@ class Training:
 
 def shipped_trainings() -> list[Training]:
     """The trainings that Awello tells of: the one of its network first."""
-    content = json.loads(files("awello").joinpath("data/cnn-curves.json").read_text("utf-8"))
+    content = json.loads(data_file("cnn-curves.json").read_text("utf-8"))
     return [Training(**each | {"curves": tuple(map(tuple, each["curves"]))}) for each in content]
 
 

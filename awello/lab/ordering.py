@@ -5,16 +5,18 @@ scores learnt before, and by scores that go on learning.  Each plays against its
 one seed they play the very same games, and their nodes and times can be compared.
 """
 
-import statistics
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from awello.evaluate.settings import heuristics_for
 from awello.lab import published
-from awello.lab.complexity import BOOK
+from awello.lab.complexity import BOOK, means_by_move
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
+from awello.rules.game import USUAL
+from awello.search.budgeting import SHIPPED
 
 GAME, GAMES, DEPTHS = "awale", 1, (12,)
 SEARCHES = {
@@ -23,6 +25,7 @@ SEARCHES = {
     "frozen order": "budget:HEURISTIC@DEPTH,order=frozen",
     "live order": "budget:HEURISTIC@DEPTH,order=live",
 }
+RULES = {"awale": "tournament"}
 REMARKS = (
     "Nodes saved are those of the textbook that a search does without. Report 1's first line is the program that it "
     "was given, with another representation of the board; its times are of another machine and language, so only the "
@@ -34,13 +37,13 @@ REMARKS = (
 
 
 def searches_of(game: str) -> dict[str, str]:
-    """The searches that are compared; nothing was learnt before for Othello."""
-    return {name: spec for name, spec in SEARCHES.items() if game == "awale" or name != "frozen order"}
+    """The searches that are compared; an order that was learnt before only where one is shipped."""
+    return {name: spec for name, spec in SEARCHES.items() if game in SHIPPED or name != "frozen order"}
 
 
 def heuristic_of(game: str) -> str:
     """The heuristic that all searches use."""
-    return "diffscore" if game == "awale" else "positional"
+    return heuristics_for(USUAL[game])[0]
 
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
@@ -50,7 +53,7 @@ def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed
         for depth in depths
         for spec in searches_of(game).values()
     ]
-    rules = variant or ("tournament" if game == "awale" else None)
+    rules = variant or RULES.get(game)
     return ExperimentPlan("ordering", game, rules, tuple((spec, spec) for spec in specs), games, seed)
 
 
@@ -93,8 +96,7 @@ def _compare(report: Report, depth: int, played: dict[str, list[ExperimentGame]]
 
     def draw(axes: Any) -> None:
         for name in [name for name in curves if name != "textbook"]:
-            columns = zip_longest(*curves[name])
-            means = [statistics.fmean(nodes for nodes in column if nodes is not None) for column in columns]
+            means = means_by_move(curves[name])
             axes.plot(range(1, len(means) + 1), means, label=name)
         axes.set(xlabel="move of the game", ylabel="nodes", yscale="log", title=f"depth {depth}")
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from awello.engine.engine import Engine
 from awello.engine.othello_thinking import OthelloThinking
-from awello.engine.othello_worker import empties_of
 from awello.engine.probcut import SURE, TERMS
 from awello.lab.report import Report
 from awello.limits import Limit
@@ -48,13 +47,13 @@ def sample(engine: Engine, empties: int, chance: random.Random) -> Position:
     """A position of half-random play with so many empty squares and a choice for the mover."""
     while True:
         position = Position.start(Game.OTHELLO)
-        while not position.over and empties_of(position) > empties:
+        while not position.over and position.empties > empties:
             moves = position.legal_moves()
             if moves == (PASS,) or chance.random() < STRAY:
                 position = position.after(chance.choice(moves))
             else:
                 position = position.after(list(engine.analyse(position, Limit(depth=2)))[-1].move)
-        if not position.over and position.legal_moves() != (PASS,) and empties_of(position) == empties:
+        if not position.over and position.legal_moves() != (PASS,) and position.empties == empties:
             return position
 
 

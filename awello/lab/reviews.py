@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from awello.analysis import format_value
-from awello.engine.review import SCALES, Judgement, Summary
+from awello.review.review import SCALES, Judgement, Summary
 from awello.rules.game import Game
 
 LINE = 5  # moves of the best line that are shown
@@ -35,7 +35,7 @@ def legend(game: Game) -> str:
     """What the signs of the table mean."""
     scale = SCALES[game.family]
     losses = f"?! {scale.inaccuracy} (inaccuracy), ? {scale.mistake} (mistake), ?? {scale.blunder} (blunder)"
-    return f"in {scale.unit}; = exact; lost: {losses}"
+    return f"in {game.adapter.unit}; = exact; lost: {losses}"
 
 
 def draw_table(judgements: Sequence[Judgement]) -> Table:
@@ -118,7 +118,7 @@ def _scale(part: range, wide: int) -> str:
 def plot_review(axes: Any, judgements: Sequence[Judgement]) -> None:
     """Draw the value by move on the axes of a plot: mistakes dotted, the solved part shaded."""
     game = judgements[0].position.game
-    first, unit = game.sides[0], SCALES[game.family].unit
+    first, unit = game.sides[0], game.adapter.unit
     axes.axhline(0, color="#888", linewidth=1)
     axes.plot(*_points(judgements), color=GREEN, marker=".", label=f"value for {first}")
     for mark, colour, name in (("?!", BLUE, "inaccuracy"), ("?", ORANGE, "mistake"), ("??", RED, "blunder")):

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from awello.arena.match import Match, play_match
 from awello.errors import ConfigError
 from awello.evaluate.cnn import TURNED
-from awello.evaluate.network import DAMAGED, Network, load_network, network_name, new_network
+from awello.evaluate.network import DAMAGED, Network, load_network, new_network
 from awello.evaluate.perceptron import USUAL
 from awello.kernel import U, Words
 from awello.learn.network_games import play_game
@@ -280,7 +280,7 @@ def resume(checkpoint: Path, game: Game, layers: int, dropout: float, seed: int)
     if not checkpoint.exists():
         return Learner(new_network(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     network = load_network(checkpoint)
-    if (network.name, network.layers) != (network_name(game), layers):
+    if (network.name, network.layers) != (game.adapter.board, layers):
         raise ConfigError(f"{checkpoint} is of another training: remove it, or choose another --out")
     learner = Learner(network, dropout)
     try:

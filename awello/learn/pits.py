@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.engine.awale import BASE_SEEDS, DEEPEST, LATE
-from awello.engine.awale_worker import AwaleWorker, Table
+from awello.engine.awale_worker import ENTRY_BYTES, AwaleWorker
 from awello.engine.block import LIMIT
+from awello.engine.table import Table
 from awello.engine.tablebase import need
 from awello.engine.threads import NO_LIMIT
 from awello.errors import ConfigError
@@ -128,7 +129,7 @@ class Round:
 def play_games(game: Game, weights: Weights, games: int, seed: str) -> Examples:
     """The positions of some games whose best move captures nothing, and their values."""
     chance, base = random.Random(seed), need(game)
-    worker = AwaleWorker(0, base, Table(1), weights)
+    worker = AwaleWorker(0, base, Table(1, bucket=ENTRY_BYTES), weights)
     worker.words[LIMIT], worker.words[BASE_SEEDS], worker.words[LATE] = NO_LIMIT, base.seeds, DEEPEST
     boards, told = np.zeros((LONGEST, 2), np.uint64), np.zeros((LONGEST, 3))
     state = np.array([chance.getrandbits(63) | 1], np.uint64)

@@ -38,8 +38,7 @@ class Budgeted(Textbook):
 
     def _block(self, game: Game) -> Budgeting:
         heuristic = self._heuristic(game)
-        scores = None if game.family == "othello" else learnt_scores(self.file)
-        self.searcher = Budgeting(game, heuristic, self.order, self.delta, scores)
+        self.searcher = Budgeting(game, heuristic, self.order, self.delta, learnt_scores(game, self.file))
         return self.searcher
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:

@@ -60,7 +60,6 @@ class Human(Player):
     def _hint(self, position: Position) -> str:
         """What the game would end with after each move, for the mover; the best first."""
         from awello.engine.engine import Engine
-        from awello.engine.review import SCALES
 
         self.engine = self.engine or Engine(position.game)
         *_, found = self.engine.analyse(position, HINT, best=len(position.legal_moves()))
@@ -68,8 +67,7 @@ class Human(Player):
             f"{position.format_move(move)} {format_value(position.lead + value, move in found.exact_moves)}"
             for move, value in found.candidates
         ]
-        unit = SCALES[position.game.family].unit
-        return f"{', '.join(values)} ({unit} more than the opponent at the end; = is exact)"
+        return f"{', '.join(values)} ({position.game.adapter.unit} more than the opponent at the end; = is exact)"
 
     def end(self) -> None:
         if self.engine is not None:
@@ -89,8 +87,7 @@ class Human(Player):
             case "resign":
                 raise Resignation
             case "help" | "?":
-                example = "a square, such as f5" if position.game.family == "othello" else "a pit, such as C"
-                self.console.print(HELP.format(example=example))
+                self.console.print(HELP.format(example=position.game.adapter.move_example))
             case "moves":
                 self.console.print(self._list(position))
             case "hint":

@@ -18,7 +18,6 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.engine.clock import SPARE, allowance, moves_left
-from awello.engine.othello_worker import empties_of
 from awello.errors import SpecError
 from awello.evaluate.otage_memory import FILE, Memory, shipped_memory
 from awello.folders import lock_folder
@@ -195,7 +194,7 @@ class Otage(Player):
 
     def _is_curious(self, position: Position) -> bool:
         """Whether it tries another move than the one it would play."""
-        return empties_of(position) > LEAST_CURIOUS and self.chance.randrange(100) < self.explore
+        return position.empties > LEAST_CURIOUS and self.chance.randrange(100) < self.explore
 
 
 def _deepen(search: Iterating, position: Position, found: list[Iteration]) -> None:
@@ -220,7 +219,7 @@ def is_near_end(position: Position, seconds: float) -> bool:
     if math.isfinite(seconds):
         limit = EMPTIES_IN_A_SECOND + EMPTIES_PER_DOUBLING * math.log2(max(seconds, 1e-3))
     moves = len(position.legal_moves())
-    return empties_of(position) <= limit - PER_MOVE * (moves - USUAL_MOVES)
+    return position.empties <= limit - PER_MOVE * (moves - USUAL_MOVES)
 
 
 def solve_twice(engine: "Engine", position: Position, seconds: float) -> Analysis | None:

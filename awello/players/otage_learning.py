@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from awello.engine.engine import Engine
-from awello.engine.othello_worker import empties_of
 from awello.evaluate.otage_memory import Memory
 from awello.limits import Limit
 from awello.position import Position
@@ -91,7 +90,7 @@ def is_worth_keeping(record: Record, side: int, strong: bool) -> bool:
 def was_lost(engine: Engine, record: Record, side: int) -> bool:
     """Whether a side was lost for a while near the end, by exact scores."""
     for position in record.positions():
-        if empties_of(position) in LAST and not position.over:
+        if position.empties in LAST and not position.over:
             *_, found = engine.solve(position, wld=True)
             if (found.value if position.side == side else -found.value) < 0:
                 return True

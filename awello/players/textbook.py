@@ -7,8 +7,7 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.errors import SpecError
-from awello.evaluate.heuristics import EQUALS
-from awello.evaluate.settings import Block, Heuristic, read_learnt
+from awello.evaluate.settings import Block, Heuristic, heuristics_for, read_learnt
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, register
 from awello.players.simple import Seeded
@@ -18,7 +17,7 @@ from awello.search.knowing import DEEPEST
 from awello.search.root import Knowledge, analyse
 
 
-@register("negamax", "the same in half the words: each side maximises its own value")
+@register("negamax", "another name of minimax: each side maximises its own value")
 @register("minimax", "looks every line to its end, one side maximising, one minimising")
 @dataclass
 class Textbook(Seeded):
@@ -46,7 +45,7 @@ class Textbook(Seeded):
         early, dash, late = self.thresholds.partition("-")
         if not (early.isdecimal() and dash and late.isdecimal()):
             raise SpecError(f"thresholds {self.thresholds!r} are no two numbers of discs, such as 30-55")
-        name = self.heuristic or ("positional" if game.family == "othello" else "diffscore")
+        name = self.heuristic or heuristics_for(game)[0]
         weights = read_learnt(self.file, "weights", name) if self.file else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
 
@@ -64,7 +63,7 @@ class Textbook(Seeded):
         return analyse(position, self._algorithm(), self.limit.depth or 1, self.block)
 
 
-@register("negamax-alphabeta", "negamax that skips what cannot matter")
+@register("negamax-alphabeta", "another name of alphabeta")
 @register("alphabeta", "minimax that skips what cannot matter")
 @dataclass
 class Pruning(Textbook):
@@ -83,7 +82,7 @@ class Pruning(Textbook):
         block = super()._block(game)
         if self._algorithm() == "knowing":
             block = Knowledge(game, self._heuristic(game), self.memory, self.sort, self.mirror)
-        block.words[EQUALS] = self.equals
+        block.cut_margin = int(self.equals)
         return block
 
     def _algorithm(self) -> str:

@@ -3,25 +3,25 @@
 from dataclasses import replace
 
 from awello.errors import SpecError
+from awello.evaluate.settings import heuristics_for
 from awello.limits import Limit
 from awello.players.player import make_player
 from awello.players.spec import Spec
 from awello.players.textbook import Textbook
 from awello.position import Position
-from awello.search.tree import PositionSource, Tree, find_algorithm, search_tree
+from awello.search.tree import PositionSource, Tree, check_algorithm, search_tree
 
 PLIES = 3
-HEURISTICS = {"othello": "positional", "awale": "diffscore"}
 SETTINGS = ("table", "thresholds", "corners")
 
 
 def search_position(spec: Spec, position: Position) -> Tree:
     """Search a position with the heuristic, depth and settings of a spec."""
-    find_algorithm(spec.name)
+    check_algorithm(spec.name)
     for key in spec.options:
         if key not in SETTINGS:
             raise SpecError(f"a tree takes no {key}: it takes {', '.join(SETTINGS)}")
-    heuristic = spec.heuristic or HEURISTICS[position.game.family]
+    heuristic = spec.heuristic or heuristics_for(position.game)[0]
     spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=PLIES))
     player = make_player(spec)
     assert isinstance(player, Textbook)

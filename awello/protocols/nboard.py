@@ -16,7 +16,6 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.engine.levels import HIGHEST, USUAL
-from awello.engine.othello_worker import empties_of
 from awello.errors import NotationError
 from awello.formats.ggf import format_ggf, parse_ggf
 from awello.formats.reading import parse_number
@@ -121,8 +120,7 @@ class NBoardServer(EngineServer):
                 break
             position = self.positions[made]
             if position.over:
-                first, second = position.score()
-                value = float(second - first if position.side else first - second)
+                value = float(position.margin)
             else:
                 value = self.search(self.engine.think(position, Clock(), self.limit)).value
             self.say(f"analysis {made} {value:+.2f}")
@@ -187,7 +185,7 @@ def _parse_search(position: Position, line: str) -> Analysis | None:
     if kind not in ("search", "book", "==="):
         return None
     if depth.startswith("100%"):
-        return read_analysis(position, moves, parse_number(value), empties_of(position), depth == "100%")
+        return read_analysis(position, moves, parse_number(value), position.empties, depth == "100%")
     reached = re.match(r"([0-9]{1,2})(?:@([0-9]{1,2})%)?(?![0-9])", depth)
     plies, certainty = (int(number or 100) for number in reached.groups()) if reached else (0, 100)
     return read_analysis(position, moves, parse_number(value), plies, certainty=certainty)

@@ -12,6 +12,7 @@ The variants differ in the capture of everything, in feeding, in repetition and 
 """
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -144,7 +145,7 @@ def share_out(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
     return taken[0] + rows[0], taken[1] + rows[1]
 
 
-# ---- notation -------------------------------------------------------------------------------------------------------
+# ---- the game outside the kernels -----------------------------------------------------------------------------------
 PITS = ("ABCDEF", "abcdef")  # South's pits and North's, each from its owner's left
 
 
@@ -153,49 +154,93 @@ def pits_of(word: int) -> list[int]:
     return list((word & int(ROW)).to_bytes(6, "little"))
 
 
-def format_pit(pit: int, side: int) -> str:
-    """The name of a pit: `A` to `F` for South, `a` to `f` for North."""
-    return PITS[side][pit]
+@dataclass(frozen=True)
+class AwaleAdapter:
+    """Awalé under one of its variants.
+
+    A position is written as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`: South's pits, North's, the seeds taken, who moves.
+    """
+
+    number: int
+    variant: str
+    size = 2
+
+    family, title, sides, unit, holding = "awale", "Awalé", ("South", "North"), "seeds", "seeds"
+    move_example, name_length = "a pit, such as C", 1
+    start, board, points, moves = (START, START), family, SEEDS, tuple(range(6))
+    board_bits = int(ROW)
+    has_passes, has_symmetries, has_draw_offers, has_repetition = False, False, True, True
+
+    def lead(self, own: int, opp: int) -> int:
+        return (own >> 48) - (opp >> 48)
+
+    def check(self, own: int, opp: int) -> None:
+        if not (0 <= own < 1 << 56 and 0 <= opp < 1 << 56):
+            raise NotationError("a row is no word of seven bytes: give six pits and the seeds taken")
+        self._check_seeds("position", [*own.to_bytes(7), *opp.to_bytes(7)])
+
+    def _check_seeds(self, what: str, pits: list[int]) -> None:
+        if (seeds := sum(pits)) != self.points:
+            raise NotationError(f"the {what} holds {seeds} seeds: pits and seeds taken must add up to {self.points}")
+
+    def holdings(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
+        if not repeated and legal_moves(self.number, U(own), U(opp)):
+            return own >> 48, opp >> 48
+        return share_out(self.number, own, opp, repeated)
+
+    def score(self, first: int, second: int) -> tuple[int, int]:
+        return first, second
+
+    def end(self, own: int, opp: int, repeated: bool) -> str:
+        if repeated:
+            return "repetition"
+        if not is_stopped(self.number, U(own), U(opp)):
+            return "stuck"
+        return "majority" if max(own, opp) >= WON else "few"
+
+    def canonical(self, own: int, opp: int) -> tuple[int, int]:
+        return own, opp
+
+    def explain(self, own: int, move: int) -> str:
+        if move not in self.moves:
+            return "is no legal move"
+        return "would leave the opponent without seeds" if own >> 8 * move & 0xFF else "is empty"
+
+    def format_move(self, move: int, side: int) -> str:
+        return PITS[side][move]
+
+    def parse_move(self, text: str, side: int) -> int:
+        name = text.strip()
+        if len(name) == 1 and name.upper() in PITS[0]:
+            return PITS[0].index(name.upper())
+        raise NotationError(f"{text!r} is no pit: name one of {', '.join(PITS[side])}")
+
+    def owner_of(self, name: str) -> int | None:
+        return int(name.islower())
+
+    def is_position(self, text: str) -> bool:
+        return re.match(r"\s*\d+-", text) is not None
+
+    def format_position(self, first: int, second: int, side: int) -> str:
+        fields = [*pits_of(first), *pits_of(second), first >> 48, second >> 48]
+        return "-".join(map(str, fields)) + "-" + "SN"[side]
+
+    def parse_position(self, text: str) -> tuple[int, int, int, int]:
+        fields = text.strip().split("-")
+        if len(fields) != 15:
+            raise NotationError(f"the diagram has {len(fields)} parts: give 12 pits, 2 numbers of seeds taken, S or N")
+        *numbers, mover = fields
+        for number in numbers:
+            if not re.fullmatch(r"[0-9]{1,2}", number):
+                raise NotationError(f"{number[:12]!r} in the diagram is no number of seeds")
+        if mover.upper() not in ("S", "N"):
+            raise NotationError(f"the diagram must end with the side to move, S or N, not {mover!r}")
+        seeds = [int(number) for number in numbers]
+        self._check_seeds("diagram", seeds)
+        rows = (seeds[:6], seeds[12]), (seeds[6:12], seeds[13])
+        south, north = (int.from_bytes(bytes([*pits, taken, 0]), "little") for pits, taken in rows)
+        return south, north, "SN".index(mover.upper()), self.number
 
 
-def parse_pit(text: str, side: int) -> int:
-    """The pit of a name, in the mover's own letters or in any case."""
-    name = text.strip()
-    if len(name) == 1 and name.upper() in PITS[0]:
-        return PITS[0].index(name.upper())
-    raise NotationError(f"{text!r} is no pit: name one of {', '.join(PITS[side])}")
-
-
-def check_words(own: int, opp: int) -> None:
-    """`NotationError` if two words of seeds are no position."""
-    if not (0 <= own < 1 << 56 and 0 <= opp < 1 << 56):
-        raise NotationError("a row is no word of seven bytes: give six pits and the seeds taken")
-    if (seeds := sum(own.to_bytes(7)) + sum(opp.to_bytes(7))) != SEEDS:
-        raise NotationError(f"the position holds {seeds} seeds: pits and seeds taken must add up to {SEEDS}")
-
-
-def format_diagram(south: int, north: int, side: int) -> str:
-    """A position as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`: South's pits, North's, the seeds taken, who moves."""
-    fields = [*pits_of(south), *pits_of(north), south >> 48, north >> 48]
-    return "-".join(map(str, fields)) + "-" + "SN"[side]
-
-
-def parse_diagram(text: str) -> tuple[int, int, int]:
-    """South's word, North's word and the side to move of a diagram."""
-    fields = text.strip().split("-")
-    if len(fields) != 15:
-        raise NotationError(f"the diagram has {len(fields)} parts: give 12 pits, 2 numbers of seeds taken, S or N")
-    *numbers, mover = fields
-    for number in numbers:
-        if not re.fullmatch(r"[0-9]{1,2}", number):
-            raise NotationError(f"{number[:12]!r} in the diagram is no number of seeds")
-    if mover.upper() not in ("S", "N"):
-        raise NotationError(f"the diagram must end with the side to move, S or N, not {mover!r}")
-    seeds = [int(number) for number in numbers]
-    if sum(seeds) != SEEDS:
-        raise NotationError(f"the diagram holds {sum(seeds)} seeds: pits and seeds taken must add up to {SEEDS}")
-    south, north = (
-        int.from_bytes(bytes([*pits, taken, 0]), "little")
-        for pits, taken in ((seeds[:6], seeds[12]), (seeds[6:12], seeds[13]))
-    )
-    return south, north, "SN".index(mover.upper())
+VARIANTS = {ABAPA: "abapa", TOURNAMENT: "tournament", ROMEIN: "romein"}
+ADAPTERS = {number: AwaleAdapter(number, variant) for number, variant in VARIANTS.items()}

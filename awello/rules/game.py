@@ -17,7 +17,9 @@ from awello.kernel import U, Words, kernel
 from awello.rules import awale, othello
 from awello.rules.othello import SQUARES4, SQUARES6, SQUARES8
 
-PASS = -1
+PASS = othello.PASS
+GameAdapter = othello.OthelloAdapter | awale.AwaleAdapter
+ADAPTERS: dict[int, GameAdapter] = {**othello.ADAPTERS, **awale.ADAPTERS}
 
 
 class Game(IntEnum):
@@ -45,40 +47,56 @@ class Game(IntEnum):
         return self.name.lower()
 
     @cached_property
+    def adapter(self) -> GameAdapter:
+        """What differs between the games outside the kernels.
+
+        General code asks it for facts (units, sides, whether there is a pass) and for what depends on the rules
+        (notation, scores, endings), and never which game it has.  All adapters have the same members, described in
+        Othello's; a type checker finds what a new one lacks.  Higher layers have tables by family for what they add.
+        """
+        return ADAPTERS[int(self)]
+
+    @cached_property
     def family(self) -> str:
         """The name people give the game: `othello` or `awale`."""
-        return "othello" if self <= Game.OTHELLO4 else "awale"
+        return self.adapter.family
 
     @cached_property
     def size(self) -> int:
         """The rows of an Othello board; Awalé has two rows of pits."""
-        return {Game.OTHELLO: 8, Game.OTHELLO6: 6, Game.OTHELLO4: 4}.get(self, 2)
+        return self.adapter.size
 
     @property
     def variant(self) -> str | None:
         """The name of Awalé's rules; Othello has one set."""
-        return None if self.family == "othello" else self.name.lower()
+        return self.adapter.variant
 
     @property
     def sides(self) -> tuple[str, str]:
         """What the first and the second player are called."""
-        return ("Black", "White") if self.family == "othello" else ("South", "North")
+        return self.adapter.sides
 
     @cached_property
     def points(self) -> int:
         """What the players share: the squares of the board, or the seeds."""
-        return self.size**2 if self.family == "othello" else awale.SEEDS
+        return self.adapter.points
+
+    def describe(self) -> dict[str, object]:
+        """The facts of the game for machines."""
+        facts = ("family", "title", "size", "variant", "sides", "unit", "points", "has_passes", "has_draw_offers")
+        return {"name": str(self)} | {fact: getattr(self.adapter, fact) for fact in facts}
 
 
-FAMILIES = ("othello", "awale")
-SIZES = {game.size: game for game in Game if game.family == "othello"}
+SIZES = {game.size: game for game in Game if not game.variant}
 VARIANTS = {game.variant: game for game in Game if game.variant}
+USUAL = {"othello": Game.OTHELLO, "awale": Game.ABAPA}
+"""The game that a family's name alone means."""
 
 
 def find_game(family: str, size: int | None = None, variant: str | None = None) -> Game:
     """The game of a name: `othello` with a size, or `awale` with a variant; 8 and abapa unless said."""
-    if family not in FAMILIES:
-        raise ConfigError(f"unknown game {family!r}: choose {' or '.join(FAMILIES)}")
+    if family not in USUAL:
+        raise ConfigError(f"unknown game {family!r}: choose {' or '.join(USUAL)}")
     if family == "othello":
         if variant is not None:
             raise ConfigError(f"Othello has no variant {variant!r}: leave it out, or choose the game awale")
@@ -96,6 +114,12 @@ def find_game(family: str, size: int | None = None, variant: str | None = None) 
 def squares_of(game: int) -> U:
     """The squares of an Othello board."""
     return SQUARES8 if game == 0 else SQUARES6 if game == 1 else SQUARES4
+
+
+@kernel("int64(int64)", inline=True)
+def symmetries_of(game: int) -> int:
+    """How many boards are one under rotation and reflection, the board itself included."""
+    return 1 if game >= awale.ABAPA else 8
 
 
 @kernel("uint64(int64, uint64, uint64)")
@@ -174,7 +198,7 @@ def canonical_children(game: int, own: U, opp: U, words: Words) -> int:
         return 1
     while moves != U(0):
         next_own, next_opp = play(game, own, opp, index_of(moves))
-        if game < awale.ABAPA:
+        if symmetries_of(game) > 1:
             next_own, next_opp = othello.canonical(next_own, next_opp)
         words[count, 0], words[count, 1] = next_own, next_opp
         moves, count = rest_of(moves), count + 1

@@ -6,6 +6,7 @@ board they see: on every size a1 is the top left corner.
 """
 
 import re
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -119,6 +120,7 @@ def canonical(own: U, opp: U) -> tuple[U, U]:
 
 # ---- notation -----------------------------------------------------------------------------------------------------
 COLUMNS = "abcdefgh"
+PASS = -1
 PASSES = ("pa", "--", "ps", "pass")
 DISCS = {"X": 1, "x": 1, "b": 1, "B": 1, "*": 1, "O": 2, "o": 2, "w": 2, "W": 2, "-": 0, ".": 0}
 
@@ -152,34 +154,112 @@ def parse_square(text: str, size: int) -> int:
     raise NotationError(f"{text!r} is no square of this board: name a column and a row, a1 to {last}")
 
 
-def check_words(own: int, opp: int, size: int) -> None:
-    """`NotationError` if two words of discs are no board of a size."""
-    if (own | opp) & ~BOARD[size]:
-        raise NotationError(f"a disc lies outside the board: keep to its {size * size} squares")
-    if both := own & opp:
-        square = format_square(both.bit_length() - 1, size)
-        raise NotationError(f"two discs lie on {square}: a square holds one at most")
+# ---- the game outside the kernels ---------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class OthelloAdapter:
+    """Othello on a board of 8x8, 6x6 or 4x4; positions are written as in OBF files, `-...OX...- X`."""
+
+    number: int
+    """The game as kernels know it."""
+    size: int
+    """The rows of the board."""
+    variant = None
+    """The rule set, if the family has several."""
+
+    family, title, sides, unit = "othello", "Othello", ("Black", "White"), "discs"
+    holding = "board"  # what the players hold a share of at the end
+    move_example, name_length = "a square, such as f5", 2
+    start = BLACK_START, WHITE_START
+    board_bits = FULL  # the bits of a word on which legal moves depend
+    has_passes, has_symmetries, has_draw_offers = True, True, False
+    has_repetition = False  # whether a repeated position ends the game
+
+    @property
+    def board(self) -> str:
+        """What tells boards apart: variants of the rules share one."""
+        return self.family if self.size == 8 else f"{self.family}{self.size}"
+
+    @property
+    def points(self) -> int:
+        """What the players share."""
+        return self.size**2
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """All moves that have a name, legal or not."""
+        return squares_of(self.size)
+
+    def lead(self, own: int, opp: int) -> int:
+        """What the mover has already and cannot lose."""
+        return 0
+
+    def check(self, own: int, opp: int) -> None:
+        """Raise `NotationError` if two words are not a position."""
+        if (own | opp) & ~BOARD[self.size]:
+            raise NotationError(f"a disc lies outside the board: keep to its {self.points} squares")
+        if both := own & opp:
+            square = format_square(both.bit_length() - 1, self.size)
+            raise NotationError(f"two discs lie on {square}: a square holds one at most")
+
+    def holdings(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
+        """What both sides hold."""
+        return own.bit_count(), opp.bit_count()
+
+    def score(self, first: int, second: int) -> tuple[int, int]:
+        """The official score of two holdings."""
+        empty = self.points - first - second
+        share = empty if first > second else empty // 2 if first == second else 0
+        return first + share, second + empty - share
+
+    def end(self, own: int, opp: int, repeated: bool) -> str:
+        """What ended a finished game; empty if it needs no explanation."""
+        return "" if (own | opp).bit_count() == self.points else "blocked"
+
+    def canonical(self, own: int, opp: int) -> tuple[int, int]:
+        """The two words that all symmetric positions share."""
+        own_word, opp_word = canonical(U(own), U(opp))
+        return int(own_word), int(opp_word)
+
+    def explain(self, own: int, move: int) -> str:
+        """What is wrong with an illegal move, to be said after its name."""
+        return "is no legal move"
+
+    def format_move(self, move: int, side: int) -> str:
+        """The name of a move that is not a pass."""
+        return format_square(move, self.size)
+
+    def parse_move(self, text: str, side: int) -> int:
+        """The move of a name; `NotationError` if it is not a name."""
+        return PASS if text.strip().lower() in PASSES else parse_square(text, self.size)
+
+    def owner_of(self, name: str) -> int | None:
+        """The side that the name of a move belongs to, if it tells."""
+        return None
+
+    def is_position(self, text: str) -> bool:
+        """Whether a text looks like a position of this family; Othello takes what no other does."""
+        return True
+
+    def format_position(self, first: int, second: int, side: int) -> str:
+        """A position as text."""
+        discs = "".join("X" if first >> move & 1 else "O" if second >> move & 1 else "-" for move in self.moves)
+        return f"{discs} {'XO'[side]}"
+
+    def parse_position(self, text: str) -> tuple[int, int, int, int]:
+        """The words of both players, the side to move and the number of the game of a text."""
+        board, _, mover = text.strip().removesuffix(";").strip().rpartition(" ")
+        board, mover = "".join(board.split()), mover.strip()
+        if len(mover) != 1 or not DISCS.get(mover):
+            raise NotationError(f"the board must end with a space and the side to move, X or O, not {mover[:12]!r}")
+        found = next((game for game in ADAPTERS.values() if game.points == len(board)), None)
+        if found is None:
+            raise NotationError(f"the board has {len(board)} squares: give 64 (or 36, 16) of X, O and -")
+        words = [0, 0, 0]
+        for square, letter in zip(found.moves, board, strict=True):
+            if letter not in DISCS:
+                raise NotationError(f"{letter!r} on {found.format_move(square, 0)} is no disc: write X, O or -")
+            words[DISCS[letter]] |= 1 << square
+        return words[1], words[2], DISCS[mover] - 1, found.number
 
 
-def format_board(black: int, white: int, side: int, size: int) -> str:
-    """A board as in OBF files: its squares in reading order (X black, O white, - empty) and the side to move."""
-    discs = "".join("X" if black >> s & 1 else "O" if white >> s & 1 else "-" for s in squares_of(size))
-    return f"{discs} {'XO'[side]}"
-
-
-def parse_board(text: str) -> tuple[int, int, int, int]:
-    """Black's discs, White's discs, the side to move and the size of a board as in OBF files."""
-    board, _, mover = text.strip().removesuffix(";").strip().rpartition(" ")
-    board, mover = "".join(board.split()), mover.strip()
-    sizes = {size * size: size for size in BOARD}
-    if len(mover) != 1 or not DISCS.get(mover):
-        raise NotationError(f"the board must end with a space and the side to move, X or O, not {mover[:12]!r}")
-    if len(board) not in sizes:
-        raise NotationError(f"the board has {len(board)} squares: give 64 (or 36, 16) of X, O and -")
-    size = sizes[len(board)]
-    words = [0, 0, 0]
-    for square, letter in zip(squares_of(size), board, strict=True):
-        if letter not in DISCS:
-            raise NotationError(f"{letter!r} on {format_square(square, size)} is no disc: write X, O or -")
-        words[DISCS[letter]] |= 1 << square
-    return words[1], words[2], DISCS[mover] - 1, size
+ADAPTERS = {number: OthelloAdapter(number, size) for number, size in enumerate((8, 6, 4))}

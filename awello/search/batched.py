@@ -12,7 +12,6 @@ import numpy as np
 from awello.analysis import Analysis
 from awello.evaluate.cnn import Cnn
 from awello.position import Position
-from awello.rules.game import PASS
 
 INFINITY = 3.0  # above the value of any finished game
 
@@ -54,7 +53,7 @@ class Batched:
     def _children(self, position: Position) -> list[tuple[int, Position]]:
         """The moves of a position and where they lead, the most promising first."""
         children = [(move, position.after(move)) for move in position.legal_moves()]
-        self._judge(_settled(child) for _, child in children)
+        self._judge(child.skip_pass() for _, child in children)
         return sorted(children, key=lambda child: self._value(child[1]))
 
     def _judge(self, positions: Iterable[Position]) -> None:
@@ -67,13 +66,7 @@ class Batched:
     def _value(self, position: Position) -> float:
         """What a position is worth without search; a finished game is worth more than any promise, and counts discs."""
         if position.over:
-            own, opp = position.score()[position.side], position.score()[1 - position.side]
-            return float(np.sign(own - opp)) + (own - opp) / 64
-        settled = _settled(position)
+            return float(np.sign(position.margin)) + position.margin / 64
+        settled = position.skip_pass()
         value = self.judged[settled.own, settled.opp]
         return value if settled is position else -value
-
-
-def _settled(position: Position) -> Position:
-    """The position itself, or that after a pass: the network knows positions in which somebody moves."""
-    return position.after(PASS) if position.legal_moves() == (PASS,) else position

@@ -10,7 +10,7 @@ index `i` raises the value of a position, its kind gains `i` and each kind tried
 cut, the same once more.  The scores last from one search to the next.
 
 Leaves lie at different depths, so whether the opponent is to move at a leaf is told to the heuristic there.  Nodes and
-leaves are counted as in `minimax`.
+leaves are counted as in `negamax`.
 """
 
 from awello.bits import index_of, popcount, rest_of
@@ -18,7 +18,7 @@ from awello.evaluate.heuristics import BLOCK, DIFFSCORE, INNER, LEAVES, MIRRORED
 from awello.kernel import U, kernel
 from awello.memory import load, store
 from awello.rules.game import is_over, legal_moves, play
-from awello.search.minimax import INFINITY
+from awello.search.negamax import INFINITY
 from awello.search.ppaf import kind_of
 
 # More slots of the block: delta in thousandths, or 0 where the budget is a depth; how moves are ordered and the address

@@ -7,7 +7,6 @@ last two compare; one that does not is given up.  The last complete answer stand
 import time
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from awello.analysis import Analysis
 from awello.evaluate.heuristics import EXACT, INNER
 from awello.evaluate.settings import Block, Heuristic, read_learnt
+from awello.folders import data_file
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -23,6 +23,7 @@ from awello.search import budget as kernels
 from awello.search.ppaf import KINDS
 from awello.search.root import answer
 
+SHIPPED = {"awale": "travers"}  # the scores by family
 ORDERS = {"none": kernels.NONE, "frozen": kernels.FROZEN, "live": kernels.LIVE}
 NODES, DELTA = 450_000, 1.5  # report 1's
 UNLIMITED = 1 << 62
@@ -33,15 +34,17 @@ CAREFUL = 0.9  # share of the time left that a search may take at the speed so f
 Scores = npt.NDArray[np.int64]
 
 
-def learnt_scores(file: str | None = None) -> Scores:
-    """The scores of Awalé's kinds of moves: of a file that `awello train travers` wrote, else those shipped."""
+def learnt_scores(game: Game, file: str | None = None) -> Scores:
+    """The scores of the kinds of moves: of a file that `awello train travers` wrote, else those shipped, else zeros."""
+    if game.family not in SHIPPED:
+        return np.zeros(KINDS, np.int64)
     read = np.array(read_learnt(file, "scores") if file else (), np.int64)
-    return read if read.size == KINDS else _shipped_scores()
+    return read if read.size == KINDS else _shipped_scores(SHIPPED[game.family])
 
 
 @cache
-def _shipped_scores() -> Scores:
-    with files("awello").joinpath("data/travers.npz").open("rb") as file, np.load(file) as content:
+def _shipped_scores(name: str) -> Scores:
+    with np.load(data_file(f"{name}.npz")) as content:
         scores: Scores = content["scores"]
     return scores
 

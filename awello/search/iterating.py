@@ -27,7 +27,7 @@ from awello.position import Position
 from awello.rules.game import PASS
 from awello.rules.othello import parse_square
 from awello.search import iterative as kernels
-from awello.search.minimax import INFINITY
+from awello.search.negamax import INFINITY
 
 HINTS = ("none", "move", "branch", "tables")
 WINDOW = 4000  # the half of the aspiration window, in units of the judgement

@@ -18,7 +18,7 @@ from awello.evaluate.otage import OTAGE, judge
 from awello.kernel import U, kernel
 from awello.memory import load, store
 from awello.rules.game import score
-from awello.search.minimax import INFINITY
+from awello.search.negamax import INFINITY
 
 DEEPEST = 64  # plies
 PASSING = 64  # how the table writes a pass

@@ -8,13 +8,13 @@ searched has the same value and is skipped.  None of this changes the value of a
 """
 
 from awello.bits import index_of, rest_of, signed
-from awello.evaluate.heuristics import BLOCK, EQUALS, INNER, estimate, evaluate
+from awello.evaluate.heuristics import BLOCK, CUT_MARGIN, INNER, estimate, evaluate
 from awello.kernel import U, kernel
 from awello.memory import load, load_word, store
 from awello.rules.game import is_over, legal_moves, play
 from awello.rules.othello import canonical
-from awello.search.minimax import INFINITY
-from awello.search.negamax import alphabeta
+from awello.search.negamax import INFINITY
+from awello.search.negamax import search as search_plainly
 
 # More slots of the block: the memory's address and mask, two switches, then a row for each depth.
 MEMORY, MASK, SORT, MIRROR = range(BLOCK, BLOCK + 4)
@@ -24,8 +24,8 @@ DEEPEST = 64
 WORDS = ROWS + ROW * (DEEPEST + 1)
 IMAGES = 64
 
-# An entry of the memory: both words, then value, depth, bound and move + 1.
-ENTRY = 3
+# An entry of the memory: both words, then what is known of the position: value, depth, bound and move + 1.
+ENTRY = 3  # words
 LOWER, UPPER, SAME = 1, 2, 3
 WORST = -(1 << 30)
 
@@ -39,24 +39,34 @@ def place_of(own: U, opp: U, block: int) -> int:
     return load(block, MEMORY) + 8 * ENTRY * index
 
 
+@kernel("boolean(int64, uint64, uint64)", inline=True)
+def is_held(place: int, own: U, opp: U) -> bool:
+    """Whether an entry belongs to a position."""
+    return bool(load_word(place, 0) == own and load_word(place, 1) == opp)
+
+
+@kernel("void(int64, uint64, uint64, int64)", inline=True)
+def hold(place: int, own: U, opp: U, data: int) -> None:
+    """Write an entry, over whatever was there."""
+    store(place, 0, signed(own))
+    store(place, 1, signed(opp))
+    store(place, 2, data)
+
+
 @kernel("int64(uint64, uint64, int64)")
 def recall(own: U, opp: U, block: int) -> int:
     """What is remembered of a position, or 0."""
     if load(block, MEMORY) == 0:
         return 0
     place = place_of(own, opp, block)
-    known = load_word(place, 0) == own and load_word(place, 1) == opp
-    return load(place, 2) if known else 0
+    return load(place, 2) if is_held(place, own, opp) else 0
 
 
 @kernel("void(uint64, uint64, int64, int64, int64, int64, int64)")
 def remember(own: U, opp: U, value: int, depth: int, bound: int, move: int, block: int) -> None:
     """Write down what a search found, over whatever was there."""
     if load(block, MEMORY) != 0:
-        place = place_of(own, opp, block)
-        store(place, 0, signed(own))
-        store(place, 1, signed(opp))
-        store(place, 2, value << 24 | depth << 16 | bound << 8 | (move + 1))
+        hold(place_of(own, opp, block), own, opp, value << 24 | depth << 16 | bound << 8 | (move + 1))
 
 
 @kernel("int64(int64, uint64, uint64, uint64, int64, int64, int64, int64)")
@@ -101,7 +111,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     """Negamax with alpha-beta, fail-soft: exact inside (alpha, beta), outside it a bound on the value."""
     # Step 1. The last ply: nothing is worth knowing there.  The end of the game.
     if depth <= 1:
-        return alphabeta(game, own, opp, alpha, beta, depth, heuristic, block)
+        return search_plainly(game, own, opp, alpha, beta, depth, heuristic, block)
     moves = legal_moves(game, own, opp)
     if moves == U(0) and is_over(game, own, opp):
         return evaluate(game, heuristic, own, opp, True, block)
@@ -129,7 +139,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
         if value > best:
             best, best_move = value, move
             alpha = max(alpha, best)
-        if alpha >= beta + load(block, EQUALS):
+        if alpha >= beta + load(block, CUT_MARGIN):
             break
     # Step 5. Remember.
     bound = LOWER if best >= beta else UPPER if best <= floor else SAME

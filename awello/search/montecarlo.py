@@ -33,6 +33,7 @@ class Tree:
         self.nodes = np.zeros((self.room, 5), np.int32)
         self.boards = np.zeros((self.room, 2), np.uint64)
         self.path = np.zeros(DEEPEST, np.int64)
+        self.weights = self.changes = np.zeros(0)
         self.size = 1
 
     def analyse(self, position: Position, seconds: float, playouts: int | None, seed: int) -> Analysis:
@@ -54,7 +55,8 @@ class Tree:
         return int(uct.expand(game, self.nodes, self.boards, 0, 1))
 
     def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
-        return int(uct.grow(game, self.nodes, self.boards, self.path, chance, self.size, rounds, self.explore))
+        memory, policy = (self.nodes, self.boards, self.path, chance), (self.weights, self.changes)
+        return int(ppaf.grow(game, *memory, self.size, rounds, self.explore, *policy))
 
     def _answer(self, playouts: int, seconds: float) -> Analysis:
         children = self._children(0)
@@ -86,11 +88,6 @@ class LearningTree(Tree):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.weights, self.changes = np.zeros(ppaf.KINDS), np.zeros(ppaf.KINDS)
-
-    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
-        memory = self.nodes, self.boards, self.path, chance
-        policy = self.weights, self.changes
-        return int(ppaf.grow(game, *memory, self.size, rounds, self.explore, *policy))
 
 
 @dataclass

@@ -15,6 +15,7 @@ from awello.kernel import U, Words, kernel
 from awello.rules.awale import ABAPA, BYTE
 from awello.rules.game import is_over, legal_moves, play, score
 from awello.search.uct import LONGEST, MOST_MOVES, descend, shuffle, tell
+from awello.search.uct import playout as play_randomly
 
 KINDS = 6 * 48 * 49  # of moves
 LEARNING = 0.32  # what the winner's move gains
@@ -27,7 +28,7 @@ Reals = npt.NDArray[np.float64]
 @kernel("int64(int64, uint64, uint64, int64)")
 def kind_of(game: int, own: U, opp: U, move: int) -> int:
     """The number of a move's features."""
-    if game >= ABAPA:
+    if game >= ABAPA:  # here and not in `rules`: what makes moves alike is no rule of the game
         seeds = int(own >> U(8 * move) & BYTE)
         place = (move + 1 + (seeds - 1) % 11) % 12  # a long lap skips the pit it began in
         row, pit = (own, place) if place < 6 else (opp, place - 6)
@@ -130,16 +131,19 @@ def grow(
     weights: Reals,
     changes: Reals,
 ) -> int:
-    """So many rounds as in `uct.grow`, with games that learn from their winner; the size of the tree after them."""
-    state, shares = chance[0], np.empty(MOST_MOVES)
+    """So many rounds, with games that learn from their winner, or plain UCT without weights; the size of the tree."""
+    state, learns, shares = chance[0], weights.size > 0, np.empty(MOST_MOVES)
     played, chosen = np.empty((LONGEST + 1, 2), np.uint64), np.empty(LONGEST + 1, np.int64)
     for _ in range(rounds):
         length, size = descend(game, nodes, boards, path, size, explore)
         leaf = path[length - 1]
         played[0, 0], played[0, 1] = boards[leaf, 0], boards[leaf, 1]
-        result, plies, state = playout(game, played, chosen, state, weights, shares)
-        if result != 1:
-            adapt(game, played, chosen, 0 if result == 2 else 1, plies, weights, shares, changes)
+        if learns:
+            result, plies, state = playout(game, played, chosen, state, weights, shares)
+            if result != 1:
+                adapt(game, played, chosen, 0 if result == 2 else 1, plies, weights, shares, changes)
+        else:
+            result, state = play_randomly(game, boards[leaf, 0], boards[leaf, 1], state)
         tell(nodes, path, length, result)
     chance[0] = state
     return size

@@ -42,6 +42,18 @@ def best_child(nodes: Nodes, worth: Reals, node: int, explore: float) -> int:
     return int(chosen)
 
 
+@kernel("UniTuple(int64, 2)(int32[:, ::1], float64[:, ::1], int64[::1], float64)", inline=True)
+def walk(nodes: Nodes, worth: Reals, path: npt.NDArray[np.int64], explore: float) -> tuple[int, int]:
+    """Walk from the root to a leaf; the leaf, and how many nodes the path has."""
+    leaf, length = 0, 1
+    path[0] = 0
+    while nodes[leaf, COUNT] > 0 and length < DEEPEST:
+        leaf = best_child(nodes, worth, leaf, explore)
+        path[length] = leaf
+        length += 1
+    return leaf, length
+
+
 @kernel("void(int32[:, ::1], float64[:, ::1], int64, float32[::1])")
 def set_priors(nodes: Nodes, worth: Reals, node: int, promises: Weights) -> None:
     """Share a node's visits out among its children by what their moves promise; other moves get nothing."""
@@ -84,14 +96,9 @@ def grow(
     explore: float,
 ) -> int:
     """So many rounds; the size of the tree after them."""
-    path[0] = 0
     for _ in range(rounds):
         # Step 1. Walk to a leaf.
-        leaf, length = 0, 1
-        while nodes[leaf, COUNT] > 0 and length < DEEPEST:
-            leaf = best_child(nodes, worth, leaf, explore)
-            path[length] = leaf
-            length += 1
+        leaf, length = walk(nodes, worth, path, explore)
         # Step 2. Give it children; a pass leaves no choice and is walked over at once.
         while nodes[leaf, COUNT] == 0 and size + MOST_MOVES <= len(nodes) and length < DEEPEST:
             size = expand(game, nodes, boards, leaf, size)
@@ -136,11 +143,7 @@ def reach(
     while done < rounds:
         # Step 1. Walk to a leaf.
         path = paths[waiting]
-        path[0], leaf, length = 0, 0, 1
-        while nodes[leaf, COUNT] > 0 and length < DEEPEST:
-            leaf = best_child(nodes, worth, leaf, explore)
-            path[length] = leaf
-            length += 1
+        leaf, length = walk(nodes, worth, path, explore)
         # Step 2. A pass leaves no choice and is walked over.
         if length < DEEPEST and size < len(nodes) and legal_moves(game, boards[leaf, 0], boards[leaf, 1]) == U(0):
             size = expand(game, nodes, boards, leaf, size)

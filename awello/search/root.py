@@ -1,23 +1,23 @@
 """The root of a textbook search: tries each move, keeps all that are best, and counts.
 
-Every algorithm gives the value of a child for the player at the root.  The window starts one below the best value
+The window starts one below the best value
 so far, so that a move as good as the best is known to be so, and ties can be broken by chance instead of by order.  It
 ends at the best result there is: a player who wins everything need not look for more.
 """
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
 from awello.analysis import Analysis
-from awello.evaluate.heuristics import EXACT, INNER
+from awello.evaluate.heuristics import CUT_MARGIN, EXACT, INNER
 from awello.evaluate.settings import Block, Heuristic
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search import knowing, minimax, negamax
+from awello.search import knowing, negamax
+from awello.search.negamax import NEVER
 
 
 class Knowledge(Block):
@@ -29,51 +29,24 @@ class Knowledge(Block):
             places = 1 << (memory - 1).bit_length()
             self.memory = np.zeros(knowing.ENTRY * places, np.int64)
             self.words[knowing.MEMORY], self.words[knowing.MASK] = address_of(self.memory), places - 1
-        self.words[knowing.SORT], self.words[knowing.MIRROR] = sort, mirror and game.family == "othello"
+        self.words[knowing.SORT], self.words[knowing.MIRROR] = sort, mirror and game.adapter.has_symmetries
 
 
-Algorithm = Callable[[int, U, U, int, int, int, Block], int]
-
-
-def _minimax(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, block: Block) -> int:
-    return minimax.minimax(game, own, opp, depth, False, block.heuristic, block.address)
-
-
-def _alphabeta(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, block: Block) -> int:
-    return minimax.alphabeta(game, own, opp, alpha, beta, depth, False, block.heuristic, block.address)
-
-
-def _negamax(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, block: Block) -> int:
-    return -negamax.negamax(game, own, opp, depth, block.heuristic, block.address)
-
-
-def _negamax_alphabeta(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, block: Block) -> int:
-    return -negamax.alphabeta(game, own, opp, -beta, -alpha, depth, block.heuristic, block.address)
-
-
-def _knowing(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, block: Block) -> int:
-    return -knowing.search(game, own, opp, -beta, -alpha, depth, block.heuristic, block.address)
-
-
-ALGORITHMS: dict[str, Algorithm] = {
-    "minimax": _minimax,
-    "alphabeta": _alphabeta,
-    "negamax": _negamax,
-    "negamax-alphabeta": _negamax_alphabeta,
-    "knowing": _knowing,
-}
+TEXTBOOK = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
+PLAIN, PRUNING = TEXTBOOK[::2], TEXTBOOK[1::2]  # two names of one search each
+ALGORITHMS = dict.fromkeys(TEXTBOOK, negamax.search) | {"knowing": knowing.search}
 
 
 def analyse(position: Position, algorithm: str, depth: int, block: Block) -> Analysis:
     """Search a position that has a legal move to a depth in plies."""
     begun = time.perf_counter()
     block.begin(position, depth)
-    block.words[INNER] = 1
+    block.words[INNER], block.words[CUT_MARGIN] = 1, NEVER if algorithm in PLAIN else block.cut_margin
     search, most, candidates = ALGORITHMS[algorithm], EXACT * position.game.points, []
-    best = -most
+    tail, best = (depth - 1, block.heuristic, block.address), -most
     for move in position.legal_moves():
         child = position.after(move)
-        value = search(int(position.game), U(child.own), U(child.opp), best - 1, most, depth - 1, block)
+        value = -int(search(int(position.game), U(child.own), U(child.opp), -most, 1 - best, *tail))
         candidates.append((move, value))
         best = max(best, value)
     return answer(candidates, depth, block, begun)

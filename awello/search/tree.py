@@ -1,48 +1,29 @@
-"""The four textbook algorithms once more, in plain Python, keeping every node they meet so that it can be drawn.
+"""The textbook search once more, in plain Python, keeping every node it meets so that it can be drawn.
 
 The tree comes from a `Source`: nested lists of numbers, as in a lesson, or the moves of a position down to a depth.
 Either way the search learns of a node only what the algorithm asks for, and a child it never asks about is *cut*.
-Values, nodes and leaves are those of the kernels in `minimax` and `negamax` with a full window at the root.
+Values, nodes and leaves are those of the kernel in `negamax` with a full window at the root.  Minimax and negamax
+differ in the view from which values and windows are shown: the maximiser's, or that of whoever moves at the node.
 """
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from awello.errors import ConfigError, NotationError
 from awello.evaluate.heuristics import EXACT, evaluate
 from awello.evaluate.settings import Block
 from awello.kernel import U
 from awello.position import Position
+from awello.search.root import PRUNING, TEXTBOOK
 
 MOST_NODES = 20_000  # more than anyone can look at
 DEEPEST_LISTS = 12
 LARGEST_NUMBER = 1_000_000  # below EXACT, so that no leaf looks like a finished game
 EXAMPLE = "[[3, 5], [2, 9]]"
-
-
-class Source(Protocol):
-    """Where a node's children and value come from."""
-
-    @property
-    def maximising(self) -> bool:
-        """Whether the mover is the one who maximises: the mover at the root does."""
-
-    @property
-    def mover(self) -> str:
-        """What the mover is called."""
-
-    def children(self) -> "list[tuple[str, Source]]":
-        """What each move leads to, with its name; nothing at a leaf."""
-
-    def value(self) -> float:
-        """What a leaf is worth for the mover."""
-
-    def peek(self) -> float | None:
-        """What is written on a leaf for all to see, for the mover; None where somebody has to evaluate it."""
 
 
 @dataclass(frozen=True)
@@ -51,20 +32,25 @@ class ListSource:
 
     content: Any
     maximising: bool = True
+    """Whether the mover is the one who maximises: the mover at the root does."""
 
     @property
     def mover(self) -> str:
+        """What the mover is called."""
         return "MAX" if self.maximising else "MIN"
 
-    def children(self) -> list[tuple[str, Source]]:
+    def children(self) -> "list[tuple[str, Source]]":
+        """What each move leads to, with its name; nothing at a leaf."""
         parts = self.content if isinstance(self.content, list) else []
         return [("", ListSource(part, not self.maximising)) for part in parts]
 
     def value(self) -> float:
+        """What a leaf is worth for the mover."""
         number: float = self.content
         return number if self.maximising else -number
 
     def peek(self) -> float | None:
+        """What is written on a leaf for all to see, for the mover; None where somebody has to evaluate it."""
         return None if isinstance(self.content, list) else self.value()
 
 
@@ -84,7 +70,7 @@ class PositionSource:
     def mover(self) -> str:
         return self.position.mover
 
-    def children(self) -> list[tuple[str, Source]]:
+    def children(self) -> "list[tuple[str, Source]]":
         here = replace(self.position, past=frozenset())
         moves = here.legal_moves() if self.depth else ()
         return [(here.format_move(move), self._after(here.after(move))) for move in moves]
@@ -99,6 +85,9 @@ class PositionSource:
 
     def peek(self) -> float | None:
         return None
+
+
+Source = ListSource | PositionSource
 
 
 def parse_lists(text: str) -> ListSource:
@@ -235,6 +224,11 @@ class Tree:
         return self.algorithm.startswith("negamax")
 
     @property
+    def prunes(self) -> bool:
+        """Whether branches that cannot matter are cut."""
+        return self.algorithm in PRUNING
+
+    @property
     def value(self) -> float:
         """The value of the root."""
         return self.root.value or 0
@@ -259,7 +253,7 @@ class Tree:
 
     def visit(self, node: Node, alpha: float = -math.inf, beta: float = math.inf) -> list[Node]:
         """Come to a node with a window: count it, and list its children, none of them visited yet."""
-        node.window = alpha, beta
+        node.window = (alpha, beta) if self.mover_view or node.maximising else (-beta, -alpha)
         node.children = [Node(name, source) for name, source in node.source.children()]
         self.nodes += 1
         self.cut += len(node.children)  # until they are visited
@@ -269,12 +263,11 @@ class Tree:
         return node.children
 
     def evaluate(self, node: Node) -> float:
-        """The value of a leaf, from the view that the algorithm takes."""
+        """The value of a leaf for its mover."""
         self.leaves += 1
-        node.value = self._seen(node, node.source.value())
-        return node.value
+        return node.source.value()
 
-    def _seen(self, node: Node, value: float) -> float:
+    def seen(self, node: Node, value: float) -> float:
         """A mover's value from the view that the algorithm takes."""
         return value if self.mover_view or node.maximising else -value
 
@@ -287,7 +280,7 @@ class Tree:
             node.principal = True
         for node in self.root.walk():
             written = node.source.peek() if node.cut else None
-            node.written = None if written is None else self._seen(node, written)
+            node.written = None if written is None else self.seen(node, written)
 
     def as_json(self) -> dict[str, Any]:
         """The tree for machines."""
@@ -302,87 +295,31 @@ class Tree:
         }
 
 
-def minimax(tree: Tree, node: Node) -> float:
-    """Plain minimax: the value for the maximiser."""
-    # Step 1. Leaves: their value, whoever moves there.
-    children = tree.visit(node)
-    if not children:
-        return tree.evaluate(node)
-    # Step 2. The best of the children, for whoever chooses here.
-    best = max if node.maximising else min
-    node.value = best(minimax(tree, child) for child in children)
-    return node.value
-
-
-def alphabeta(tree: Tree, node: Node, alpha: float = -math.inf, beta: float = math.inf) -> float:
-    """Minimax with alpha-beta: the maximiser has `alpha` elsewhere, the minimiser concedes at most `beta`."""
-    # Step 1. Leaves: their value, whoever moves there.
+def search(tree: Tree, node: Node, alpha: float = -math.inf, beta: float = math.inf) -> float:
+    """Negamax: the value for the mover, who has `alpha` elsewhere while the opponent concedes at most `beta`."""
+    # Step 1. Leaves: their value for the mover.
     children = tree.visit(node, alpha, beta)
-    if not children:
-        return tree.evaluate(node)
-    # Step 2. The best of the children, until the other side would not let it come to this.
-    best = -math.inf if node.maximising else math.inf
+    best = -math.inf if children else tree.evaluate(node)
+    # Step 2. The best of the children, until the opponent would never allow this position.  Only alpha-beta narrows the
+    # window, which changes sides with the mover.
     for child in children:
         if alpha >= beta:
             break
-        value = alphabeta(tree, child, alpha, beta)
-        if node.maximising:
-            best = max(best, value)
-            alpha = max(alpha, best)
-        else:
-            best = min(best, value)
-            beta = min(beta, best)
-    node.value = best
+        best = max(best, -search(tree, child, -beta, -alpha))
+        alpha = max(alpha, best) if tree.prunes else alpha
+    node.value = tree.seen(node, best)
     return best
 
 
-def negamax(tree: Tree, node: Node) -> float:
-    """Plain negamax: the value for the mover."""
-    # Step 1. Leaves: their value for the mover.
-    children = tree.visit(node)
-    if not children:
-        return tree.evaluate(node)
-    # Step 2. The best of the children: what is good for the opponent there is bad for the mover here.
-    node.value = max(-negamax(tree, child) for child in children)
-    return node.value
-
-
-def negamax_alphabeta(tree: Tree, node: Node, alpha: float = -math.inf, beta: float = math.inf) -> float:
-    """Negamax with alpha-beta: the window turns round with the sides."""
-    # Step 1. Leaves: their value for the mover.
-    children = tree.visit(node, alpha, beta)
-    if not children:
-        return tree.evaluate(node)
-    # Step 2. The best of the children, until the opponent would never allow this position.
-    best = -math.inf
-    for child in children:
-        if alpha >= beta:
-            break
-        best = max(best, -negamax_alphabeta(tree, child, -beta, -alpha))
-        alpha = max(alpha, best)
-    node.value = best
-    return best
-
-
-Algorithm = Callable[[Tree, Node], float]
-ALGORITHMS: dict[str, Algorithm] = {
-    "minimax": minimax,
-    "alphabeta": alphabeta,
-    "negamax": negamax,
-    "negamax-alphabeta": negamax_alphabeta,
-}
-
-
-def find_algorithm(name: str) -> Algorithm:
-    """The algorithm of a name; `ConfigError` says which there are."""
-    if name not in ALGORITHMS:
-        raise ConfigError(f"no tree search {name!r}: choose {', '.join(ALGORITHMS)}")
-    return ALGORITHMS[name]
+def check_algorithm(name: str) -> None:
+    """Raise `ConfigError` if no textbook search has this name."""
+    if name not in TEXTBOOK:
+        raise ConfigError(f"no tree search {name!r}: choose {', '.join(TEXTBOOK)}")
 
 
 def search_tree(algorithm: str, source: Source, label: str = "") -> Tree:
     """Search a source with one of the four algorithms; `ConfigError` if the tree gets too large to draw."""
-    search = find_algorithm(algorithm)
+    check_algorithm(algorithm)
     tree = Tree(algorithm, Node("", source), label or algorithm)
     search(tree, tree.root)
     tree.finish()

@@ -4,6 +4,7 @@ Each round walks down from the root, at every node to the child with the best up
 plus a bonus that is the larger the less often it was tried.  A leaf that is met again gets all its children.  From the
 end of the walk a random game is played, and its result is told to every node on the way.  A node is a row of arrays;
 its points count halves of a game for the player who moved into it, so that a parent maximises over its children.
+The loop of these rounds is `ppaf.grow`, which serves both.
 """
 
 import numpy as np
@@ -122,25 +123,3 @@ def tell(nodes: Nodes, path: npt.NDArray[np.int64], length: int, result: int) ->
         result = 2 - result  # for the player who moved here
         nodes[path[place], VISITS] += 1
         nodes[path[place], POINTS] += result
-
-
-@kernel("int64(int64, int32[:, ::1], uint64[:, ::1], int64[::1], uint64[::1], int64, int64, float64)")
-def grow(
-    game: int,
-    nodes: Nodes,
-    boards: Words,
-    path: npt.NDArray[np.int64],
-    chance: Words,
-    size: int,
-    rounds: int,
-    explore: float,
-) -> int:
-    """So many rounds; the size of the tree after them."""
-    state = chance[0]
-    for _ in range(rounds):
-        length, size = descend(game, nodes, boards, path, size, explore)
-        leaf = path[length - 1]
-        result, state = playout(game, boards[leaf, 0], boards[leaf, 1], state)
-        tell(nodes, path, length, result)
-    chance[0] = state
-    return size

@@ -21,7 +21,6 @@ from pydantic import BaseModel
 
 from awello.analysis import Analysis
 from awello.engine.engine import Engine
-from awello.engine.review import Judgement, review
 from awello.errors import AwelloError, ConfigError, IllegalMoveError, SpecError
 from awello.kernel import kernel_modules
 from awello.limits import Clock, Limit
@@ -29,6 +28,7 @@ from awello.players.champion import Champion
 from awello.players.player import Choice, Player, Resignation
 from awello.position import Position
 from awello.record import Record
+from awello.review.review import Judgement, review
 from awello.rules.game import PASS, Game
 from awello.schemas import AnalysisJson, ChoiceJson, JudgementJson, margin, round_value, summarise_side
 from awello.web.complaints import complaint, one_line

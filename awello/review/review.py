@@ -18,15 +18,12 @@ from awello.analysis import Analysis
 from awello.limits import Limit
 from awello.position import Position
 from awello.record import Record
-from awello.rules.awale import MAJORITY
-from awello.rules.game import Game
 
 
 @dataclass(frozen=True)
 class Scale:
     """How much must be lost in a game for a loss to have a name."""
 
-    unit: str
     inaccuracy: float
     mistake: float
     blunder: float
@@ -40,7 +37,7 @@ class Scale:
         return "?" if loss >= self.mistake else "?!" if loss >= self.inaccuracy else ""
 
 
-SCALES = {"othello": Scale("discs", 2, 4, 10, 5), "awale": Scale("seeds", 1, 2, 5, 2.5)}
+SCALES = {"othello": Scale(2, 4, 10, 5), "awale": Scale(1, 2, 5, 2.5)}
 
 
 class Analyst(Protocol):
@@ -140,9 +137,9 @@ def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[Judgement]
     if not record.moves:
         return
     *positions, final = record.positions()
-    after = _result(final) if final.over else _analyse(final, engine, limit)
+    after = Worth(float(final.margin), True, ()) if final.over else _analyse(final, engine, limit)
     for ply, position, move in reversed(list(zip(range(1, len(positions) + 1), positions, record.moves, strict=True))):
-        wins = ply == len(positions) and _won_early(final)
+        wins = ply == len(positions) and final.end == "majority"
         if wins or len(position.legal_moves()) == 1:
             played = Worth(0.0 - after.value, after.exact, (move, *after.line))
             yield Judgement(ply, position, move, played.value, played.value, move, 0.0, played.exact, played.line)
@@ -180,15 +177,3 @@ def _analyse(position: Position, engine: Analyst, limit: Limit) -> Worth:
     """What the last and best of the engine's answers says."""
     *_, last = engine.analyse(position, limit)
     return Worth(position.lead + last.value, last.exact, last.line or (last.move,), last.depth)
-
-
-def _result(position: Position) -> Worth:
-    """What a finished game is worth to whoever would have to move."""
-    first, second = position.score()
-    return Worth(float(second - first if position.side else first - second), True, ())
-
-
-def _won_early(position: Position) -> bool:
-    """Whether the game ended because one side has more than half of the seeds."""
-    stops = position.game in (Game.ABAPA, Game.TOURNAMENT)
-    return stops and position.over and max(position.own, position.opp) >> 48 >= MAJORITY

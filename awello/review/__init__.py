@@ -1,0 +1,1 @@
+"""Played games judged move by move."""
