@@ -1,22 +1,38 @@
 """`awello club`: look after a club's books, while it is open or not."""
 
+import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from sqlalchemy import Connection, select
 
+from awello.archive.database import PRIVATE, is_address
 from awello.cli.app import Json, app, print_json
-from awello.errors import ConfigError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from awello.club.accounts import Account
-    from awello.club.contest import Contest
-    from awello.club.desk import Desk
+from awello.club.accounts import (
+    Account,
+    change_password,
+    close_account,
+    find_account,
+    hash_password,
+    make_token,
+    open_account,
+)
+from awello.club.contest import CANCELLED, OPEN, PLAYING, SWISS, Contest
+from awello.club.desk import Desk, note
+from awello.club.entries import end_contest, find_contest, load_contests, plan_contest
+from awello.club.offers import Terms
+from awello.club.schema import accounts as accounts_table
+from awello.club.schema import audit as audit_table
+from awello.errors import ConfigError, SpecError
+from awello.limits import parse_clock, parse_seconds
+from awello.rules.game import Game
 
 club = typer.Typer(
     no_args_is_help=True, help="Look after the books of a club: accounts, tokens, tournaments, audit log, backup."
@@ -28,11 +44,8 @@ Name = Annotated[str, typer.Argument(help="The name of an account", metavar="NAM
 
 
 @contextmanager
-def books(place: str, new: bool = False) -> Iterator["Desk"]:
+def books(place: str, new: bool = False) -> Iterator[Desk]:
     """The books of a club; a file that is not there is not made by mistake."""
-    from awello.archive.database import is_address
-    from awello.club.desk import Desk
-
     if not new and not is_address(place) and not Path(place).exists():
         raise ConfigError(f"there is no club {place!r}: 'awello serve --club {place}' makes one")
     desk = Desk(place)
@@ -42,12 +55,8 @@ def books(place: str, new: bool = False) -> Iterator["Desk"]:
         desk.close()
 
 
-def find(desk: "Desk", name: str) -> "Account":
+def find(desk: Desk, name: str) -> Account:
     """The account of a name."""
-    from functools import partial
-
-    from awello.club.accounts import find_account
-
     found = desk.read(partial(find_account, name=name))
     if found is None:
         raise ConfigError(f"there is no account {name!r}: 'awello club accounts' lists them")
@@ -57,13 +66,10 @@ def find(desk: "Desk", name: str) -> "Account":
 @club.command("open")
 def open_(place: Place, name: Name) -> None:
     """Open an account; the password is asked for, or read from the first line if there is no terminal."""
-    from awello.club.accounts import open_account
-    from awello.club.desk import note
-
     hashed = ask_password()
     with books(place, new=True) as desk:
 
-        def act(connection: "Connection") -> "Account":
+        def act(connection: Connection) -> Account:
             made = open_account(connection, name, hashed)
             note(connection, "account opened", "console", made.number)
             return made
@@ -75,16 +81,13 @@ def open_(place: Place, name: Name) -> None:
 @club.command()
 def password(place: Place, name: Name) -> None:
     """Give somebody another password, asked for as by `open`; their browsers must log in again."""
-    from awello.club.accounts import change_password
-    from awello.club.desk import note
-
     with books(place) as desk:
         account = find(desk, name)
         if account.program:
             raise ConfigError(f"{account.name} is a program, which has tokens: 'awello club program' makes one")
         hashed = ask_password()
 
-        def act(connection: "Connection") -> None:
+        def act(connection: Connection) -> None:
             change_password(connection, account, hashed)
             note(connection, "password changed", "console", account.number)
 
@@ -94,8 +97,6 @@ def password(place: Place, name: Name) -> None:
 
 def ask_password() -> str:
     """A new password, hashed: typed twice, or the first line if there is no terminal."""
-    from awello.club.accounts import hash_password
-
     if sys.stdin.isatty():
         return hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
     return hash_password(sys.stdin.readline().rstrip("\n"))
@@ -104,13 +105,10 @@ def ask_password() -> str:
 @club.command()
 def program(place: Place, owner: Name, name: Name) -> None:
     """Register a program of somebody, and print a token for it."""
-    from awello.club.accounts import make_token, open_account
-    from awello.club.desk import note
-
     with books(place) as desk:
         person = find(desk, owner)
 
-        def act(connection: "Connection") -> str:
+        def act(connection: Connection) -> str:
             made = open_account(connection, name, None, person.number)
             note(connection, f"program {name} registered", "console", person.number)
             return make_token(connection, made, "console")
@@ -121,13 +119,10 @@ def program(place: Place, owner: Name, name: Name) -> None:
 @club.command()
 def close(place: Place, name: Name) -> None:
     """Close an account and its programs: nobody can log in any more, its games stay."""
-    from awello.club.accounts import close_account
-    from awello.club.desk import note
-
     with books(place) as desk:
         account = find(desk, name)
 
-        def act(connection: "Connection") -> None:
+        def act(connection: Connection) -> None:
             close_account(connection, account)
             note(connection, "account closed", "console", account.number)
 
@@ -138,12 +133,9 @@ def close(place: Place, name: Name) -> None:
 @club.command()
 def accounts(place: Place, json: Json = False) -> None:
     """List the accounts."""
-    from sqlalchemy import select
-
-    from awello.club.schema import accounts as table
-
     with books(place) as desk:
-        asked = select(table.c.id, table.c.name, table.c.program, table.c.closed).order_by(table.c.id)
+        columns = accounts_table.c
+        asked = select(columns.id, columns.name, columns.program, columns.closed).order_by(columns.id)
         rows = [dict(row._mapping) for row in desk.read(lambda connection: connection.execute(asked).all())]
     if json:
         print_json({"accounts": rows})
@@ -160,14 +152,8 @@ def audit(
     json: Json = False,
 ) -> None:
     """Show what was noted last: log-ins, wrong passwords, tokens, accounts."""
-    from datetime import UTC, datetime
-
-    from sqlalchemy import select
-
-    from awello.club.schema import audit as table
-
     with books(place) as desk:
-        asked = select(table).order_by(table.c.id.desc()).limit(last)
+        asked = select(audit_table).order_by(audit_table.c.id.desc()).limit(last)
         rows = [dict(row._mapping) for row in desk.read(lambda connection: connection.execute(asked).all())][::-1]
     if json:
         print_json({"audit": rows})
@@ -198,13 +184,6 @@ def tournament(
     json: Json = False,
 ) -> None:
     """Plan a tournament, while the club is open or not; people and programs can enter it until it begins."""
-    from awello.club.contest import SWISS
-    from awello.club.desk import note
-    from awello.club.entries import plan_contest
-    from awello.club.offers import Terms
-    from awello.limits import parse_clock, parse_seconds
-    from awello.rules.game import Game
-
     games = {str(each): each for each in Game}
     if game not in games:
         raise ConfigError(f"no game {game!r}: choose {', '.join(games)}")
@@ -212,7 +191,7 @@ def tournament(
     count = rounds or (5 if kind == SWISS else 0)
     plan = (name, kind, terms, count, read_moment(at), parse_seconds(grace))
 
-    def act(connection: "Connection") -> "Contest":
+    def act(connection: Connection) -> Contest:
         made = plan_contest(connection, *plan)
         note(connection, f"tournament {made.number} planned", "console")
         return made
@@ -227,12 +206,6 @@ def tournament(
 
 def read_moment(text: str) -> float:
     """The seconds since 1970 of a moment, or of a time from now."""
-    import time
-    from datetime import datetime
-
-    from awello.errors import SpecError
-    from awello.limits import parse_seconds
-
     try:
         return time.time() + parse_seconds(text)
     except SpecError:
@@ -248,8 +221,6 @@ def read_moment(text: str) -> float:
 
 def format_moment(moment: float) -> str:
     """A moment for people, as clocks are here."""
-    from datetime import datetime
-
     return datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
@@ -260,10 +231,6 @@ def tournaments(
     json: Json = False,
 ) -> None:
     """List the last tournaments with their standings."""
-    from functools import partial
-
-    from awello.club.entries import load_contests
-
     with books(place) as desk:
         contests = desk.read(partial(load_contests, last=last))
     if json:
@@ -280,13 +247,8 @@ def tournaments(
 @club.command()
 def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tournament", metavar="NUMBER")]) -> None:
     """Cancel a tournament that is not over; games that are played go on."""
-    from functools import partial
 
-    from awello.club.contest import CANCELLED, OPEN, PLAYING
-    from awello.club.desk import note
-    from awello.club.entries import end_contest, find_contest
-
-    def act(connection: "Connection") -> bool:
+    def act(connection: Connection) -> bool:
         contest = find_contest(connection, number)
         note(connection, f"tournament {number} cancelled", "console")
         return contest.state in (OPEN, PLAYING) and end_contest(connection, contest, CANCELLED)
@@ -303,10 +265,6 @@ def backup(
     place: Place, out: Annotated[Path, typer.Argument(help="The file to write, which must not exist", metavar="FILE")]
 ) -> None:
     """Copy the books into one file, while the club is open or not."""
-    import sqlite3
-
-    from awello.archive.database import PRIVATE, is_address
-
     if is_address(place):
         raise ConfigError("a club on PostgreSQL is backed up by pg_dump: see docs/operations.md")
     if not Path(place).exists():
