@@ -8,6 +8,10 @@ import typer
 
 from awello import __version__
 from awello.cli.app import app
+from awello.protocols.gtp import Gtp
+from awello.protocols.nboard import NBoard
+from awello.protocols.talk import Settings
+from awello.protocols.uci import Uci
 
 
 class Protocol(StrEnum):
@@ -34,11 +38,6 @@ def engine(
 
     It is the command to give to the board. NBoard and Auale, for instance, start it and quit it by themselves.
     """
-    from awello.protocols.gtp import Gtp
-    from awello.protocols.nboard import NBoard
-    from awello.protocols.talk import Settings
-    from awello.protocols.uci import Uci
-
     talks: dict[Protocol, type[NBoard | Gtp | Uci]] = {
         Protocol.NBOARD: NBoard,
         Protocol.GTP: Gtp,
