@@ -1,5 +1,6 @@
 """`awello bot`: a player of ours in somebody's club."""
 
+import asyncio
 import os
 import re
 import sys
@@ -11,6 +12,9 @@ import typer
 
 from awello.cli.app import app
 from awello.errors import ConfigError
+from awello.limits import parse_clock
+from awello.protocols.club import Bot, Manners
+from awello.rules.game import Game
 
 
 @app.command()
@@ -39,12 +43,6 @@ def bot(  # nosec B107 # no token unless one is given
 
     A broken connection is made again, and games go on where they were.
     """
-    import asyncio
-
-    from awello.limits import parse_clock
-    from awello.protocols.club import Bot, Manners
-    from awello.rules.game import Game
-
     check_server(server)
     games = {str(game): game for game in Game}
     for name in [*(kind or ()), *seek.split()[:1]]:
