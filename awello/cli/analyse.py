@@ -3,19 +3,24 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from awello.cli.app import Json, Size, Variant, app, print_json, progress
 from awello.cli.tables import print_table
+from awello.engine.engine import Engine
+from awello.engine.review import Judgement, Summary, review, summarise
 from awello.errors import ConfigError, NotationError
-
-if TYPE_CHECKING:
-    from awello.engine.review import Judgement, Summary
-    from awello.limits import Limit
-    from awello.record import Record
-    from awello.rules.game import Game
+from awello.formats.recognise import recognise
+from awello.formats.transcript import format_transcript
+from awello.lab.report import check_plot, write_plot
+from awello.lab.reviews import draw_chart, draw_table, format_summary, legend, plot_review
+from awello.limits import Limit, parse_limit
+from awello.position import format_position
+from awello.record import Record
+from awello.rules.game import Game, find_game
 
 
 @app.command()
@@ -39,15 +44,10 @@ def analyse(
     The game may be written in any usual form, with a position before its moves and other text round it. The table and
     the chart give what it will end with for Black or South; JSON gives it for whoever moved.
     """
-    from awello.limits import parse_limit
-    from awello.rules.game import find_game
-
     spent = parse_limit(limit)
     given = size is not None or variant is not None
     game = find_game("awale" if variant else "othello", size, variant) if given else None
     if plot:
-        from awello.lab.report import check_plot
-
         check_plot(plot)
     played = read_record(record, game)
     judgements, interrupted = judge(played, spent, threads, memory)
@@ -56,18 +56,13 @@ def analyse(
     else:
         print_review(played, judgements)
     if plot and judgements:
-        from awello.lab.report import write_plot
-        from awello.lab.reviews import plot_review
-
         write_plot(plot, lambda axes: plot_review(axes, judgements))
     if interrupted:
         raise typer.Exit(130)
 
 
-def read_record(text: str, game: "Game | None") -> "Record":
+def read_record(text: str, game: Game | None) -> Record:
     """The game that is written in a text, in a file, or on standard input (`-`)."""
-    from awello.formats.recognise import recognise
-
     piped = text == "-"
     held, name = piped or _is_file(Path(text)), "standard input" if piped else text
     try:
@@ -92,11 +87,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def judge(record: "Record", limit: "Limit", threads: int, memory: int) -> "tuple[list[Judgement], bool]":
+def judge(record: Record, limit: Limit, threads: int, memory: int) -> tuple[list[Judgement], bool]:
     """The judgements in the order of the game, and whether Ctrl-C left some out."""
-    from awello.engine.engine import Engine
-    from awello.engine.review import review
-
     judgements: list[Judgement] = []
     interrupted = False
     with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, memory) as engine:
@@ -109,13 +101,8 @@ def judge(record: "Record", limit: "Limit", threads: int, memory: int) -> "tuple
     return judgements[::-1], interrupted
 
 
-def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
+def print_review(record: Record, judgements: Sequence[Judgement]) -> None:
     """The review for people: a table of the moves, a chart of the values, and how well either side played."""
-    from rich.console import Console
-
-    from awello.engine.review import summarise
-    from awello.lab.reviews import draw_chart, draw_table, format_summary, legend
-
     console = Console(highlight=False, markup=False)
     if judgements:
         table = draw_table(judgements)
@@ -130,12 +117,8 @@ def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
     console.print(record.describe(), style="bold")
 
 
-def as_json(record: "Record", limit: str, judgements: "Sequence[Judgement]") -> dict[str, Any]:
+def as_json(record: Record, limit: str, judgements: Sequence[Judgement]) -> dict[str, Any]:
     """The review for machines; values are from the view of whoever moved."""
-    from awello.engine.review import summarise
-    from awello.formats.transcript import format_transcript
-    from awello.position import format_position
-
     game = record.start.game
     return {
         "game": game.family,
@@ -150,7 +133,7 @@ def as_json(record: "Record", limit: str, judgements: "Sequence[Judgement]") -> 
     }
 
 
-def _move_json(judgement: "Judgement") -> dict[str, Any]:
+def _move_json(judgement: Judgement) -> dict[str, Any]:
     position = judgement.position
     return {
         "ply": judgement.ply,
@@ -165,7 +148,7 @@ def _move_json(judgement: "Judgement") -> dict[str, Any]:
     }
 
 
-def _side_json(summary: "Summary") -> dict[str, Any]:
+def _side_json(summary: Summary) -> dict[str, Any]:
     return {
         "moves": summary.moves,
         "accuracy": round(summary.accuracy, 2),
