@@ -1,9 +1,14 @@
 """`awello explore`: what was played in a position, and how it went."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from awello.archive.archive import Wanted
+from awello.archive.explorer import Branch, Exploration
+from awello.archive.explorer import explore as explore_archive
 from awello.cli.app import Json, Size, Variant, app, print_json
 from awello.cli.asking import (
     EMPTY,
@@ -19,9 +24,7 @@ from awello.cli.asking import (
     wanted_games,
 )
 from awello.cli.tables import print_table
-
-if TYPE_CHECKING:
-    from awello.archive.explorer import Branch, Exploration
+from awello.formats.openings import names_of, opening_at
 
 BAR = 12  # characters for the shares of won, drawn and lost games
 
@@ -41,10 +44,6 @@ def explore(
     json: Json = False,
 ) -> None:
     """Show what the games of the archive did in a position: how often each move was played, and how it went."""
-    from awello.archive.archive import Wanted
-    from awello.archive.explorer import explore as explore_archive
-    from awello.formats.openings import names_of, opening_at
-
     position = position_after(moves, game, size, variant)
     wanted = wanted_games(None, None, None, player, event, years, opening, result)
     archive = open_archive(place)
@@ -57,10 +56,8 @@ def explore(
         print(EMPTY) if archive.empty else print_exploration(found)
 
 
-def as_json(found: "Exploration", branch: "Branch") -> dict[str, Any]:
+def as_json(found: Exploration, branch: Branch) -> dict[str, Any]:
     """A branch for machines."""
-    from awello.formats.openings import names_of
-
     counts = {"games": branch.games, "wins": branch.wins, "draws": branch.draws, "losses": branch.losses}
     return {
         "move": found.position.format_move(branch.move),
@@ -71,13 +68,8 @@ def as_json(found: "Exploration", branch: "Branch") -> dict[str, Any]:
     }
 
 
-def print_exploration(found: "Exploration") -> None:
+def print_exploration(found: Exploration) -> None:
     """The moves for people, with a bar of won, drawn and lost games."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from awello.formats.openings import opening_at
-
     console = Console(highlight=False, markup=False)
     name = opening_at(found.position)
     worth = "" if found.value is None else f", worth {found.value:+d} in their tree"
@@ -101,13 +93,13 @@ def print_exploration(found: "Exploration") -> None:
     print_table(console, table, ("won, drawn, lost", "opening"), ("", "opening", "value", "mean"))
 
 
-def shares(branch: "Branch") -> tuple[float, float, float]:
+def shares(branch: Branch) -> tuple[float, float, float]:
     """The shares of won, drawn and lost games among the decided ones."""
     decided = max(1, branch.wins + branch.draws + branch.losses)
     return branch.wins / decided, branch.draws / decided, branch.losses / decided
 
 
-def bar(branch: "Branch") -> str:
+def bar(branch: Branch) -> str:
     """The same as a bar: full for won, half for drawn, light for lost games."""
     won, drawn, _ = shares(branch)
     first, second = round(BAR * won), round(BAR * (won + drawn))
