@@ -2,11 +2,26 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from awello.archive.files import (
+    contents_of,
+    find_files,
+    format_of,
+    imported_files,
+    sources_of,
+    write_again,
+    write_files,
+)
+from awello.archive.importer import Report, import_games
+from awello.archive.statistics import Statistics, measure
+from awello.archive.store import record_of
 from awello.cli.app import Json, Size, Variant, app, print_json, progress
 from awello.cli.asking import (
     EMPTY,
@@ -22,11 +37,13 @@ from awello.cli.asking import (
     wanted_games,
 )
 from awello.cli.tables import print_table
-
-if TYPE_CHECKING:
-    from awello.archive.importer import Report
-    from awello.archive.statistics import Statistics
-    from awello.record import Record
+from awello.errors import ConfigError
+from awello.formats.files import find_format
+from awello.formats.openings import names_of, opening_called
+from awello.formats.transcript import format_transcript
+from awello.position import Position, format_position
+from awello.record import Record
+from awello.rules.game import Game
 
 games = typer.Typer(help="Keep games in a database: import, find, export, count.", no_args_is_help=True)
 app.add_typer(games, name="games")
@@ -44,9 +61,6 @@ def import_files(
 
     Safe to interrupt and to repeat: a game is kept once, and the same command goes on where it stopped.
     """
-    from awello.archive.files import find_files, sources_of
-    from awello.archive.importer import import_games
-
     files = find_files(paths)
     archive, total = open_archive(place, make=True), sum(file.stat().st_size for file in files)
     try:
@@ -63,18 +77,15 @@ def import_files(
         raise typer.Exit(1)
 
 
-def report_json(report: "Report") -> dict[str, Any]:
+def report_json(report: Report) -> dict[str, Any]:
     """What became of a file, for machines."""
     about = {"name": report.source.name, "format": report.source.format, "games": report.games}
     counts = {"new": report.games - report.before, "repeated": report.repeated, "unfinished": report.unfinished}
     return {**about, **counts, "damage": [str(error) for error in report.damage]}
 
 
-def print_reports(reports: "Sequence[Report]") -> None:
+def print_reports(reports: Sequence[Report]) -> None:
     """What became of files, for people: a line each, and what was wrong in them."""
-    from rich.console import Console
-    from rich.table import Table
-
     console = Console(highlight=False, markup=False)
     shown = [report for report in reports if report.games or report.damage]
     table = Table("file", "games", "new", "moves as in another", "unfinished", "damaged")
@@ -113,9 +124,6 @@ def export(
     json: Json = False,
 ) -> None:
     """Write games to a file: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), a logbook (.gam), OGN."""
-    from awello.archive.files import contents_of, format_of, write_again, write_files
-    from awello.errors import ConfigError
-
     archive, asked = open_archive(place), (game, size, variant, player, event, years, opening, result, moves)
     if file is not None:
         if form or any(asked):
@@ -138,8 +146,6 @@ def export(
 
 def print_content(contents: dict[str, bytes]) -> None:
     """Print what a file would hold, if it is text."""
-    from awello.errors import ConfigError
-
     if any(b"\0" in content for content in contents.values()):
         raise ConfigError("WTHOR's files are no text: 'awello games export --out FILE.wtb' writes them")
     for content in contents.values():
@@ -149,8 +155,6 @@ def print_content(contents: dict[str, bytes]) -> None:
 @games.command()
 def files(place: Place = None, json: Json = False) -> None:
     """List the files that were imported; export --file writes one again."""
-    from awello.archive.files import imported_files
-
     archive = open_archive(place)
     found = imported_files(archive)
     if json:
@@ -159,9 +163,6 @@ def files(place: Place = None, json: Json = False) -> None:
     if not found:
         print(EMPTY if archive.empty else "no file was imported: the games came one by one")
         return
-    from rich.console import Console
-    from rich.table import Table
-
     table = Table("file", "format", "games")
     for row in found:
         table.add_row(row.name, row.format, f"{row.games:,d}")
@@ -176,9 +177,6 @@ def show(
     json: Json = False,
 ) -> None:
     """Show a game: who played, the moves, the final position."""
-    from awello.formats.files import find_format
-    from awello.formats.transcript import format_transcript
-
     record = open_archive(place).find(number)
     if form is not None:
         print_content(find_format(form).write([record]))
@@ -191,11 +189,8 @@ def show(
     print(f"{format_transcript(record)}\n\n{record.final}\n\n{record.describe()}")
 
 
-def game_json(number: int, record: "Record") -> dict[str, Any]:
+def game_json(number: int, record: Record) -> dict[str, Any]:
     """A game for machines."""
-    from awello.formats.transcript import format_transcript
-    from awello.position import Position, format_position
-
     start, moves = record.start, format_transcript(record)
     begun = None if start == Position.start(start.game) else format_position(start)
     about = {"number": number, "game": str(start.game), "start": begun, "moves": moves, "tags": dict(record.tags)}
@@ -220,8 +215,6 @@ def list_games(
     json: Json = False,
 ) -> None:
     """List games: who played, where and when, the opening and how it ended."""
-    from awello.formats.openings import names_of, opening_called
-
     wanted = wanted_games(game, size, variant, player, event, years, opening, result, moves)
     archive = open_archive(place)
     count, found = archive.latest(wanted, limit)
@@ -230,9 +223,6 @@ def list_games(
         names = [names_of(opening_called(row["opening"])) for row in rows]
         print_json({"games": count, "rows": [row | {"opening": name} for row, name in zip(rows, names, strict=True)]})
         return
-    from rich.console import Console
-    from rich.table import Table
-
     console = Console(highlight=False, markup=False)
     titles = ("game", "first", "second", "score", "date", "event", "opening")
     if rows:
@@ -246,9 +236,6 @@ def list_games(
 
 def as_row(row: Any) -> dict[str, Any]:
     """A game of the archive in a line."""
-    from awello.archive.store import record_of
-    from awello.rules.game import Game
-
     game, score = Game(row.game), None
     if row.loser is not None:
         score = f"{game.sides[1 - row.loser]} ({row.reason})"
@@ -273,24 +260,17 @@ def stats(
     json: Json = False,
 ) -> None:
     """Count games: results, players, events, openings, years."""
-    from awello.archive.statistics import measure
-
     wanted = wanted_games(game, size, variant, player, event, years, opening, result, moves)
     archive = open_archive(place)
     found = measure(archive, wanted)
     if json:
-        from dataclasses import asdict
-
         print_json(asdict(found) | {"kinds": [(str(game), count) for game, count in found.kinds]})
     else:
         print(EMPTY) if archive.empty else print_statistics(found)
 
 
-def print_statistics(found: "Statistics") -> None:
+def print_statistics(found: Statistics) -> None:
     """The figures for people."""
-    from rich.console import Console
-    from rich.table import Table
-
     console = Console(highlight=False, markup=False)
     console.print(f"{found.games:,d} games" + "".join(f", {count:,d} of {game}" for game, count in found.kinds))
     if not found.games:
