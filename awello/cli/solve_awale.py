@@ -1,25 +1,24 @@
 """`awello solve awale`: what positions are worth, by the table of solved endgames or, beyond it, by search."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from awello.analysis import Analysis
 from awello.cli.app import print_json
-from awello.cli.solve import OUTCOMES, is_there
+from awello.engine.engine import Engine
+from awello.engine.tablebase import seeds_on_board
+from awello.errors import AwelloError, ConfigError
+from awello.limits import Limit
+from awello.position import Position, format_position, parse_position
+from awello.rules.game import Game
 
-if TYPE_CHECKING:
-    from awello.analysis import Analysis
-    from awello.position import Position
-    from awello.rules.game import Game
-
+OUTCOMES = {1: "win", 0: "draw", -1: "loss"}
 HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
 
 
-def solve_awale(what: str, game: "Game", seconds: float, wld: bool, threads: int, hash: int, json: bool) -> None:
+def solve_awale(what: str, game: Game, seconds: float, wld: bool, threads: int, hash: int, json: bool) -> None:
     """Print value and best move of each position: seeds still to be won, the mover's less the opponent's."""
-    from awello.engine.engine import Engine
-    from awello.limits import Limit
-
     positions = read_positions(what, game)
     if not json:
         print(HEADER)
@@ -31,11 +30,8 @@ def solve_awale(what: str, game: "Game", seconds: float, wld: bool, threads: int
             show(number, position, found, wld, json)
 
 
-def read_positions(what: str, game: "Game") -> "list[Position]":
+def read_positions(what: str, game: Game) -> list[Position]:
     """The positions that people name: a diagram, a file of them, standard input, or the start."""
-    from awello.errors import AwelloError, ConfigError
-    from awello.position import Position, parse_position
-
     if what == "start":
         return [Position.start(game)]
     if what.count("-") > 1 and not is_there(what):
@@ -57,11 +53,8 @@ def read_positions(what: str, game: "Game") -> "list[Position]":
     return positions
 
 
-def show(number: int, position: "Position", found: "Analysis | None", wld: bool, json: bool) -> None:
+def show(number: int, position: Position, found: Analysis | None, wld: bool, json: bool) -> None:
     """Print one position with its value and best move, as a row or as JSON; nothing is left of a finished game."""
-    from awello.engine.tablebase import seeds_on_board
-    from awello.position import format_position
-
     value, exact = (found.value, found.exact) if found else (final_gain(position), True)
     best = position.format_move(found.move) if found else None
     margin = position.lead + value
@@ -76,8 +69,15 @@ def show(number: int, position: "Position", found: "Analysis | None", wld: bool,
         print(f"{number:>3} {seeds:>5} {score:>6} {best or '-':<4} {proof:<5}  {text}")
 
 
-def final_gain(position: "Position") -> float:
+def final_gain(position: Position) -> float:
     """What a finished game still shares out, the mover's less the opponent's."""
     first, second = position.score()
     own, opp = (second, first) if position.side else (first, second)
     return float((own - (position.own >> 48)) - (opp - (position.opp >> 48)))
+
+
+def is_there(name: str) -> bool:
+    """Whether there is a file of this name; text that cannot be a name is none."""
+    with suppress(OSError, ValueError):
+        return bool(name) and Path(name).exists()
+    return False
