@@ -3,8 +3,12 @@
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
 from awello.cli.app import Json, app, print_json, progress
+from awello.engine.bench import GAMES, measure
+from awello.engine.othello_worker import empties_of
 
 
 @app.command()
@@ -13,12 +17,6 @@ def bench(
     json: Json = False,
 ) -> None:
     """Search a fixed set of positions. With one thread, the total of nodes is the signature of the search."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from awello.engine.bench import GAMES, measure
-    from awello.engine.othello_worker import empties_of
-
     rows = []
     with progress("bench", 3 * len(GAMES)) as step:
         for row in measure(threads):
