@@ -12,9 +12,9 @@ from starlette.exceptions import HTTPException
 
 from awello import __version__
 from awello.errors import AwelloError
-from awello.web import api, club_tournaments, exchange, games, laboratory, members
+from awello.web import api, exchange, games, laboratory
 from awello.web.archivist import Archivist
-from awello.web.clubhouse import Clubhouse
+from awello.web.clubhouse import EXTRA_MISSING, NO_CLUB, Clubhouse
 from awello.web.complaints import complaint
 from awello.web.contests import Busy, Contests, Missing
 from awello.web.door import COSTS, OWN, Door, Refusal
@@ -24,6 +24,9 @@ from awello.web.live import POLICY_VIOLATION, live
 from awello.web.metrics import show_metrics
 from awello.web.process import work_for_page
 from awello.web.thinkers import Thinkers
+
+if not EXTRA_MISSING:
+    from awello.web import club_channel, club_tournaments, members
 
 WORK_SECONDS = 10.0  # that the page's smaller work may take
 STATUS = {Missing: 404, Busy: 409}
@@ -85,28 +88,37 @@ def create_app(
     app.include_router(exchange.router, responses={404: api.ABSENT})
     app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
     app.include_router(laboratory.router, responses={404: api.ABSENT, 409: api.BUSY})
-    app.include_router(club_tournaments.router, responses={404: api.ABSENT})
-    app.include_router(members.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
+    _add_club(app, costs)
     _answer_problems(app)
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
         await live(socket, app.state.thinkers, costs, channels, app.state.clubhouse)
 
-    @app.websocket("/api/club/live")
-    async def club_channel(socket: WebSocket) -> None:
-        if club is None:
-            await socket.close(POLICY_VIOLATION, "this server has no club: start it with --club")
-            return
-        from awello.web.club_channel import attend
-
-        await attend(socket, app.state.clubhouse, costs)
-
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         return Response(show_metrics(app.state.clubhouse), media_type="text/plain; version=0.0.4")
 
     return app
+
+
+def _add_club(app: FastAPI, costs: Buckets) -> None:
+    """The club's routes; without the extra, every one of them answers that there is no club."""
+    if EXTRA_MISSING:
+
+        @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
+        async def refuse(path: str) -> None:
+            raise Refusal(404, "noclub", NO_CLUB)
+    else:
+        app.include_router(club_tournaments.router, responses={404: api.ABSENT})
+        app.include_router(members.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
+
+    @app.websocket("/api/club/live")
+    async def channel(socket: WebSocket) -> None:
+        if app.state.clubhouse.place is None:
+            await socket.close(POLICY_VIOLATION, NO_CLUB)
+        else:
+            await club_channel.attend(socket, app.state.clubhouse, costs)
 
 
 def _answer_problems(app: FastAPI) -> None:
