@@ -22,12 +22,12 @@ from awello.web import door, guest_players, limits, live, reception
 from awello.web.app import create_app
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_tasks import AnalyseTask
 from awello.web.files import FOLDER
 from awello.web.guest_players import guest_player
 from awello.web.limits import Bucket, Buckets
 from awello.web.reception import Reception
-from awello.web.tasks import AnalyseTask
-from awello.web.thinkers import Thinkers
 
 HOST = "127.0.0.1:8421"
 
@@ -124,7 +124,7 @@ def test_a_client_that_is_gone_leaves_no_error() -> None:
     async def answer() -> None:
         house = Clubhouse(None, Archivist(None))
         gone: Any = Gone()
-        channel = live.Channel(gone, Thinkers(0), "203.0.113.7", Buckets(*door.COSTS), house)
+        channel = live.Channel(gone, EnginePool(0), "203.0.113.7", Buckets(*door.COSTS), house)
         await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
 
     asyncio.run(answer())

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from awello import Game, Position, Record
-from awello.web import thinkers as pool
+from awello.web import engine_pool as pool
 from awello.web.app import create_app
-from awello.web.tasks import DONE, AnalyseTask, Answer, ChooseTask, ReviewTask, Task
-from awello.web.thinkers import Thinker, Thinkers
+from awello.web.engine_pool import EnginePool, EngineProcess
+from awello.web.engine_tasks import DONE, AnalyseTask, Answer, ChooseTask, ReviewTask, Task
 
 START = Record(Position.start(Game.OTHELLO))
 ANALYSE, CHOOSE, REVIEW = AnalyseTask(START, 60.0), ChooseTask(START, "minimax@30"), ReviewTask(START, 10.0)
 
 
-class FakeProcess(Thinker):
+class FakeProcess(EngineProcess):
     """A process that works for ever and notes the networks that it works for."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class FakeProcess(Thinker):
             self.networks.append(self.job.network)
 
 
-async def ask(thinkers: Thinkers, task: Task, network: str) -> asyncio.Task[list[Answer]]:
+async def ask(thinkers: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
     """A task that waits for its answers."""
 
     async def collect() -> list[Answer]:
@@ -46,7 +46,7 @@ def codes(asked: list[asyncio.Task[list[Answer]]]) -> list[str]:
 
 def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
     async def crowd() -> None:
-        thinkers = Thinkers(0)
+        thinkers = EnginePool(0)
         reviews = [await ask(thinkers, REVIEW, "flood") for _ in range(260)]
         assert codes(reviews) == ["busy"] * (260 - pool.MOST_OF_NETWORK)
         others = [await ask(thinkers, ANALYSE, "guest"), await ask(thinkers, CHOOSE, "guest")]
@@ -64,8 +64,8 @@ def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
 
 def test_the_network_that_was_served_least_comes_first() -> None:
     async def take_turns() -> None:
-        thinkers, process = Thinkers(0), FakeProcess()
-        thinkers._thinkers.append(process)
+        thinkers, process = EnginePool(0), FakeProcess()
+        thinkers._processes.append(process)
         asked = [await ask(thinkers, CHOOSE, network) for network in ("flood",) * 5 + ("guest", "other")]
         for _ in range(3):
             process.begun -= 1.0  # it has worked for a second
@@ -81,8 +81,8 @@ def test_the_network_that_was_served_least_comes_first() -> None:
 
 def test_a_long_choice_is_cut_short_for_another_network() -> None:
     async def wait() -> None:
-        thinkers, process = Thinkers(0), FakeProcess()
-        thinkers._thinkers.append(process)
+        thinkers, process = EnginePool(0), FakeProcess()
+        thinkers._processes.append(process)
         asked = [await ask(thinkers, CHOOSE, "flood") for _ in range(3)]
         process.begun -= pool.LONG_TURN
         thinkers._schedule()
@@ -129,11 +129,11 @@ def test_a_disconnected_client_cancels_its_work_at_once() -> None:
 
         async with app.router.lifespan_context(app):
             request = asyncio.create_task(app(scope, events.get, send))
-            while not app.state.thinkers._waiting:
+            while not app.state.engines._waiting:
                 await asyncio.sleep(0)
             events.put_nowait({"type": "http.disconnect"})
             await asyncio.wait_for(request, 10)
-            assert not app.state.thinkers._waiting
+            assert not app.state.engines._waiting
 
     asyncio.run(disconnect())
 
@@ -141,18 +141,18 @@ def test_a_disconnected_client_cancels_its_work_at_once() -> None:
 def test_a_place_is_kept_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     started = list[int]()
 
-    class Broken(Thinker):
+    class Broken(EngineProcess):
         async def start(self) -> None:
             started.append(1)
 
         async def hear(self) -> tuple[str, Any]:
             raise AttributeError("a message that cannot be read")
 
-    monkeypatch.setattr(pool, "Thinker", Broken)
+    monkeypatch.setattr(pool, "EngineProcess", Broken)
     monkeypatch.setattr(pool, "RESTART", 0.0)
 
     async def keep() -> None:
-        thinkers = Thinkers(1)
+        thinkers = EnginePool(1)
         await thinkers.start()
         while len(started) < 3:
             await asyncio.sleep(0)

@@ -36,7 +36,13 @@ def serve(
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=64, help="Processes that think, one search each; up to 4 unless said", metavar="N"),
+        typer.Option(
+            min=1, max=1024, help="Engine processes; default: one per core up to 4, or one per worker", metavar="N"
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Run them on the workers of a dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS"),
     ] = None,
     archive: Annotated[
         str | None,
@@ -65,7 +71,8 @@ def serve(
     kept = None if no_archive else archive or ""
     if kept is not None:
         check_archive(kept)
-    application = create_app(threads or min(USUAL_THREADS, os.cpu_count() or 1), host, kept, club, name or ())
+    engines = threads or (0 if cluster else min(USUAL_THREADS, os.cpu_count() or 1))
+    application = create_app(engines, host, kept, club, name or (), cluster)
 
     def announce() -> None:
         print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)

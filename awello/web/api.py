@@ -14,12 +14,12 @@ from awello.players.spec import parse_spec
 from awello.record import Record
 from awello.rules.game import Game
 from awello.web.clubhouse import AnyHouse
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_tasks import AnalyseTask, ChooseTask, ReviewTask
 from awello.web.guest_players import ELSEWHERE, check_spec, may_set
 from awello.web.jobs import answers_to, call, call_for_json
 from awello.web.messages import Analyse, Choose, Line, Review, Text, Views
 from awello.web.page_tasks import draw_position, read_text, view_line
-from awello.web.tasks import AnalyseTask, ChooseTask, ReviewTask
-from awello.web.thinkers import Thinkers
 
 ABOUT = """
 A game that goes on is never kept here: each question says where it began and which moves were played.  Moves have
@@ -54,13 +54,13 @@ router = APIRouter(prefix="/api")
 Json = dict[str, Any]
 
 
-def thinkers_of(request: Request) -> Thinkers:
+def thinkers_of(request: Request) -> EnginePool:
     """Who thinks for this server."""
-    thinkers: Thinkers = request.app.state.thinkers
+    thinkers: EnginePool = request.app.state.engines
     return thinkers
 
 
-Thinking = Annotated[Thinkers, Depends(thinkers_of)]
+Thinking = Annotated[EnginePool, Depends(thinkers_of)]
 
 
 @router.get("/health", summary="Whether the server is well")

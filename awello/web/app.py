@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request, WebSocket
@@ -15,15 +16,16 @@ from awello.errors import AwelloError
 from awello.web import api, exchange, games, laboratory
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import EXTRA_MISSING, NO_CLUB, Clubhouse
+from awello.web.cluster_slots import ClusterSlots
 from awello.web.complaints import complaint
 from awello.web.contests import Busy, Contests, Missing
 from awello.web.door import COSTS, OWN, Door, Refusal
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_slots import LocalSlot
 from awello.web.files import Files
 from awello.web.limits import Buckets, Turnstile
 from awello.web.live import POLICY_VIOLATION, live
 from awello.web.metrics import show_metrics
-from awello.web.process import work_for_page
-from awello.web.thinkers import Thinkers
 
 if not EXTRA_MISSING:
     from awello.web import club_channel, club_tournaments, members
@@ -33,13 +35,17 @@ STATUS = {Missing: 404, Busy: 409}
 
 
 def create_app(
-    thinkers: int = 1,
+    engines: int = 1,
     host: str = "127.0.0.1",
     archive: str | None = "",
     club: str | None = None,
     names: Sequence[str] = (),
+    cluster: str | None = None,
 ) -> FastAPI:
-    """The server, with so many processes that think; it answers to the name of this host, and to other names.
+    """The server, with so many engine processes; it answers to the name of this host, and to other names.
+
+    The engine processes run on this machine or, given the address of a dask scheduler, on the workers of its cluster:
+    then 0 means one for each worker.
 
     The archive is a file or an address; the user's own if it is empty, none if it is None.  The club's books are a file
     or an address too; there is no club if it is None.
@@ -49,14 +55,18 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests(for_guests=for_guests)
-        app.state.workers = Thinkers(1, WORK_SECONDS, work_for_page)
+        slots = ClusterSlots(cluster) if cluster else None
+        app.state.engines = EnginePool(engines, new_slot=slots.new_slot if slots else LocalSlot)
+        app.state.contests = Contests(for_guests=for_guests)
+        app.state.workers = EnginePool(1, WORK_SECONDS, partial(LocalSlot, engines=False))
         app.state.archivist = Archivist(archive, for_guests)
         app.state.clubhouse = Clubhouse(club, app.state.archivist)
         try:
             await app.state.clubhouse.open()
-            await app.state.thinkers.start()
-            if thinkers:  # without engines it is started when it is needed
+            if slots:
+                app.state.engines.count = engines or len(await slots.list_workers())
+            await app.state.engines.start()
+            if app.state.engines.count:  # without engines it is started when it is needed
                 await app.state.workers.start()
         except Exception as error:
             app.state.wrong = error  # whoever started the server says it
@@ -67,8 +77,10 @@ def create_app(
             await app.state.clubhouse.close()
             app.state.contests.close()
             app.state.archivist.close()
-            await app.state.thinkers.close()
+            await app.state.engines.close()
             await app.state.workers.close()
+            if slots:
+                await slots.close()
 
     app = FastAPI(
         title="Awello",
@@ -93,7 +105,7 @@ def create_app(
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
-        await live(socket, app.state.thinkers, costs, channels, app.state.clubhouse)
+        await live(socket, app.state.engines, costs, channels, app.state.clubhouse)
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:

@@ -18,10 +18,10 @@ from awello.errors import AwelloError
 from awello.web.clubhouse import Clubhouse
 from awello.web.complaints import complaint
 from awello.web.door import BYTES_READ, OWN, PATIENCE, Refusal, network_of_client
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_tasks import AnalyseTask, Answer, ChooseTask, EngineTask, ReviewTask, failure
 from awello.web.limits import Bucket, Buckets, Turnstile
 from awello.web.messages import Analyse, Choose, Review
-from awello.web.tasks import AnalyseTask, Answer, ChooseTask, EngineTask, ReviewTask, failure
-from awello.web.thinkers import Thinkers
 
 MOST_QUESTIONS = 8  # at once on one channel
 BURST, RATE = 400, 100  # messages of one connection: at once, and a second
@@ -41,7 +41,7 @@ class WrongMessage(AwelloError):
     """A message that is no question."""
 
 
-async def live(socket: WebSocket, thinkers: Thinkers, costs: Buckets, channels: Turnstile, house: Clubhouse) -> None:
+async def live(socket: WebSocket, thinkers: EnginePool, costs: Buckets, channels: Turnstile, house: Clubhouse) -> None:
     """Accept a connection, and answer its questions until it ends; a network may have so many."""
     network = network_of_client(socket)
     keys = {"": MOST_CHANNELS, network: MOST_OF_NETWORK}
@@ -82,7 +82,7 @@ TASKS: dict[str, Callable[[Fields], EngineTask]] = {"analyse": _analyse, "choose
 class Channel:
     """A connection with its open questions."""
 
-    def __init__(self, socket: WebSocket, thinkers: Thinkers, network: str, costs: Buckets, house: Clubhouse) -> None:
+    def __init__(self, socket: WebSocket, thinkers: EnginePool, network: str, costs: Buckets, house: Clubhouse) -> None:
         self.socket, self.thinkers, self.network, self.house = socket, thinkers, network, house
         self.costs = None if network in OWN else costs
         self.questions: dict[Id, asyncio.Task[None]] = {}

@@ -22,9 +22,20 @@ from awello.engine.engine import Engine
 from awello.engine.review import review, summarise
 from awello.engine.tablebase import need
 from awello.limits import Limit
-from awello.web import thinkers as pool
-from awello.web.tasks import AnalyseTask, Answer, ChooseTask, Mind, Paused, Progress, ReviewTask, Task, answer_at_once
-from awello.web.thinkers import Job, Thinkers
+from awello.web import engine_pool as pool
+from awello.web import engine_slots
+from awello.web.engine_pool import EnginePool, Job
+from awello.web.engine_tasks import (
+    AnalyseTask,
+    Answer,
+    ChooseTask,
+    Paused,
+    Progress,
+    ReviewTask,
+    Task,
+    TaskRunner,
+    answer_at_once,
+)
 
 LONG = 3600.0  # seconds: longer than any test
 Result = TypeVar("Result")
@@ -35,7 +46,7 @@ class Room:
     """A pool of one process, and the loop it lives in."""
 
     runner: asyncio.Runner
-    thinkers: Thinkers
+    thinkers: EnginePool
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return self.runner.run(asyncio.wait_for(work, PATIENCE))
@@ -44,7 +55,7 @@ class Room:
         return self.run(ask(self.thinkers, task))
 
 
-async def ask(thinkers: Thinkers, task: Task) -> list[Answer]:
+async def ask(thinkers: EnginePool, task: Task) -> list[Answer]:
     async with aclosing(thinkers.think(task)) as answers:
         return [answer async for answer in answers]
 
@@ -53,7 +64,7 @@ async def ask(thinkers: Thinkers, task: Task) -> list[Answer]:
 def room() -> Iterator[Room]:
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
         patch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
-        thinkers = Thinkers(1)
+        thinkers = EnginePool(1)
         runner.run(thinkers.start())
         yield Room(runner, thinkers)
         runner.run(thinkers.close())
@@ -106,7 +117,7 @@ def test_exact_values_of_choices_are_margins(room: Room, spec: str) -> None:
 def test_a_pass_and_a_finished_game_need_no_process() -> None:
     passing = Record(parse_position("XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXO- O"))
     assert passing.final.legal_moves() == (PASS,)
-    thinkers = Thinkers(0)
+    thinkers = EnginePool(0)
     choice, done = asyncio.run(ask(thinkers, ChooseTask(passing, "nobody")))
     assert (choice["move"], choice["line"], done["kind"]) == ("pass", ["pass"], "done")
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
@@ -221,26 +232,26 @@ def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, mon
 
 def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     task, progress = ReviewTask(play(Game.OTHELLO4), 10), Progress()
-    judgements = list(Mind().think(task, progress))
+    judgements = list(TaskRunner().think(task, progress))
     progress.told = 3
-    monkeypatch.delattr(Mind, "search")
-    assert list(Mind().think(task, progress)) == judgements[3:]
+    monkeypatch.delattr(TaskRunner, "search")
+    assert list(TaskRunner().think(task, progress)) == judgements[3:]
 
 
 def test_a_stopped_analysis_goes_on_where_it_was() -> None:
-    mind, task, progress = Mind(), AnalyseTask(play(Game.OTHELLO, 9), LONG), Progress()
+    runner, task, progress = TaskRunner(), AnalyseTask(play(Game.OTHELLO, 9), LONG), Progress()
     depths, spent = [], [0.0]
     for _ in range(4):
-        mind.stopped.clear()
+        runner.stopped.clear()
         with pytest.raises(Paused):
-            for answer in mind.think(task, progress):
+            for answer in runner.think(task, progress):
                 depths.append(answer["depth"])
                 if depths[-1] > depths[0] + len(spent):
-                    mind.stop()
+                    runner.stop()
         spent.append(progress.searches[0].seconds)
     assert depths == sorted(depths) and spent == sorted(set(spent))
     late = AnalyseTask(task.record, spent[-1])
-    assert list(mind.think(late, progress)) == [] and progress.searches[0].over
+    assert list(runner.think(late, progress)) == [] and progress.searches[0].over
 
 
 def test_a_review_of_awale(room: Room) -> None:
@@ -257,11 +268,11 @@ def test_a_cancelled_analysis_makes_room_at_once(room: Room, monkeypatch: pytest
     monkeypatch.setattr(pool, "PATIENCE", LONG)  # so it stops by itself
 
     async def cancel() -> None:
-        before = room.thinkers._thinkers[0]
+        before = room.thinkers._processes[0]
         async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             assert (await anext(answers))["kind"] == "analysis"
         *_, done = await ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
-        assert done["kind"] == "done" and room.thinkers._thinkers == [before]
+        assert done["kind"] == "done" and room.thinkers._processes == [before]
 
     room.run(cancel())
 
@@ -269,7 +280,7 @@ def test_a_cancelled_analysis_makes_room_at_once(room: Room, monkeypatch: pytest
 def test_a_cancelled_choice_that_goes_on_is_killed(room: Room) -> None:
     async def cancel() -> None:
         endless = asyncio.create_task(ask(room.thinkers, ChooseTask(play(Game.OTHELLO, 3), "minimax@30")))
-        await wait_until_async(lambda: room.thinkers._thinkers[0].job)
+        await wait_until_async(lambda: room.thinkers._processes[0].job)
         endless.cancel()
         waiting = asyncio.create_task(ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
         await asyncio.sleep(0)  # the task begins
@@ -282,12 +293,12 @@ def test_a_cancelled_choice_that_goes_on_is_killed(room: Room) -> None:
 
 def test_a_champion_that_is_stopped_answers_at_once() -> None:
     """So the process of a choice that is cancelled goes on living."""
-    mind, answers = Mind(), list[Answer]()
+    runner, answers = TaskRunner(), list[Answer]()
     task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # hours of thought
-    thread = threading.Thread(target=lambda: answers.extend(mind.think(task, Progress())))
+    thread = threading.Thread(target=lambda: answers.extend(runner.think(task, Progress())))
     thread.start()
-    wait_until(lambda: mind.player and getattr(mind.player, "engine", None) and mind.player.engine.nodes)  # type: ignore[attr-defined]
-    mind.stop()
+    wait_until(lambda: runner.player and getattr(runner.player, "engine", None) and runner.player.engine.nodes)  # type: ignore[attr-defined]
+    runner.stop()
     thread.join(PATIENCE)
     assert [answer["kind"] for answer in answers] == ["choice"]
 
@@ -351,11 +362,11 @@ def test_a_process_that_is_killed_is_replaced(room: Room) -> None:
 
 def test_closing_answers_whoever_waits() -> None:
     async def close() -> list[list[Answer]]:
-        thinkers = Thinkers(1)
+        thinkers = EnginePool(1)
         await thinkers.start()
         asked = [asyncio.create_task(ask(thinkers, AnalyseTask(play(Game.OTHELLO, 5), LONG))) for _ in range(3)]
         await wait_until_async(
-            lambda: len(thinkers._waiting) + sum(each.job is not None for each in thinkers._thinkers) == 3
+            lambda: len(thinkers._waiting) + sum(each.job is not None for each in thinkers._processes) == 3
         )
         await thinkers.close()
         return [*await asyncio.gather(*asked), await ask(thinkers, AnalyseTask(play(Game.OTHELLO, 5), LONG))]
@@ -367,13 +378,13 @@ def refuse(*given: Any, **named: Any) -> None:
     raise OSError("no more processes")
 
 
-@pytest.mark.parametrize(("name", "what"), [("think", str), ("SpawnProcess", refuse)])
+@pytest.mark.parametrize(("name", "what"), [("serve", str), ("start_process", refuse)])
 def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str, what: Any) -> None:
-    monkeypatch.setattr(pool, name, what)
+    monkeypatch.setattr(engine_slots, name, what)
     before = multiprocessing.active_children()
 
     async def try_to_start() -> list[Answer]:
-        thinkers = Thinkers(1)
+        thinkers = EnginePool(1)
         await thinkers.start()
         try:
             return await ask(thinkers, AnalyseTask(play(Game.OTHELLO, 5), LONG))
@@ -389,17 +400,17 @@ def test_processes_end_with_the_server() -> None:
     script = """
 import asyncio, os, signal
 from awello import Position, Record
-from awello.web.tasks import ChooseTask
-from awello.web.thinkers import Thinkers
+from awello.web.engine_tasks import ChooseTask
+from awello.web.engine_pool import EnginePool
 
 async def main():
-    thinkers = Thinkers(1)
+    thinkers = EnginePool(1)
     await thinkers.start()
     async for answer in thinkers.think(ChooseTask(Record(Position.start()), "greedy")):
         print(answer["kind"], flush=True)
     task = asyncio.create_task(anext(thinkers.think(ChooseTask(Record(Position.start()), "minimax@30"))))
     await asyncio.sleep(0)  # the task begins
-    while not thinkers._thinkers[0].job:
+    while not thinkers._processes[0].job:
         await asyncio.sleep(0)  # until its process has it
     os.kill(os.getpid(), signal.SIGKILL)
 
