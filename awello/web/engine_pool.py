@@ -1,7 +1,8 @@
-"""A fixed number of processes that think, so that the server itself never has to.
+"""A fixed number of engine processes, so that the server itself never searches.
 
 Whatever a player does in such a process (an endless search, a crash, too much memory) costs one answer: the process is
-ended and another takes its place.
+killed and another takes its place.  The pool schedules; a slot says where its process runs, on this machine or on a
+worker of a cluster.
 
 Tasks are scheduled fairly between networks: the one that has used the processes least in the last seconds comes first,
 and each has a quota of waiting tasks, so that no network can fill the queue.  A choice has a head start, and an
@@ -48,9 +49,9 @@ PACE = 0.125  # seconds between two analyses
 PATIENCE, LONG_PATIENCE = 0.5, 5.0  # seconds for a process to stop: a task nobody wants, a task that will go on
 RESTART = 1.0  # seconds before another process is started where one could not begin
 
-BUSY = failure("busy", "there is too much to think about: try again in a minute")
+BUSY = failure("busy", "too many searches are waiting: try again in a minute")
 CLOSED = failure("closed", "the server is closing")
-LOST = failure("crash", "no process can be started to think")
+LOST = failure("crash", "no engine process can be started")
 CUT_SHORT = failure("busy", "others are waiting: choose a smaller depth or a time, such as @1s")
 
 

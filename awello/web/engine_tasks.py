@@ -1,4 +1,4 @@
-"""What needs thought, and the process that thinks: a choice, an analysis or a review.
+"""The tasks of an engine process, and the process: a choice, an analysis or a review.
 
 Answers are plain dictionaries, ready for JSON; the last one says `done` or what went wrong.  An analysis or a review
 can be stopped at any moment and taken up again, by this process or by another: its `Progress` remembers what it has
@@ -199,9 +199,9 @@ def _describe_side(summary: Summary) -> Answer:
     return {**asdict(summary), "mean_loss": _rounded(summary.mean_loss), "accuracy": _rounded(summary.accuracy)}
 
 
-# --- thinking ---------------------------------------------------------------------------------------------------------
+# --- searching --------------------------------------------------------------------------------------------------------
 class TaskRunner:
-    """Thinks about one task at a time, and can be stopped by another thread."""
+    """Runs one task at a time, and can be stopped by another thread."""
 
     def __init__(self) -> None:
         self.engines: dict[Game, Engine] = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 from awello.errors import ConfigError
 
 MEMORY = 4 << 30  # bytes that a process may ask for
-NICE = 10  # niceness of a process that thinks
+NICE = 10  # niceness of an engine process
 CONTEST_NICE, CONTEST_MEMORY = 19, 2 << 30  # the same for contests
 
 
