@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, aclosing, asynccontextmanager, closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,7 +37,7 @@ from awello.learn.selfplay import Settings, play_games
 from awello.limits import Limit
 from awello.players.player import find_player, forget_players, register
 from awello.web import cluster_slots, engine_pool
-from awello.web.cluster_slots import ClusterSlots
+from awello.web.cluster_slots import ClusterSlot, ClusterSlots
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task
 
@@ -296,7 +297,7 @@ START = Record(Position.start(Game.OTHELLO))
 async def engines(address: str, count: int = 1, most_seconds: float = PATIENCE) -> AsyncIterator[EnginePool]:
     """A pool of engine processes on a cluster."""
     slots = ClusterSlots(address)
-    pool = EnginePool(count, most_seconds, slots.new_slot)
+    pool = EnginePool(count, most_seconds, partial(ClusterSlot, slots))
     await pool.start()
     try:
         yield pool
@@ -379,7 +380,8 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
     async def use() -> None:
         monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
         with cluster_of_one():
-            pool = EnginePool(1, PATIENCE, (slots := ClusterSlots(address)).new_slot)
+            slots = ClusterSlots(address)
+            pool = EnginePool(1, PATIENCE, partial(ClusterSlot, slots))
             await pool.start()
             assert (await ask(pool, ChooseTask(START, "greedy")))[0]["kind"] == "choice"
         monkeypatch.setattr(cluster, "CONNECTING", 0.5)

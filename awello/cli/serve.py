@@ -37,7 +37,7 @@ def serve(
     threads: Annotated[
         int | None,
         typer.Option(
-            min=1, max=1024, help="Engine processes; default: one per core up to 4, or one per worker", metavar="N"
+            min=1, max=256, help="Engine processes; default: one per core up to 4, or one per worker", metavar="N"
         ),
     ] = None,
     cluster: Annotated[

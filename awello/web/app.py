@@ -16,7 +16,7 @@ from awello.errors import AwelloError
 from awello.web import api, exchange, games, laboratory
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import EXTRA_MISSING, NO_CLUB, Clubhouse
-from awello.web.cluster_slots import ClusterSlots
+from awello.web.cluster_slots import ClusterSlot, ClusterSlots
 from awello.web.complaints import complaint
 from awello.web.contests import Busy, Contests, Missing
 from awello.web.door import COSTS, OWN, Door, Refusal
@@ -56,7 +56,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         slots = ClusterSlots(cluster) if cluster else None
-        app.state.engines = EnginePool(engines, new_slot=slots.new_slot if slots else LocalSlot)
+        app.state.engines = EnginePool(engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot)
         app.state.contests = Contests(for_guests=for_guests)
         app.state.workers = EnginePool(1, WORK_SECONDS, partial(LocalSlot, engines=False))
         app.state.archivist = Archivist(archive, for_guests)

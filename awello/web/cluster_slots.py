@@ -35,10 +35,6 @@ class ClusterSlots:
         self._client: Any = None
         self._connecting = asyncio.Lock()
 
-    def new_slot(self) -> "ClusterSlot":
-        """A slot on the worker that has the fewest when it is started."""
-        return ClusterSlot(self)
-
     async def list_workers(self) -> list[str]:
         """The addresses of the workers; connects to the scheduler if there is no connection."""
         async with self._connecting:
@@ -85,7 +81,7 @@ class ClusterSlots:
 
 
 class ClusterSlot:
-    """An engine process on a worker."""
+    """An engine process on the worker that has the fewest."""
 
     def __init__(self, cluster: ClusterSlots) -> None:
         self._cluster, self._token, self._worker = cluster, uuid4().hex, ""
