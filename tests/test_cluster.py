@@ -1,14 +1,16 @@
 """A cluster: what its workers find is what is found here, whoever dies, and what is wrong is said in a line."""
 
+import asyncio
 import multiprocessing
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, aclosing, asynccontextmanager, closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +20,7 @@ from conftest import ROOT, awello
 from database import find_programs, new_database, postgres
 from waiting import PATIENCE, wait_until
 
-from awello import Game, Match, play_match
+from awello import Game, Match, Position, Record, play_match
 from awello.archive.archive import Archive, Wanted
 from awello.arena import cluster
 from awello.arena.cluster import Job, _take_players, do, fingerprint
@@ -33,6 +35,10 @@ from awello.learn.genetic import Plan, advance, begin
 from awello.learn.selfplay import SelfplayPlan
 from awello.limits import Limit
 from awello.players.player import find_player, forget_players, register
+from awello.web import cluster_slots, engine_pool
+from awello.web.cluster_slots import ClusterSlot, ClusterSlots
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_tasks import AnalyseTask, Answer, ChooseTask, ReviewTask, Task
 
 MATCH = Match(Game.OTHELLO, "random", "alphabeta@2", games=12, seed=3)
 PLAYERS = """
@@ -282,3 +288,121 @@ def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     with pytest.raises(ConfigError, match="tcp://somewhere has 4 threads: start it with 'dask worker ADDRESS --nthr"):
         do(Job("new", fingerprint(), None, b""), b"")
+
+
+# --- engine processes of the page -------------------------------------------------------------------------------------
+START = Record(Position.start(Game.OTHELLO))
+
+
+@asynccontextmanager
+async def engines(address: str, count: int = 1, most_seconds: float = PATIENCE) -> AsyncIterator[EnginePool]:
+    """A pool of engine processes on a cluster."""
+    slots = ClusterSlots(address)
+    pool = EnginePool(count, most_seconds, partial(ClusterSlot, slots))
+    await pool.start()
+    try:
+        yield pool
+    finally:
+        await pool.close()
+        await slots.close()
+
+
+async def ask(pool: EnginePool, task: Task) -> list[Answer]:
+    return [answer async for answer in pool.think(task)]
+
+
+def test_engine_processes_run_on_workers(address: str, own_players: None) -> None:
+    async def use() -> None:
+        before = multiprocessing.active_children()
+        async with engines(address, 2) as pool:
+            *analyses, done = await ask(pool, AnalyseTask(START, 0.3))
+            assert done["type"] == "done" and {answer["type"] for answer in analyses} == {"analysis"}
+            review = ReviewTask(replace(START, moves=(37,)), 0.1)
+            assert [answer["type"] for answer in await ask(pool, review)] == ["judgement", "summary", "done"]
+            (error,) = await ask(pool, ChooseTask(START, "crook"))
+            assert "illegal move" in error["message"], "players of one's own come along"
+            assert multiprocessing.active_children() == before
+        assert not any((await served(address)).values())
+
+    asyncio.run(asyncio.wait_for(use(), PATIENCE))
+
+
+async def served(address: str) -> dict[str, int]:
+    """The engine processes that each worker has."""
+    async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
+        found: dict[str, int] = await client.run(lambda: len(cluster_slots._served))
+        return found
+
+
+def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -> None:
+    async def use() -> None:
+        async with engines(address, most_seconds=1.0) as pool:
+            async with aclosing(pool.think(AnalyseTask(START, 3600))) as answers:
+                await anext(answers)
+            (choice, _) = await ask(pool, ChooseTask(START, "greedy"))
+            assert choice["type"] == "choice", "the analysis was stopped"
+            (error,) = await ask(pool, ChooseTask(START, "minimax@30"))
+            assert error["code"] == "slow", "it does not stop, so its process is killed"
+            assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+
+    asyncio.run(asyncio.wait_for(use(), PATIENCE))
+
+
+def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
+    async def use() -> None:
+        async with engines(address) as pool:
+            async with aclosing(pool.think(AnalyseTask(START, 3600))) as answers:
+                await anext(answers)
+                worker = next(place for place, count in (await served(address)).items() if count)
+                async with distributed.Client(address, asynchronous=True, set_as_default=False) as client:
+                    victim = (await client.run(os.getpid, workers=[worker]))[worker]
+                    os.kill(victim, signal.SIGKILL)
+                rest = [answer async for answer in answers]
+            assert rest[-1]["code"] == "crash"
+            assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+
+    asyncio.run(asyncio.wait_for(use(), PATIENCE))
+
+
+def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_pool, "RESTART", 0.1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+
+    def cluster_of_one() -> ExitStack:
+        stack = ExitStack()
+        stack.enter_context(started("scheduler", "--host", "127.0.0.1", "--port", str(port)))
+        words = ("--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--death-timeout", "1")
+        stack.enter_context(started("worker", address, *words))
+        return stack
+
+    async def use() -> None:
+        monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
+        with cluster_of_one():
+            slots = ClusterSlots(address)
+            pool = EnginePool(1, PATIENCE, partial(ClusterSlot, slots))
+            await pool.start()
+            assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+        monkeypatch.setattr(cluster, "CONNECTING", 0.5)
+        while (error := (await ask(pool, ChooseTask(START, "greedy")))[-1])["code"] != "crash":
+            pass
+        while "no scheduler answers" not in error["message"]:
+            (error,) = await ask(pool, ChooseTask(START, "greedy"))
+        monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
+        with cluster_of_one():
+            while (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
+                pass
+            await pool.close()
+            await slots.close()
+
+    asyncio.run(asyncio.wait_for(use(), PATIENCE))
+
+
+def test_a_server_refuses_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECTING", 0.3)
+    words = ("serve", "--no-browser", "--port", "0", "--no-archive", "--cluster", "tcp://127.0.0.1:9")
+    done = awello(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("awello: no scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'")

@@ -20,7 +20,7 @@ from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import load
 from awello.search import knowing
-from awello.web.tasks import Mind
+from awello.web.engine_tasks import TaskRunner
 
 sys.path.append(str(ROOT / "benchmarks"))
 import fortress_collisions as built
@@ -129,7 +129,7 @@ def test_every_engine_has_its_own_secret() -> None:
 
 
 def test_the_engines_of_a_server_are_secret() -> None:
-    assert Mind().engine(Game.OTHELLO).team.table.multipliers != table.PUBLIC_MULTIPLIERS
+    assert TaskRunner().engine(Game.OTHELLO).team.table.multipliers != table.PUBLIC_MULTIPLIERS
 
 
 # ---- the worst hash there is ----------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ from awello.evaluate.settings import heuristics_for
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
 from awello.web.contests import MOST_KEPT, Busy, Contest, Contests, Missing, Plan
+from awello.web.engine_pool import EnginePool
 from awello.web.laboratory import router
-from awello.web.thinkers import Thinkers
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
 MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4", "b2", "d3", "e1", "e7"]
@@ -44,7 +44,7 @@ def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contes
 def client(contests: Contests) -> TestClient:
     """The routes of the laboratory and nothing else."""
     app = FastAPI()
-    app.state.contests, app.state.workers = contests, Thinkers(0)
+    app.state.contests, app.state.workers = contests, EnginePool(0)
     app.state.clubhouse = Clubhouse(None, Archivist(None))
     app.include_router(router)
 

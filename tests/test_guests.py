@@ -23,12 +23,12 @@ from awello.web.app import create_app
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
 from awello.web.connection import TRY_AGAIN
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_tasks import AnalyseTask
 from awello.web.files import FOLDER
 from awello.web.guest_players import guest_player
 from awello.web.limits import Bucket, Buckets
 from awello.web.reception import Reception
-from awello.web.tasks import AnalyseTask
-from awello.web.thinkers import Thinkers
 
 HOST = "127.0.0.1:8421"
 
@@ -127,7 +127,7 @@ def test_a_client_that_is_gone_leaves_no_error() -> None:
     async def answer() -> None:
         house = Clubhouse(None, Archivist(None))
         gone: Any = Gone()
-        channel = engine_connection.EngineConnection(gone, Thinkers(0), Buckets(*door.COSTS), house)
+        channel = engine_connection.EngineConnection(gone, EnginePool(0), Buckets(*door.COSTS), house)
         await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
 
     asyncio.run(answer())

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from awello import Game, Position, Record
-from awello.web import thinkers as pool
+from awello.web import engine_pool
 from awello.web.app import create_app
-from awello.web.tasks import DONE, AnalyseTask, Answer, ChooseTask, ReviewTask, Task
-from awello.web.thinkers import Thinker, Thinkers
+from awello.web.engine_pool import EnginePool, EngineProcess
+from awello.web.engine_tasks import DONE, AnalyseTask, Answer, ChooseTask, ReviewTask, Task
 
 START = Record(Position.start(Game.OTHELLO))
 ANALYSE, CHOOSE, REVIEW = AnalyseTask(START, 60.0), ChooseTask(START, "minimax@30"), ReviewTask(START, 10.0)
 
 
-class FakeProcess(Thinker):
+class FakeProcess(EngineProcess):
     """A process that works for ever and notes the networks that it works for."""
 
     def __init__(self) -> None:
@@ -29,11 +29,11 @@ class FakeProcess(Thinker):
             self.networks.append(self.job.network)
 
 
-async def ask(thinkers: Thinkers, task: Task, network: str) -> asyncio.Task[list[Answer]]:
+async def ask(pool: EnginePool, task: Task, network: str) -> asyncio.Task[list[Answer]]:
     """A task that waits for its answers."""
 
     async def collect() -> list[Answer]:
-        return [answer async for answer in thinkers.think(task, network)]
+        return [answer async for answer in pool.think(task, network)]
 
     found = asyncio.create_task(collect())
     await asyncio.sleep(0)
@@ -46,17 +46,17 @@ def codes(asked: list[asyncio.Task[list[Answer]]]) -> list[str]:
 
 def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
     async def crowd() -> None:
-        thinkers = Thinkers(0)
-        reviews = [await ask(thinkers, REVIEW, "flood") for _ in range(260)]
-        assert codes(reviews) == ["busy"] * (260 - pool.MOST_OF_NETWORK)
-        others = [await ask(thinkers, ANALYSE, "guest"), await ask(thinkers, CHOOSE, "guest")]
-        others.append(await ask(thinkers, CHOOSE, "flood"))
+        pool = EnginePool(0)
+        reviews = [await ask(pool, REVIEW, "flood") for _ in range(260)]
+        assert codes(reviews) == ["busy"] * (260 - engine_pool.MOST_OF_NETWORK)
+        others = [await ask(pool, ANALYSE, "guest"), await ask(pool, CHOOSE, "guest")]
+        others.append(await ask(pool, CHOOSE, "flood"))
         assert codes(others) == [], "another network has its own quota, and choices theirs"
         for network in range(20):
-            reviews += [await ask(thinkers, REVIEW, f"network {network}") for _ in range(60)]
-        assert codes([await ask(thinkers, REVIEW, "late")]) == ["busy"], "the queue of reviews is full"
-        assert codes([await ask(thinkers, CHOOSE, "late")]) == [], "choices have room of their own"
-        await thinkers.close()
+            reviews += [await ask(pool, REVIEW, f"network {network}") for _ in range(60)]
+        assert codes([await ask(pool, REVIEW, "late")]) == ["busy"], "the queue of reviews is full"
+        assert codes([await ask(pool, CHOOSE, "late")]) == [], "choices have room of their own"
+        await pool.close()
         await asyncio.gather(*reviews, *others)
 
     asyncio.run(crowd())
@@ -64,16 +64,16 @@ def test_a_network_has_a_quota_and_leaves_room_for_others() -> None:
 
 def test_the_network_that_was_served_least_comes_first() -> None:
     async def take_turns() -> None:
-        thinkers, process = Thinkers(0), FakeProcess()
-        thinkers._thinkers.append(process)
-        asked = [await ask(thinkers, CHOOSE, network) for network in ("flood",) * 5 + ("guest", "other")]
+        pool, process = EnginePool(0), FakeProcess()
+        pool._processes.append(process)
+        asked = [await ask(pool, CHOOSE, network) for network in ("flood",) * 5 + ("guest", "other")]
         for _ in range(3):
             process.begun -= 1.0  # it has worked for a second
-            thinkers._free(process).post(DONE)
-            thinkers._schedule()
+            pool._free(process).post(DONE)
+            pool._schedule()
         assert process.networks == ["flood", "guest", "other", "flood"]
-        thinkers._free(process).post(DONE)
-        await thinkers.close()
+        pool._free(process).post(DONE)
+        await pool.close()
         await asyncio.gather(*asked)
 
     asyncio.run(take_turns())
@@ -81,22 +81,22 @@ def test_the_network_that_was_served_least_comes_first() -> None:
 
 def test_a_long_choice_is_cut_short_for_another_network() -> None:
     async def wait() -> None:
-        thinkers, process = Thinkers(0), FakeProcess()
-        thinkers._thinkers.append(process)
-        asked = [await ask(thinkers, CHOOSE, "flood") for _ in range(3)]
-        process.begun -= pool.LONG_TURN
-        thinkers._schedule()
+        pool, process = EnginePool(0), FakeProcess()
+        pool._processes.append(process)
+        asked = [await ask(pool, CHOOSE, "flood") for _ in range(3)]
+        process.begun -= engine_pool.LONG_TURN
+        pool._schedule()
         assert not process.stopping, "its own tasks wait"
-        asked.append(await ask(thinkers, ANALYSE, "guest"))
+        asked.append(await ask(pool, ANALYSE, "guest"))
         assert not process.stopping, "an analysis can wait"
-        asked.append(await ask(thinkers, CHOOSE, "guest"))
+        asked.append(await ask(pool, CHOOSE, "guest"))
         assert process.stopping
         process._forget_deadline()
-        thinkers._free(process).post(DONE)
-        thinkers._schedule()
+        pool._free(process).post(DONE)
+        pool._schedule()
         assert process.networks == ["flood", "guest"]
-        thinkers._free(process).post(DONE)
-        await thinkers.close()
+        pool._free(process).post(DONE)
+        await pool.close()
         await asyncio.gather(*asked)
 
     asyncio.run(wait())
@@ -129,11 +129,11 @@ def test_a_disconnected_client_cancels_its_work_at_once() -> None:
 
         async with app.router.lifespan_context(app):
             request = asyncio.create_task(app(scope, events.get, send))
-            while not app.state.thinkers._waiting:
+            while not app.state.engines._waiting:
                 await asyncio.sleep(0)
             events.put_nowait({"type": "http.disconnect"})
             await asyncio.wait_for(request, 10)
-            assert not app.state.thinkers._waiting
+            assert not app.state.engines._waiting
 
     asyncio.run(disconnect())
 
@@ -141,22 +141,22 @@ def test_a_disconnected_client_cancels_its_work_at_once() -> None:
 def test_a_place_is_kept_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     started = list[int]()
 
-    class Broken(Thinker):
+    class Broken(EngineProcess):
         async def start(self) -> None:
             started.append(1)
 
         async def hear(self) -> tuple[str, Any]:
             raise AttributeError("a message that cannot be read")
 
-    monkeypatch.setattr(pool, "Thinker", Broken)
-    monkeypatch.setattr(pool, "RESTART", 0.0)
+    monkeypatch.setattr(engine_pool, "EngineProcess", Broken)
+    monkeypatch.setattr(engine_pool, "RESTART", 0.0)
 
     async def keep() -> None:
-        thinkers = Thinkers(1)
-        await thinkers.start()
+        pool = EnginePool(1)
+        await pool.start()
         while len(started) < 3:
             await asyncio.sleep(0)
-            assert not thinkers._places[0].done()
-        await thinkers.close()
+            assert not pool._places[0].done()
+        await pool.close()
 
     asyncio.run(keep())

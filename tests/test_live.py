@@ -19,8 +19,8 @@ from awello.web.clubhouse import Clubhouse
 from awello.web.connection import MOST_WRONG
 from awello.web.door import COSTS
 from awello.web.engine_connection import MOST_QUESTIONS, serve_engine
+from awello.web.engine_pool import EnginePool
 from awello.web.limits import Buckets, Turnstile
-from awello.web.thinkers import Thinkers
 
 LONG = 60  # seconds: longer than any test
 OVER = ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"]  # Black has taken every disc
@@ -48,8 +48,8 @@ class Client:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[tuple[TestClient, Thinkers]]:
-    thinkers = Thinkers(1)
+def server() -> Iterator[tuple[TestClient, EnginePool]]:
+    thinkers = EnginePool(1)
 
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
@@ -65,7 +65,7 @@ def server() -> Iterator[tuple[TestClient, Thinkers]]:
 
 
 @pytest.fixture
-def client(server: tuple[TestClient, Thinkers]) -> Iterator[Client]:
+def client(server: tuple[TestClient, EnginePool]) -> Iterator[Client]:
     with server[0].websocket_connect("/live") as socket:
         yield Client(socket)
 
@@ -122,15 +122,15 @@ def test_too_many_questions_at_once(client: Client) -> None:
     assert (answer["id"], answer["code"]) == (MOST_QUESTIONS, "busy")
 
 
-def test_nobody_thinks_for_a_closed_channel(server: tuple[TestClient, Thinkers]) -> None:
+def test_nobody_thinks_for_a_closed_channel(server: tuple[TestClient, EnginePool]) -> None:
     test_client, thinkers = server
     with test_client.websocket_connect("/live") as socket:
         client = Client(socket)
         for number in range(3):
             client.say(id=number, type="analyse", seconds=LONG)
         client.hear()
-        assert any(thinker.job for thinker in thinkers._thinkers)
-    wait_until(lambda: not thinkers._waiting and not any(thinker.job for thinker in thinkers._thinkers))
+        assert any(process.job for process in thinkers._processes)
+    wait_until(lambda: not thinkers._waiting and not any(process.job for process in thinkers._processes))
 
 
 @pytest.mark.parametrize(

@@ -351,7 +351,7 @@ class Interrupted(Fake):
 
 
 def test_ctrl_c_shows_what_was_judged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("awello.engine.engine.Engine", Interrupted)
+    monkeypatch.setattr("awello.cli.analyse.Engine", Interrupted)
     with pytest.raises(typer.Exit) as left:
         analyse(GAME, size=4)
     assert left.value.exit_code == 130

@@ -3,8 +3,10 @@
 import ast
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,18 @@ def test_what_pins_nothing_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "odd.lock").write_text(f"{line}\n")
     with pytest.raises(ValueError, match="make lock"):
         read_lock(tmp_path / "odd.lock")
+
+
+def test_every_imported_package_is_declared() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    declared = {canonical(each.name) for extra in ("", *extras) for each in wanted(extra)} | {"awello", "torch"}
+    packages = packages_distributions()
+    for file in (ROOT / "awello").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names:
+                assert {canonical(each) for each in packages.get(name, [name])} & declared, (file, name)
 
 
 def test_asserts_only_say_what_is_there() -> None:

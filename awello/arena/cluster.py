@@ -62,13 +62,17 @@ def fingerprint() -> str:
 
 
 # --- who asks ---------------------------------------------------------------------------------------------------------
+def own_players() -> tuple[str, bytes] | None:
+    """The user's file of players and its content, for workers that do not have it."""
+    players = os.environ.get("AWELLO_PLAYERS")
+    return (players, Path(players).read_bytes()) if players else None
+
+
 @contextmanager
 def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterator[Each]:
     """The workers of a scheduler; what is pending when this ends is called off."""
-    players = os.environ.get("AWELLO_PLAYERS")
-    file = (players, Path(players).read_bytes()) if players else None
-    job = Job(uuid4().hex, fingerprint(), file, pickle.dumps((prepare, given)))
-    client = _connect(address)
+    job = Job(uuid4().hex, fingerprint(), own_players(), pickle.dumps((prepare, given)))
+    client = connect(address)
     pool = client.get_executor(pure=False)
     workers, looked = 1, -math.inf
 
@@ -96,7 +100,8 @@ def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterat
         client.close()
 
 
-def _connect(address: str) -> "Client":
+def connect(address: str) -> "Client":
+    """A client of a scheduler that has workers, all with the same Awello; `ConfigError` says what is wrong."""
     try:
         from distributed import Client
     except ImportError:
@@ -135,10 +140,11 @@ def _compare(client: "Client") -> None:
     for address, theirs in client.run(fingerprint, on_error="return").items():
         found[f"the worker {address}"] = theirs
     for place, theirs in found.items():
-        _expect_same(place, theirs, fingerprint())
+        expect_same(place, theirs, fingerprint())
 
 
-def _expect_same(place: str, theirs: object, ours: str) -> None:
+def expect_same(place: str, theirs: object, ours: str) -> None:
+    """Refuse another version, code or weights."""
     if theirs != ours:
         advice = "install the same version, with the same extras, on all machines, and start workers again"
         raise ConfigError(f"{place} has another Awello ({theirs}) than the one that asks ({ours}): {advice}")
@@ -201,7 +207,7 @@ def _turn_to(job: Job) -> None:
     worker = get_worker()
     if job.token in _Worker.over:
         raise ConfigError("nobody waits for this any more")
-    _expect_same(f"the worker {worker.address}", fingerprint(), job.awello)
+    expect_same(f"the worker {worker.address}", fingerprint(), job.awello)
     if worker.state.nthreads > 1:
         start = WORKERS.format("ADDRESS")
         raise ConfigError(f"the worker {worker.address} has {worker.state.nthreads} threads: start it with '{start}'")
@@ -222,13 +228,18 @@ def _take_players(job: Job) -> None:
     forget_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if job.players:
-        name, content = job.players
-        file = Path(name)
-        if not file.is_file() or file.read_bytes() != content:
-            _Worker.folder = TemporaryDirectory(prefix="awello-")
-            file = Path(_Worker.folder.name) / file.name
-            file.write_bytes(content)
-        os.environ["AWELLO_PLAYERS"] = str(file)
+        file, _Worker.folder = place_players(*job.players)
+        os.environ["AWELLO_PLAYERS"] = file
+
+
+def place_players(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[str] | None]":
+    """A file of players on this machine: the very file, or a copy in a temporary folder."""
+    file, folder = Path(name), None
+    if not file.is_file() or file.read_bytes() != content:
+        folder = TemporaryDirectory(prefix="awello-")
+        file = Path(folder.name) / file.name
+        file.write_bytes(content)
+    return str(file), folder
 
 
 def _get_ready(job: Job) -> None:

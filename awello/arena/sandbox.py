@@ -22,8 +22,8 @@ from time import perf_counter, process_time, thread_time
 from traceback import extract_tb
 from typing import Any
 
+from awello.arena.processes import start_process
 from awello.arena.supervisor import supervise
-from awello.arena.workers import deaf
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.kernel import kernel_modules
 from awello.limits import Clock, format_seconds
@@ -206,20 +206,12 @@ class SandboxedPlayer(Player):
 
     # --- the process --------------------------------------------------------------------------------------------------
     def _start(self) -> None:
-        methods = multiprocessing.get_all_start_methods()
-        context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-        if "forkserver" in methods:
-            modules = ["awello.arena.preload", __name__, *kernel_modules()]
-            context.set_forkserver_preload(modules)  # once, not in each process
-        self._connection, theirs = context.Pipe()
-        players = os.environ.get("AWELLO_PLAYERS", "")
+        self._connection, theirs = multiprocessing.Pipe()
         with self._lock:
             if self._out:
                 raise self._out
-            process = context.Process(target=_live, args=(theirs, players), daemon=True)
-            with deaf():
-                process.start()
-            self._process, self._pid, self._before = process, 0, 0
+            self._process = start_process(_live, theirs, preload=[__name__])
+            self._pid, self._before = 0, 0
         theirs.close()
 
     def _terminate(self) -> int:
@@ -337,12 +329,11 @@ def _processes_time() -> float:
     return ended.children_user + ended.children_system + processor_time(descendants(os.getpid()))
 
 
-def _live(connection: Connection, players: str) -> None:
+def _live(connection: Connection) -> None:
     """The life of a player's process: answer questions until nobody is there to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     supervise(connection)
     os.dup2(2, 1)  # what a player prints is no part of the report
-    os.environ["AWELLO_PLAYERS"] = players
     for module in kernel_modules():
         import_module(module)  # so that loading kernels late is not taken for learning
     host, pid = _Host(), os.getpid()

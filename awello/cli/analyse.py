@@ -3,19 +3,25 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from awello.cli.app import Json, Size, Variant, app, print_json, progress
 from awello.cli.tables import print_table
+from awello.engine.engine import Engine
 from awello.errors import ConfigError, NotationError
-
-if TYPE_CHECKING:
-    from awello.limits import Limit
-    from awello.record import Record
-    from awello.review.review import Judgement
-    from awello.rules.game import Game
+from awello.formats.recognise import recognise
+from awello.lab.report import check_plot, write_plot
+from awello.lab.reviews import draw_chart, draw_table, format_summary, legend, plot_review
+from awello.limits import Limit, parse_limit
+from awello.players.player import make_player
+from awello.protocols.external_engine import ExternalEnginePlayer
+from awello.record import Record
+from awello.review.review import Judgement, review, summarise
+from awello.rules.game import Game, find_game
+from awello.schemas import ReviewJson
 
 
 @app.command()
@@ -40,36 +46,26 @@ def analyse(
     The game may be written in any usual form, with a position before its moves and other text round it. The table and
     the chart give what it will end with for Black or South; JSON gives it for whoever moved.
     """
-    from awello.limits import parse_limit
-    from awello.rules.game import find_game
 
     spent = parse_limit(limit)
     given = size is not None or variant is not None
     game = find_game("awale" if variant else "othello", size, variant) if given else None
     if plot:
-        from awello.lab.report import check_plot
-
         check_plot(plot)
     played = read_record(record, game)
     judgements, interrupted = judge(played, spent, threads, memory, engine)
     if json:
-        from awello.schemas import ReviewJson
-
         print_json(ReviewJson.of(played, judgements).model_dump())
     else:
         print_review(played, judgements)
     if plot and judgements:
-        from awello.lab.report import write_plot
-        from awello.lab.reviews import plot_review
-
         write_plot(plot, lambda axes: plot_review(axes, judgements))
     if interrupted:
         raise typer.Exit(130)
 
 
-def read_record(text: str, game: "Game | None") -> "Record":
+def read_record(text: str, game: Game | None) -> Record:
     """The game that is written in a text, in a file, or on standard input (`-`)."""
-    from awello.formats.recognise import recognise
 
     piped = text == "-"
     held, name = piped or _is_file(Path(text)), "standard input" if piped else text
@@ -95,14 +91,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def judge(
-    record: "Record", limit: "Limit", threads: int, memory: int, external: str = ""
-) -> "tuple[list[Judgement], bool]":
+def judge(record: Record, limit: Limit, threads: int, memory: int, external: str = "") -> tuple[list[Judgement], bool]:
     """The judgements in the order of the game, and whether Ctrl-C left some out."""
-    from awello.engine.engine import Engine
-    from awello.players.player import make_player
-    from awello.protocols.external_engine import ExternalEnginePlayer
-    from awello.review.review import review
 
     analyst = make_player(external) if external else None
     if not isinstance(analyst, ExternalEnginePlayer | None):
@@ -119,12 +109,8 @@ def judge(
     return judgements[::-1], interrupted
 
 
-def print_review(record: "Record", judgements: "Sequence[Judgement]") -> None:
+def print_review(record: Record, judgements: Sequence[Judgement]) -> None:
     """The review for people: a table of the moves, a chart of the values, and how well either side played."""
-    from rich.console import Console
-
-    from awello.lab.reviews import draw_chart, draw_table, format_summary, legend
-    from awello.review.review import summarise
 
     console = Console(highlight=False, markup=False)
     if judgements:

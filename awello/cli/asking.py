@@ -1,12 +1,15 @@
 """The options by which commands ask for games of the archive."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from awello.archive.archive import Archive, Wanted
-    from awello.position import Position
+from awello.archive.archive import Archive, Wanted, parse_years
+from awello.errors import ConfigError
+from awello.formats.transcript import parse_transcript, split_transcript
+from awello.position import Position
+from awello.rules.game import Game, find_game
+from awello.storage.addresses import may_exist
 
 Place = Annotated[
     str | None,
@@ -24,11 +27,8 @@ EMPTY = "the archive is empty: 'awello games import FILE' fills it"
 RESULTS = {"black": "first", "south": "first", "white": "second", "north": "second", "draw": "draw", "open": "open"}
 
 
-def open_archive(place: str | None, make: bool = False) -> "Archive":
+def open_archive(place: str | None, make: bool = False) -> Archive:
     """The archive that was asked for, or the user's own; another than that is not made by a question."""
-    from awello.archive.archive import Archive
-    from awello.errors import ConfigError
-    from awello.storage.addresses import may_exist
 
     if place is not None and not place.strip():
         raise ConfigError("--archive needs a file or an address: leave it out for your own")
@@ -47,11 +47,8 @@ def wanted_games(
     opening: str,
     result: str,
     moves: str = "",
-) -> "Wanted":
+) -> Wanted:
     """Which games the options ask for; a game without size and variant means all of them."""
-    from awello.archive.archive import Wanted, parse_years
-    from awello.errors import ConfigError
-    from awello.rules.game import Game, find_game
 
     if result and result not in RESULTS:
         raise ConfigError(f"no result {result!r}: choose {', '.join(RESULTS)}")
@@ -63,11 +60,8 @@ def wanted_games(
     return Wanted(kinds, player, event, parse_years(years), opening, RESULTS.get(result, ""), through)
 
 
-def position_after(moves: str, game: str | None, size: int | None, variant: str | None) -> "Position":
+def position_after(moves: str, game: str | None, size: int | None, variant: str | None) -> Position:
     """Where moves lead; unless an option says of which game they are, their letters tell it."""
-    from awello.formats.transcript import parse_transcript, split_transcript
-    from awello.position import Position
-    from awello.rules.game import Game, find_game
 
     if game or size or variant:
         kind = find_game(game or _family(variant), size, variant)

@@ -3,8 +3,11 @@
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
 from awello.cli.app import Json, app, print_json, progress
+from awello.engine.bench import GAMES, measure
 
 
 @app.command()
@@ -13,10 +16,6 @@ def bench(
     json: Json = False,
 ) -> None:
     """Search a fixed set of positions. With one thread, the total of nodes is the signature of the search."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from awello.engine.bench import GAMES, measure
 
     rows = []
     with progress("bench", 3 * len(GAMES)) as step:

@@ -1,14 +1,19 @@
 """`awello book`: grow an opening book of Awalé, and look into it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from awello.cli.app import Json, Variant, app, print_json, progress
-
-if TYPE_CHECKING:
-    from awello.rules.game import Game
+from awello.cli.tree import write_whole
+from awello.engine.book import Book, format_book, load_book, shipped_book
+from awello.engine.engine import Engine
+from awello.errors import ConfigError
+from awello.formats.transcript import parse_transcript
+from awello.limits import Limit
+from awello.position import Position
+from awello.rules.game import Game, find_game
 
 book = typer.Typer(help="Grow an opening book of Awalé, and look into it.", no_args_is_help=True)
 app.add_typer(book, name="book")
@@ -32,11 +37,6 @@ def expand(
 
     Lincke's drop-out expansion: good lines are followed deep, bad ones only as far as they need.
     """
-    from awello.cli.tree import write_whole
-    from awello.engine.book import Book, format_book, load_book
-    from awello.engine.engine import Engine
-    from awello.limits import Limit
-    from awello.position import Position
 
     chosen = _awale(game, variant)
     file = out or Path(f"{chosen}.book")
@@ -70,10 +70,6 @@ def show(
     json: Json = False,
 ) -> None:
     """What the book says of each move after some moves, the best first."""
-    from awello.engine.book import load_book, shipped_book
-    from awello.errors import ConfigError
-    from awello.formats.transcript import parse_transcript
-    from awello.position import Position
 
     chosen = _awale(game, variant)
     if book is not None and not book.exists():
@@ -91,10 +87,8 @@ def show(
         print("the book does not know this position")
 
 
-def _awale(game: str, variant: str | None) -> "Game":
+def _awale(game: str, variant: str | None) -> Game:
     """The variant of Awalé that is meant; Othello's book is another matter."""
-    from awello.errors import ConfigError
-    from awello.rules.game import find_game
 
     if game != "awale":
         raise ConfigError(f"books are for Awalé: write awale, not {game!r}")

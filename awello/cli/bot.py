@@ -1,5 +1,6 @@
 """`awello bot`: one of our players as a bot in a club."""
 
+import asyncio
 import os
 import re
 import sys
@@ -10,6 +11,10 @@ import typer
 
 from awello.cli.app import app
 from awello.errors import ConfigError
+from awello.limits import parse_clock
+from awello.position import Position
+from awello.protocols.club import Bot, BotPolicy
+from awello.rules.game import Game
 
 
 @app.command()
@@ -29,12 +34,6 @@ def bot(  # nosec B107 # no token unless one is given
     A broken connection is made again, and games continue. A player that learns does so after each game, before the
     next one begins.
     """
-    import asyncio
-
-    from awello.limits import parse_clock
-    from awello.position import Position
-    from awello.protocols.club import Bot, BotPolicy
-    from awello.rules.game import Game
 
     words = seek.split()
     if len(words) not in (0, 2):

@@ -1,20 +1,39 @@
 """`awello club`: look after a club's database, while a server has it open or not."""
 
+import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from sqlalchemy import Connection, Select, select
 
 from awello.cli.app import Json, app, print_json
-from awello.errors import ConfigError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Select
-
-    from awello.club.accounts import Account
+from awello.club import schema
+from awello.club.accounts import (
+    Account,
+    change_password,
+    close_account,
+    find_account,
+    hash_password,
+    make_token,
+    note,
+    open_account,
+)
+from awello.club.contest import CANCELLED, OPEN, PLAYING, SWISS
+from awello.club.entries import end_contest, find_contest, load_contests, plan_contest
+from awello.club.offers import Terms
+from awello.club.store import transaction
+from awello.errors import ConfigError, SpecError
+from awello.folders import draft_beside
+from awello.limits import parse_clock, parse_seconds
+from awello.rules.game import Game
+from awello.storage.addresses import is_address, may_exist
+from awello.storage.database import PRIVATE
 
 club = typer.Typer(
     no_args_is_help=True, help="Look after a club's database: accounts, tokens, tournaments, audit log, backup."
@@ -25,10 +44,8 @@ Place = Annotated[str, typer.Argument(help="The club's file or postgresql://USER
 Name = Annotated[str, typer.Argument(help="The name of an account", metavar="NAME")]
 
 
-def open_club(place: str, write: bool = False, new: bool = False) -> AbstractContextManager["Connection"]:
+def open_club(place: str, write: bool = False, new: bool = False) -> AbstractContextManager[Connection]:
     """A transaction in a club's database; a file that does not exist is created only if it may be new."""
-    from awello.club.store import transaction
-    from awello.storage.addresses import may_exist
 
     if not new and not may_exist(place):
         raise ConfigError(f"there is no club {place!r}: 'awello serve --club {place}' makes one")
@@ -36,9 +53,8 @@ def open_club(place: str, write: bool = False, new: bool = False) -> AbstractCon
 
 
 @contextmanager
-def change_account(place: str, name: str, what: str) -> Iterator[tuple["Connection", "Account"]]:
+def change_account(place: str, name: str, what: str) -> Iterator[tuple[Connection, "Account"]]:
     """Change an account and note it in the audit log, in one transaction."""
-    from awello.club.accounts import note
 
     with open_club(place, write=True) as connection:
         account = find(connection, name)
@@ -46,9 +62,8 @@ def change_account(place: str, name: str, what: str) -> Iterator[tuple["Connecti
         note(connection, what, "console", account.number)
 
 
-def find(connection: "Connection", name: str) -> "Account":
+def find(connection: Connection, name: str) -> Account:
     """The account of a name."""
-    from awello.club.accounts import find_account
 
     found = find_account(connection, name)
     if found is None:
@@ -56,7 +71,7 @@ def find(connection: "Connection", name: str) -> "Account":
     return found
 
 
-def show(place: str, key: str, query: "Select[Any]", json: bool, line: Callable[[dict[str, Any]], str]) -> None:
+def show(place: str, key: str, query: Select[Any], json: bool, line: Callable[[dict[str, Any]], str]) -> None:
     """Print the rows of a query, as JSON or a line each."""
     with open_club(place) as connection:
         rows = [dict(row) for row in connection.execute(query).mappings()]
@@ -71,7 +86,6 @@ def show(place: str, key: str, query: "Select[Any]", json: bool, line: Callable[
 @club.command("open")
 def open_(place: Place, name: Name) -> None:
     """Open an account; the password is asked for, or read from the first line if there is no terminal."""
-    from awello.club.accounts import note, open_account
 
     hashed = ask_password()
     with open_club(place, write=True, new=True) as connection:
@@ -83,7 +97,6 @@ def open_(place: Place, name: Name) -> None:
 @club.command()
 def password(place: Place, name: Name) -> None:
     """Give somebody another password, asked for as by `open`; their browsers must log in again."""
-    from awello.club.accounts import change_password
 
     with open_club(place) as connection:
         account = find(connection, name)
@@ -97,7 +110,6 @@ def password(place: Place, name: Name) -> None:
 
 def ask_password() -> str:
     """A new password, hashed: typed twice, or the first line if there is no terminal."""
-    from awello.club.accounts import hash_password
 
     if sys.stdin.isatty():
         return hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
@@ -107,7 +119,6 @@ def ask_password() -> str:
 @club.command()
 def program(place: Place, owner: Name, name: Name) -> None:
     """Register a program of somebody, and print a token for it."""
-    from awello.club.accounts import make_token, open_account
 
     with change_account(place, owner, f"program {name} registered") as (connection, person):
         token = make_token(connection, open_account(connection, name, None, person.number), "console")
@@ -117,7 +128,6 @@ def program(place: Place, owner: Name, name: Name) -> None:
 @club.command()
 def close(place: Place, name: Name) -> None:
     """Close an account and its programs: nobody can log in any more, its games stay."""
-    from awello.club.accounts import close_account
 
     with change_account(place, name, "account closed") as (connection, account):
         close_account(connection, account)
@@ -127,15 +137,14 @@ def close(place: Place, name: Name) -> None:
 @club.command()
 def accounts(place: Place, json: Json = False) -> None:
     """List the accounts."""
-    from sqlalchemy import select
-
-    from awello.club.schema import accounts as table
 
     def line(row: dict[str, Any]) -> str:
         kind = "program" if row["program"] else "person"
         return f"{row['id']:5d}  {row['name']:20s}  {kind}{', closed' if row['closed'] else ''}"
 
-    query = select(table.c.id, table.c.name, table.c.program, table.c.closed).order_by(table.c.id)
+    query = select(
+        schema.accounts.c.id, schema.accounts.c.name, schema.accounts.c.program, schema.accounts.c.closed
+    ).order_by(schema.accounts.c.id)
     show(place, "accounts", query, json, line)
 
 
@@ -146,18 +155,19 @@ def audit(
     json: Json = False,
 ) -> None:
     """Show what was noted last: log-ins, wrong passwords, tokens, accounts."""
-    from datetime import UTC, datetime
-
-    from sqlalchemy import select
-
-    from awello.club.schema import audit as table
 
     def line(row: dict[str, Any]) -> str:
         moment = datetime.fromtimestamp(row["moment"], UTC).isoformat(" ", "seconds")
         return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['what'])}"
 
-    newest = select(table.c.id).order_by(table.c.id.desc()).limit(last)
-    show(place, "audit", select(table).where(table.c.id.in_(newest)).order_by(table.c.id), json, line)
+    newest = select(schema.audit.c.id).order_by(schema.audit.c.id.desc()).limit(last)
+    show(
+        place,
+        "audit",
+        select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id),
+        json,
+        line,
+    )
 
 
 def printable(text: str) -> str:
@@ -182,12 +192,6 @@ def tournament(
     json: Json = False,
 ) -> None:
     """Plan a tournament, while the club is open or not; people and programs can enter it until it begins."""
-    from awello.club.accounts import note
-    from awello.club.contest import SWISS
-    from awello.club.entries import plan_contest
-    from awello.club.offers import Terms
-    from awello.limits import parse_clock, parse_seconds
-    from awello.rules.game import Game
 
     games = {str(each): each for each in Game}
     if game not in games:
@@ -206,11 +210,6 @@ def tournament(
 
 def read_moment(text: str) -> float:
     """The seconds since 1970 of a moment, or of a time from now."""
-    import time
-    from datetime import datetime
-
-    from awello.errors import SpecError
-    from awello.limits import parse_seconds
 
     try:
         return time.time() + parse_seconds(text)
@@ -227,7 +226,6 @@ def read_moment(text: str) -> float:
 
 def format_moment(moment: float) -> str:
     """A moment for people, as clocks are here."""
-    from datetime import datetime
 
     return datetime.fromtimestamp(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
@@ -239,7 +237,6 @@ def tournaments(
     json: Json = False,
 ) -> None:
     """List the last tournaments with their standings."""
-    from awello.club.entries import load_contests
 
     with open_club(place) as connection:
         contests = load_contests(connection, last=last)
@@ -257,9 +254,6 @@ def tournaments(
 @club.command()
 def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tournament", metavar="NUMBER")]) -> None:
     """Cancel a tournament that is not over; games that are played go on."""
-    from awello.club.accounts import note
-    from awello.club.contest import CANCELLED, OPEN, PLAYING
-    from awello.club.entries import end_contest, find_contest
 
     with open_club(place, write=True) as connection:
         contest = find_contest(connection, number)
@@ -275,11 +269,6 @@ def backup(
     place: Place, out: Annotated[Path, typer.Argument(help="The file to write, which must not exist", metavar="FILE")]
 ) -> None:
     """Copy a club's database into one file, while the club is open or not."""
-    import sqlite3
-
-    from awello.folders import draft_beside
-    from awello.storage.addresses import is_address
-    from awello.storage.database import PRIVATE
 
     if is_address(place):
         raise ConfigError("a club on PostgreSQL is backed up by pg_dump: see docs/operations.md")

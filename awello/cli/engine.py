@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from awello.cli.app import app
+from awello.protocols.gtp import GtpServer
+from awello.protocols.nboard import NBoardServer
+from awello.protocols.uci import UciServer
 
 
 @app.command()
@@ -21,9 +24,6 @@ def engine(
     It talks on standard input and output. Give this command to the board, such as NBoard or Auale, which starts and
     quits it.
     """
-    from awello.protocols.gtp import GtpServer
-    from awello.protocols.nboard import NBoardServer
-    from awello.protocols.uci import UciServer
 
     servers: dict[str, type[NBoardServer | GtpServer | UciServer]]
     servers = {"nboard": NBoardServer, "gtp": GtpServer, "uci": UciServer}

@@ -1,9 +1,14 @@
 """`awello explore`: what was played in a position, and how it went."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from awello.archive.archive import Wanted
+from awello.archive.explorer import Branch, Exploration
+from awello.archive.explorer import explore as explore_archive
 from awello.cli.app import Json, Size, Variant, app, print_json
 from awello.cli.asking import (
     EMPTY,
@@ -19,9 +24,8 @@ from awello.cli.asking import (
     wanted_games,
 )
 from awello.cli.tables import print_table
-
-if TYPE_CHECKING:
-    from awello.archive.explorer import Branch, Exploration
+from awello.formats.openings import opening_at
+from awello.schemas import ExplorationJson
 
 BAR = 12  # characters for the shares of won, drawn and lost games
 
@@ -41,27 +45,19 @@ def explore(
     json: Json = False,
 ) -> None:
     """Show what the games of the archive did in a position: how often each move was played, and how it went."""
-    from awello.archive.archive import Wanted
-    from awello.archive.explorer import explore as explore_archive
 
     position = position_after(moves, game, size, variant)
     wanted = wanted_games(None, None, None, player, event, years, opening, result)
     archive = open_archive(place)
     found = explore_archive(archive, position, None if wanted == Wanted() else wanted)
     if json:
-        from awello.schemas import ExplorationJson
-
         print_json(ExplorationJson.of(found).model_dump())
     else:
         print(EMPTY) if archive.empty else print_exploration(found)
 
 
-def print_exploration(found: "Exploration") -> None:
+def print_exploration(found: Exploration) -> None:
     """The moves for people, with a bar of won, drawn and lost games."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from awello.formats.openings import opening_at
 
     console = Console(highlight=False, markup=False)
     name = opening_at(found.position)
@@ -86,13 +82,13 @@ def print_exploration(found: "Exploration") -> None:
     print_table(console, table, ("won, drawn, lost", "opening"), ("", "opening", "value", "mean"))
 
 
-def shares(branch: "Branch") -> tuple[float, float, float]:
+def shares(branch: Branch) -> tuple[float, float, float]:
     """The shares of won, drawn and lost games among the decided ones."""
     decided = max(1, branch.wins + branch.draws + branch.losses)
     return branch.wins / decided, branch.draws / decided, branch.losses / decided
 
 
-def bar(branch: "Branch") -> str:
+def bar(branch: Branch) -> str:
     """The same as a bar: full for won, half for drawn, light for lost games."""
     won, drawn, _ = shares(branch)
     first, second = round(BAR * won), round(BAR * (won + drawn))

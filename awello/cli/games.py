@@ -2,11 +2,26 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from awello.archive.files import (
+    contents_of,
+    find_files,
+    format_of,
+    imported_files,
+    sources_of,
+    write_again,
+    write_files,
+)
+from awello.archive.importer import Report, import_games
+from awello.archive.statistics import Statistics, measure
+from awello.archive.store import record_of
 from awello.cli.app import Json, Size, Variant, app, print_json, progress
 from awello.cli.asking import (
     EMPTY,
@@ -22,11 +37,11 @@ from awello.cli.asking import (
     wanted_games,
 )
 from awello.cli.tables import print_table
-
-if TYPE_CHECKING:
-    from awello.archive.importer import Report
-    from awello.archive.statistics import Statistics
-    from awello.schemas import GameRowJson
+from awello.errors import ConfigError
+from awello.formats.files import find_format
+from awello.formats.transcript import format_transcript
+from awello.rules.game import Game
+from awello.schemas import GameJson, GameListJson, GameRowJson, ImportJson
 
 games = typer.Typer(help="Keep games in a database: import, find, export, count.", no_args_is_help=True)
 app.add_typer(games, name="games")
@@ -44,8 +59,6 @@ def import_files(
 
     Safe to interrupt and to repeat: a game is kept once, and the same command goes on where it stopped.
     """
-    from awello.archive.files import find_files, sources_of
-    from awello.archive.importer import import_games
 
     files = find_files(paths)
     archive, total = open_archive(place, make=True), sum(file.stat().st_size for file in files)
@@ -56,8 +69,6 @@ def import_files(
         print("awello: what was kept stays: the same command goes on from there", file=sys.stderr)
         raise
     if json:
-        from awello.schemas import ImportJson
-
         print_json({"files": [ImportJson.of(report).model_dump() for report in reports]})
     else:
         print_reports(reports)
@@ -65,10 +76,8 @@ def import_files(
         raise typer.Exit(1)
 
 
-def print_reports(reports: "Sequence[Report]") -> None:
+def print_reports(reports: Sequence[Report]) -> None:
     """What became of files, for people: a line each, and what was wrong in them."""
-    from rich.console import Console
-    from rich.table import Table
 
     console = Console(highlight=False, markup=False)
     shown = [report for report in reports if report.games or report.damage]
@@ -108,8 +117,6 @@ def export(
     json: Json = False,
 ) -> None:
     """Write games to a file: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), a logbook (.gam), OGN."""
-    from awello.archive.files import contents_of, format_of, write_again, write_files
-    from awello.errors import ConfigError
 
     archive, asked = open_archive(place), (game, size, variant, player, event, years, opening, result, moves)
     if file is not None:
@@ -133,7 +140,6 @@ def export(
 
 def print_content(contents: dict[str, bytes]) -> None:
     """Print what a file would hold, if it is text."""
-    from awello.errors import ConfigError
 
     if any(b"\0" in content for content in contents.values()):
         raise ConfigError("WTHOR's files are no text: 'awello games export --out FILE.wtb' writes them")
@@ -144,7 +150,6 @@ def print_content(contents: dict[str, bytes]) -> None:
 @games.command()
 def files(place: Place = None, json: Json = False) -> None:
     """List the files that were imported; export --file writes one again."""
-    from awello.archive.files import imported_files
 
     archive = open_archive(place)
     found = imported_files(archive)
@@ -154,8 +159,6 @@ def files(place: Place = None, json: Json = False) -> None:
     if not found:
         print(EMPTY if archive.empty else "no file was imported: the games came one by one")
         return
-    from rich.console import Console
-    from rich.table import Table
 
     table = Table("file", "format", "games")
     for row in found:
@@ -171,16 +174,12 @@ def show(
     json: Json = False,
 ) -> None:
     """Show a game: who played, the moves, the final position."""
-    from awello.formats.files import find_format
-    from awello.formats.transcript import format_transcript
 
     record = open_archive(place).find(number)
     if form is not None:
         print_content(find_format(form).write([record]))
         return
     if json:
-        from awello.schemas import GameJson
-
         print_json(GameJson.of(record, number).model_dump())
         return
     for tag, value in record.tags.items():
@@ -204,8 +203,6 @@ def list_games(
     json: Json = False,
 ) -> None:
     """List games: who played, where and when, the opening and how it ended."""
-    from awello.archive.store import record_of
-    from awello.schemas import GameListJson, GameRowJson
 
     wanted = wanted_games(game, size, variant, player, event, years, opening, result, moves)
     archive = open_archive(place)
@@ -214,8 +211,6 @@ def list_games(
     if json:
         print_json(GameListJson(games=count, rows=rows).model_dump())
         return
-    from rich.console import Console
-    from rich.table import Table
 
     console = Console(highlight=False, markup=False)
     titles = ("game", "first", "second", "score", "date", "event", "opening")
@@ -228,9 +223,8 @@ def list_games(
     console.print(EMPTY if archive.empty else f"{count:,d} games{shown}")
 
 
-def as_cells(row: "GameRowJson") -> list[str]:
+def as_cells(row: GameRowJson) -> list[str]:
     """A game of the archive in a line of the table."""
-    from awello.rules.game import Game
 
     score = "{}-{}".format(*row.score) if row.score else ""
     if row.loser is not None:
@@ -254,23 +248,18 @@ def stats(
     json: Json = False,
 ) -> None:
     """Count games: results, players, events, openings, years."""
-    from awello.archive.statistics import measure
 
     wanted = wanted_games(game, size, variant, player, event, years, opening, result, moves)
     archive = open_archive(place)
     found = measure(archive, wanted)
     if json:
-        from dataclasses import asdict
-
         print_json(asdict(found) | {"kinds": [(str(game), count) for game, count in found.kinds]})
     else:
         print(EMPTY) if archive.empty else print_statistics(found)
 
 
-def print_statistics(found: "Statistics") -> None:
+def print_statistics(found: Statistics) -> None:
     """The figures for people."""
-    from rich.console import Console
-    from rich.table import Table
 
     console = Console(highlight=False, markup=False)
     console.print(f"{found.games:,d} games" + "".join(f", {count:,d} of {game}" for game, count in found.kinds))

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from awello.arena.workers import Jobs, crew
 from awello.cli.app import Cluster, Json, Processes, Variant, chosen_jobs, print_json, progress
 from awello.cli.train import parse_budget, train
+from awello.lab.report import check_plot, write_plot
+from awello.rules.game import find_game
 
-if TYPE_CHECKING:
-    from awello.arena.workers import Jobs
+if TYPE_CHECKING:  # needs deap, which other trainings do without
     from awello.learn.genetic import Evolution, Plan
 
 HEURISTICS = ("h1", "h2", "h3", "h4", "h5", "h6", "travers")
@@ -45,7 +47,6 @@ def add(name: str) -> None:
     ) -> None:
         from awello.learn.categories import GAMES
         from awello.learn.genetic import Plan, learn_order, save
-        from awello.rules.game import find_game
 
         game, seconds = find_game("awale", variant=variant), parse_budget(budget)
         plan = Plan(name, str(game), seed, nodes)
@@ -89,10 +90,8 @@ def otage(
         print(f"these are the factors in {file} now")
 
 
-def learn(plan: "Plan", seconds: float, out: Path, jobs: "Jobs", plot: Path | None, json: bool) -> "Evolution":
+def learn(plan: "Plan", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool) -> "Evolution":
     """Let generations pass until the time is spent, each written down, and draw their fitness if asked to."""
-    from awello.arena.workers import crew
-    from awello.lab.report import check_plot, write_plot
     from awello.learn.genetic import evolve, resume, save
 
     if plot:

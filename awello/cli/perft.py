@@ -2,16 +2,16 @@
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from awello.cli.app import GameName, Json, PositionText, Size, Variant, app, print_json, progress
 from awello.cli.positions import start_position
-
-if TYPE_CHECKING:
-    from awello.kernel import U
-    from awello.position import Position
+from awello.kernel import U
+from awello.position import Position
+from awello.rules.game import find_game, is_over, legal_moves, play
+from awello.rules.game import perft as count_leaves
 
 DEEPEST = 120  # plies: no game of Othello is longer, and deeper counts never end
 PIECE = 6  # plies that one kernel call counts: short enough to be interrupted
@@ -31,8 +31,6 @@ def perft(
 
     Each depth is shown when it is complete, up to DEPTH; with --json only the last one. Ctrl-C keeps what is known.
     """
-    from awello.rules.game import find_game
-
     chosen = find_game(game, size, variant)
     start, done, interrupted = start_position(chosen, position), None, False
     try:
@@ -53,29 +51,26 @@ def format_count(game: str, depth: int, leaves: int, seconds: float) -> str:
     return f"{game} perft {depth}: {leaves:,} leaves in {seconds:.3f} s, {leaves / seconds / 1e6:.1f} M leaves/s"
 
 
-def counts(start: "Position", depth: int) -> Iterator[tuple[int, int, float]]:
+def counts(start: Position, depth: int) -> Iterator[tuple[int, int, float]]:
     """Each depth with its leaves and seconds, as it is complete."""
     for plies in range(min(1, depth), depth + 1):
         yield plies, *count(start, plies)
 
 
-def count(start: "Position", depth: int) -> tuple[int, float]:
+def count(start: Position, depth: int) -> tuple[int, float]:
     """The leaves below a position and the seconds it took, piece by piece so that Ctrl-C is heard."""
-    from awello.kernel import U
-    from awello.rules.game import perft
-
     game, upper, leaves = int(start.game), max(0, depth - PIECE), 0
     branches = list(_descend(game, U(start.own), U(start.opp), min(upper, SHOWN)))
     with progress(f"perft {depth}", len(branches)) as step:
         begun = time.perf_counter()
         for branch in branches:
             for own, opp in _descend(game, *branch, upper - min(upper, SHOWN)):
-                leaves += perft(game, own, opp, depth - upper)
+                leaves += count_leaves(game, own, opp, depth - upper)
             step()
         return leaves, time.perf_counter() - begun
 
 
-def _descend(game: int, own: "U", opp: "U", plies: int) -> "Iterator[tuple[U, U]]":
+def _descend(game: int, own: U, opp: U, plies: int) -> Iterator[tuple[U, U]]:
     """The positions so many plies below."""
     if plies == 0:
         yield own, opp
@@ -84,10 +79,8 @@ def _descend(game: int, own: "U", opp: "U", plies: int) -> "Iterator[tuple[U, U]
             yield from _descend(game, *child, plies - 1)
 
 
-def _children(game: int, own: "U", opp: "U") -> "list[tuple[U, U]]":
+def _children(game: int, own: U, opp: U) -> list[tuple[U, U]]:
     """The positions after each move; a pass swaps the sides, a finished game stays the one leaf it is."""
-    from awello.rules.game import is_over, legal_moves, play
-
     moves = int(legal_moves(game, own, opp))
     if not moves:
         return [(own, opp) if is_over(game, own, opp) else (opp, own)]

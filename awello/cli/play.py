@@ -2,18 +2,21 @@
 
 import random
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
 
+from awello.arena.game import learn_from_game, play_game
 from awello.cli.app import GameName, PositionText, Size, Variant, app
 from awello.cli.positions import start_position
-
-if TYPE_CHECKING:
-    from awello.limits import Clock
-    from awello.players.player import Choice, Player
-    from awello.position import Position
-    from awello.rules.game import Game
+from awello.cli.running import describe_learnt
+from awello.formats.transcript import format_transcript
+from awello.limits import Clock, parse_clock
+from awello.players.human import Human
+from awello.players.player import Choice, Player, make_player
+from awello.position import Position
+from awello.rules.game import Game, find_game
 
 
 @app.command()
@@ -28,9 +31,6 @@ def play(
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same game", metavar="S")] = None,
 ) -> None:
     """Play a game in the terminal. Type help when it is your turn."""
-    from awello.limits import parse_clock
-    from awello.players.player import make_player
-    from awello.rules.game import find_game
 
     start = start_position(find_game(game, size, variant), position)
     chance = random.getrandbits(32) if seed is None else seed
@@ -39,20 +39,14 @@ def play(
 
 
 def play_here(
-    players: "list[Player]", start: "Position", seed: int, opening: Sequence[int] = (), clock: "Clock | None" = None
+    players: list[Player], start: Position, seed: int, opening: Sequence[int] = (), clock: Clock | None = None
 ) -> None:
     """Play a game with the board and every move shown."""
-    from rich.console import Console
-
-    from awello.arena.game import learn_from_game, play_game
-    from awello.cli.running import describe_learnt
-    from awello.formats.transcript import format_transcript
-    from awello.players.human import Human
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     seats = [isinstance(player, Human) for player in players]
 
-    def show(before: "Position", choice: "Choice", after: "Position") -> None:
+    def show(before: Position, choice: Choice, after: Position) -> None:
         if not any(seats):
             console.print(before)
         if choice.move < 0:
@@ -78,5 +72,5 @@ def play_here(
             console.print(*describe_learnt({str(player): {"games": 1, **counts}}))
 
 
-def _title(game: "Game") -> str:
+def _title(game: Game) -> str:
     return f"Awalé, {game.variant}" if game.variant else f"Othello, {game.size}x{game.size}"

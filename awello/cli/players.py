@@ -1,18 +1,17 @@
 """`awello players`: who can be asked to play."""
 
+from dataclasses import fields
+
+from rich.console import Console
+from rich.table import Table
+
 from awello.cli.app import Json, app, print_json
+from awello.players.player import registry
 
 
 @app.command()
 def players(json: Json = False) -> None:
     """List the players, with the settings a spec may give: name:heuristic@limit,key=value."""
-    from dataclasses import fields
-
-    from rich.console import Console
-    from rich.table import Table
-
-    from awello.players.player import registry
-
     entries = registry()
     settings = {name: [field.name for field in fields(entry.make)] for name, entry in entries.items()}  # type: ignore
     if json:

@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import Json, app, print_json, progress
+from awello.lab.probcut import EMPTIES, measure, write
+from awello.lab.report import need_plots
 
 
 @app.command()
@@ -16,9 +18,6 @@ def probcut(
     json: Json = False,
 ) -> None:
     """Measure the errors behind probable cuts, and write a report and the probcut.json that the engine reads."""
-    from awello.lab.probcut import EMPTIES, measure, write
-    from awello.lab.report import need_plots
-
     need_plots()
     out.mkdir(parents=True, exist_ok=True)
     with progress("probcut", positions * len(EMPTIES)) as step:

@@ -5,9 +5,15 @@ from typing import Annotated
 
 import typer
 
+from awello.arena.config import load_config
+from awello.arena.match import Match, first_side
+from awello.arena.openings import load_openings
 from awello.cli.app import Json, app
 from awello.cli.match import play_and_report
 from awello.cli.play import play_here
+from awello.errors import AwelloError, ConfigError
+from awello.players.player import make_player
+from awello.position import Position
 
 
 @app.command("run")
@@ -17,12 +23,6 @@ def run_config(
     records: Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")] = False,
 ) -> None:
     """Play what a YAML file describes: one game with the board shown, or a match with its recap."""
-    from awello.arena.config import load_config
-    from awello.arena.match import Match, first_side
-    from awello.arena.openings import load_openings
-    from awello.errors import AwelloError, ConfigError
-    from awello.players.player import make_player
-    from awello.position import Position
 
     wanted = load_config(config)
     try:

@@ -6,12 +6,20 @@ import socket
 import sys
 import webbrowser
 from contextlib import suppress
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
+from awello.archive.archive import Archive
 from awello.cli.app import app
-from awello.errors import ConfigError
+from awello.engine.tablebase import need
+from awello.errors import AwelloError, ConfigError
+from awello.kernel import CACHED, kernel_modules, notice
+from awello.rules.game import Game
+from awello.web.app import create_app
+from awello.web.process import niceness
+from awello.web.reception import Reception, serve_app
 
 PORT, TRIES = 8421, 20
 USUAL_THREADS = 4
@@ -28,7 +36,13 @@ def serve(
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=64, help="Processes that think, one search each; up to 4 unless said", metavar="N"),
+        typer.Option(
+            min=1, max=256, help="Engine processes; default: one per core up to 4, or one per worker", metavar="N"
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Run them on the workers of a dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS"),
     ] = None,
     archive: Annotated[
         str | None,
@@ -50,19 +64,15 @@ def serve(
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""
     for each in name or ():
         check_name(each)
-    from awello.web.process import niceness
-
     niceness(0)  # an invalid one is refused here, not in each process
     compile_once()
-    from awello.web.app import create_app
-    from awello.web.reception import Reception, serve_app
-
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
     kept = None if no_archive else archive or ""
     if kept is not None:
         check_archive(kept)
-    application = create_app(threads or min(USUAL_THREADS, os.cpu_count() or 1), host, kept, club, name or ())
+    engines = threads or (0 if cluster else min(USUAL_THREADS, os.cpu_count() or 1))
+    application = create_app(engines, host, kept, club, name or (), cluster)
 
     def announce() -> None:
         print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)
@@ -81,9 +91,6 @@ def check_name(name: str) -> None:
 
 def check_archive(place: str) -> None:
     """Refuse an archive that cannot be opened; if it is only the default one, warn and start without it."""
-    from awello.archive.archive import Archive
-    from awello.errors import AwelloError
-
     try:
         Archive(place or None).close()
     except (AwelloError, OSError) as error:
@@ -94,12 +101,6 @@ def check_archive(place: str) -> None:
 
 def compile_once() -> None:
     """Make here, rather than in each engine process, what has never been made: kernels and a table of endgames."""
-    from importlib import import_module
-
-    from awello.engine.tablebase import need
-    from awello.kernel import CACHED, kernel_modules, notice
-    from awello.rules.game import Game
-
     if len(CACHED) < notice.total:
         for module in kernel_modules():
             import_module(module)

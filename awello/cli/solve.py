@@ -7,20 +7,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from awello.analysis import Analysis
 from awello.cli.app import GameName, Size, Variant, app, print_json
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from awello.analysis import Analysis
-    from awello.engine.engine import Engine
-    from awello.formats.obf import Problem
-    from awello.position import Position
-    from awello.rules.game import Game
+from awello.cli.solve_awale import solve_awale
+from awello.engine.engine import Engine
+from awello.errors import AwelloError, ConfigError
+from awello.formats.obf import Problem, parse_obf, parse_problem
+from awello.formats.transcript import parse_transcript
+from awello.limits import parse_seconds
+from awello.position import Position
+from awello.rules.game import PASS, Game, find_game
+from awello.schemas import AnalysisJson
 
 MOVES = re.compile(r"\s*(?:\d+\s*\.+\s*)?[a-hA-H]\s?[1-8]")  # how a transcript begins
 BOARD = re.compile(r"\s*[-.*xXoObBwW ]{9}")  # how a board begins
@@ -53,14 +56,9 @@ def solve(
     the totals. Awalé: the seeds still to be won, the mover's less the opponent's; give a diagram or a file of diagrams.
     Exact for as many seeds as the table of endgames knows; beyond it a search says what it can.
     """
-    from awello.errors import ConfigError
-    from awello.limits import parse_seconds
-    from awello.rules.game import find_game
 
     chosen = find_game(game, size, variant)
     if chosen.family == "awale":
-        from awello.cli.solve_awale import solve_awale
-
         solve_awale(what, chosen, parse_seconds(time), wld, threads, hash, json)
         return
     problems = read_problems(what, chosen)
@@ -72,12 +70,8 @@ def solve(
 
 
 # ---- what to solve --------------------------------------------------------------------------------------------
-def read_problems(what: str, game: "Game") -> "list[Problem]":
+def read_problems(what: str, game: Game) -> list[Problem]:
     """The problems that people name: a file, standard input, the start, a board or moves from the start."""
-    from awello.errors import ConfigError
-    from awello.formats.obf import Problem, parse_problem
-    from awello.formats.transcript import parse_transcript
-    from awello.position import Position
 
     if what == "-":
         return parse_file("standard input", sys.stdin.buffer.read())
@@ -102,10 +96,8 @@ def is_there(name: str) -> bool:
     return False
 
 
-def parse_file(name: str, content: bytes) -> "list[Problem]":
+def parse_file(name: str, content: bytes) -> list[Problem]:
     """The problems of an OBF file; an error names the file."""
-    from awello.errors import AwelloError, ConfigError
-    from awello.formats.obf import parse_obf
 
     try:
         problems = parse_obf(content.decode("utf-8-sig"))
@@ -123,8 +115,8 @@ def parse_file(name: str, content: bytes) -> "list[Problem]":
 class Solved:
     """A problem and what was found; with `wld` only who wins counts."""
 
-    problem: "Problem"
-    analysis: "Analysis"
+    problem: Problem
+    analysis: Analysis
     wld: bool
 
     @property
@@ -157,21 +149,20 @@ class Solved:
         return (score > 0) - (score < 0) if self.wld else score
 
 
-def solve_all(problems: "Sequence[Problem]", wld: bool, threads: int, hash: int) -> Iterator[Solved]:
+def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -> Iterator[Solved]:
     """Solve problems one after the other; those of one size share an engine."""
     numbered = enumerate(problems, 1)
     for (game, over), group in groupby(numbered, lambda pair: (pair[1].position.game, pair[1].position.over)):
         if over:
             yield from (Solved(problem, final_score(problem.position), wld) for _, problem in group)
             continue
-        from awello.engine.engine import Engine
 
         with Engine(game, threads=threads, hash=hash) as engine:
             for number, problem in group:
                 yield solve_one(engine, problem, wld, f"{number} of {len(problems)}")
 
 
-def solve_one(engine: "Engine", problem: "Problem", wld: bool, label: str) -> Solved:
+def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> Solved:
     """Solve a problem as if it were the only one, telling on the live line what is known so far."""
     engine.clear()
     with live_line(label) as tell:
@@ -181,10 +172,8 @@ def solve_one(engine: "Engine", problem: "Problem", wld: bool, label: str) -> So
     return found
 
 
-def final_score(position: "Position") -> "Analysis":
+def final_score(position: Position) -> Analysis:
     """What there is to say about a game that is over."""
-    from awello.analysis import Analysis
-    from awello.rules.game import PASS
 
     return Analysis(PASS, position.margin, exact=True, depth=0, nodes=0, leaves=0, seconds=0.0)
 
@@ -192,7 +181,6 @@ def final_score(position: "Position") -> "Analysis":
 # ---- showing it -----------------------------------------------------------------------------------------------
 def report(results: Iterator[Solved], json: bool) -> None:
     """Print each result as it comes, then the totals; the exit status says whether all was well."""
-    from rich.console import Console
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     done: list[Solved] = []
@@ -209,11 +197,9 @@ def report(results: Iterator[Solved], json: bool) -> None:
         raise typer.Exit(130 if interrupted else 1)
 
 
-def show(solved: Solved, number: int, console: "Console", json: bool) -> None:
+def show(solved: Solved, number: int, console: Console, json: bool) -> None:
     """Print one result at once: a row of the table, below its header, or a JSON object."""
     if json:
-        from awello.schemas import AnalysisJson
-
         form = AnalysisJson.of(solved.problem.position, solved.analysis)
         print_json(form.model_dump() | {"score": solved.score})
         sys.stdout.flush()
@@ -266,8 +252,6 @@ def describe(found: Solved) -> str:
 @contextmanager
 def live_line(label: str) -> Iterator[Callable[[str], None]]:
     """A line with the time on standard error, where that is a terminal; yields a function that changes its text."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     console = Console(stderr=True)

@@ -2,23 +2,23 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from awello.analysis import Analysis
 from awello.cli.app import print_json
 from awello.cli.solve import OUTCOMES, is_there
-
-if TYPE_CHECKING:
-    from awello.analysis import Analysis
-    from awello.position import Position
-    from awello.rules.game import Game
+from awello.engine.engine import Engine
+from awello.engine.tablebase import seeds_on_board
+from awello.errors import AwelloError, ConfigError
+from awello.limits import Limit
+from awello.position import Position, format_position, parse_position
+from awello.rules.game import PASS, Game
+from awello.schemas import AnalysisJson
 
 HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
 
 
-def solve_awale(what: str, game: "Game", seconds: float, wld: bool, threads: int, hash: int, json: bool) -> None:
+def solve_awale(what: str, game: Game, seconds: float, wld: bool, threads: int, hash: int, json: bool) -> None:
     """Print value and best move of each position: seeds still to be won, the mover's less the opponent's."""
-    from awello.engine.engine import Engine
-    from awello.limits import Limit
 
     positions = read_positions(what, game)
     if not json:
@@ -31,10 +31,8 @@ def solve_awale(what: str, game: "Game", seconds: float, wld: bool, threads: int
             show(number, position, found, wld, json)
 
 
-def read_positions(what: str, game: "Game") -> "list[Position]":
+def read_positions(what: str, game: Game) -> list[Position]:
     """The positions that people name: a diagram, a file of them, standard input, or the start."""
-    from awello.errors import AwelloError, ConfigError
-    from awello.position import Position, parse_position
 
     if what == "start":
         return [Position.start(game)]
@@ -57,12 +55,8 @@ def read_positions(what: str, game: "Game") -> "list[Position]":
     return positions
 
 
-def show(number: int, position: "Position", found: "Analysis | None", wld: bool, json: bool) -> None:
+def show(number: int, position: Position, found: Analysis | None, wld: bool, json: bool) -> None:
     """Print one position with its value and best move, as a row or as JSON; nothing is left of a finished game."""
-    from awello.analysis import Analysis
-    from awello.engine.tablebase import seeds_on_board
-    from awello.position import format_position
-    from awello.rules.game import PASS
 
     value, exact = (found.value, found.exact) if found else (float(position.margin - position.lead), True)
     best = position.format_move(found.move) if found else None
@@ -70,8 +64,6 @@ def show(number: int, position: "Position", found: "Analysis | None", wld: bool,
     outcome = OUTCOMES[(margin > 0) - (margin < 0)]
     text = format_position(position)
     if json:
-        from awello.schemas import AnalysisJson
-
         told = found or Analysis(PASS, value, exact, depth=0, nodes=0, leaves=0, seconds=0.0)
         score = outcome if wld else int(value) if exact else value
         print_json(AnalysisJson.of(position, told).model_dump() | {"score": score})

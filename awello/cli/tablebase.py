@@ -6,6 +6,9 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import Json, Variant, app, print_json, progress
+from awello.engine.tablebase import PARTS, check, find, folder
+from awello.engine.tablebase import build as build_tablebase
+from awello.rules.game import Game, find_game
 
 tablebase = typer.Typer(help="The solved endgames of Awalé: make them, see what is there.", no_args_is_help=True)
 app.add_typer(tablebase, name="tablebase")
@@ -22,10 +25,6 @@ def build(
 
     17 seeds take 52 MB and some ten seconds, each further seed 1.6 times as much.
     """
-    from awello.engine.tablebase import PARTS, folder
-    from awello.engine.tablebase import build as build_tablebase
-    from awello.rules.game import find_game
-
     game, begun = find_game("awale", variant=variant), time.perf_counter()
     with progress(f"{game}, {seeds} seeds", PARTS) as step:
         base = build_tablebase(game, seeds, threads, step)
@@ -39,9 +38,6 @@ def build(
 @tablebase.command()
 def show(json: Json = False) -> None:
     """What tables there are, and whether their checksums are right."""
-    from awello.engine.tablebase import check, find
-    from awello.rules.game import Game
-
     there = [base for game in Game if game.family == "awale" and (base := find(game))]
     whole = {base.game: check(base.game) for base in there}
     if json:

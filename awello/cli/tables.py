@@ -1,17 +1,15 @@
 """Tables that stay readable on a narrow terminal."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Column, Table
+from rich.console import Console
+from rich.table import Column, Table
 
 FOLDED = 6  # letters of a long text that stand side by side at least
 EDGES = 3  # letters that each column takes for its border and the space round its text
 
 
-def print_table(console: "Console", table: "Table", wrapped: Sequence[str], optional: Sequence[str] = ()) -> None:
+def print_table(console: Console, table: Table, wrapped: Sequence[str], optional: Sequence[str] = ()) -> None:
     """Print a table of which the `wrapped` columns may take several lines.
 
     Where it is still too wide, `optional` columns are left out, the first of them first; a line says which.
@@ -30,7 +28,7 @@ def print_table(console: "Console", table: "Table", wrapped: Sequence[str], opti
         console.print(f"left out, because the terminal is narrow: {', '.join(named)}", style="dim")
 
 
-def _least_width(column: "Column") -> int:
+def _least_width(column: Column) -> int:
     """The letters that a column needs at least."""
     texts = [str(column.header), *map(str, column.cells)]
     if column.no_wrap:

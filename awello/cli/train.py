@@ -2,16 +2,23 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from awello.cli.app import Json, Size, Variant, app, check_output, print_json, progress
-
-if TYPE_CHECKING:
-    from awello.learn.patterns import Step
-    from awello.learn.perceptron import Report
+from awello.errors import ConfigError
+from awello.lab.report import check_plot, write_plot
+from awello.learn.patterns import Plan, Step, Training
+from awello.learn.perceptron import Report
+from awello.learn.perceptron import train as train_perceptron
+from awello.learn.pits import learn, load_network, save_network
+from awello.learn.positions import collect, read_games
+from awello.limits import parse_seconds
+from awello.rules.game import find_game
 
 train = typer.Typer(help="Learn what players need to know.", no_args_is_help=True)
 app.add_typer(train, name="train")
@@ -19,8 +26,6 @@ app.add_typer(train, name="train")
 
 def parse_budget(text: str) -> float:
     """The seconds that a training may take."""
-    from awello.errors import ConfigError
-    from awello.limits import parse_seconds
 
     if (seconds := parse_seconds(text)) <= 0:
         raise ConfigError("nothing is learnt in no time: give a --budget such as 10m")
@@ -52,13 +57,6 @@ def patterns(
     Safe to interrupt: the same command goes on with the next stage. Takes some minutes, with --depth hours; what
     searches found is kept in a folder beside the file.
     """
-    from dataclasses import asdict
-
-    import numpy as np
-
-    from awello.lab.report import check_plot, write_plot
-    from awello.learn.patterns import Plan, Training
-    from awello.learn.positions import collect, read_games
 
     if plot:
         check_plot(plot)
@@ -81,13 +79,13 @@ def patterns(
         print(f"written to {out}")
 
 
-def format_step(step: "Step") -> str:
+def format_step(step: Step) -> str:
     """What a stage has learnt, in a line."""
     learnt = f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples"
     return f"{learnt}, error {step.error:5.2f} discs ({step.before:5.2f} before), {step.results:5.2f} against results"
 
 
-def draw_errors(axes: Any, steps: "Sequence[Step]") -> None:
+def draw_errors(axes: Any, steps: Sequence[Step]) -> None:
     """The error by stage: on what was learnt from, and against results."""
     for labels in dict.fromkeys(step.labels for step in steps):
         chosen = sorted((step for step in steps if step.labels == labels), key=lambda step: step.empties)
@@ -112,7 +110,6 @@ def pits(
 
     Safe to interrupt: the same command goes on from the last whole round.
     """
-    from awello.learn.pits import learn, load_network, save_network
 
     check_output(out)
     network, rows = load_network(out), []
@@ -149,10 +146,6 @@ def perceptron(
 
     Ten times on the way it prints the loss and the share of the points that puct@100n takes from uct@1000n in 20 games.
     """
-    from dataclasses import asdict
-
-    from awello.learn.perceptron import train as train_perceptron
-    from awello.rules.game import find_game
 
     chosen, seconds = find_game(game, size, variant), parse_budget(budget)
     file, reports = out or Path(f"perceptron-{chosen.adapter.board}.npz"), []
@@ -172,7 +165,7 @@ def perceptron(
         print(f"written to {file}")
 
 
-def format_report(report: "Report") -> str:
+def format_report(report: Report) -> str:
     """How training stands, in a line."""
     loss = f"loss {report.loss.total:.3f} (moves {report.loss.moves:.3f}, value {report.loss.value:.3f})"
     done = f"{report.seconds:5.0f} s: {report.games:7,d} games, {report.steps:7,d} steps"

@@ -11,8 +11,9 @@ import typer
 from awello.cli.app import Json, print_json, progress
 from awello.cli.train import parse_budget, train
 from awello.errors import ConfigError
+from awello.lab.report import check_plot, write_plot
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # needs PyTorch, which other trainings do without
     from awello.learn.network_positions import Games
     from awello.learn.network_shapes import Plan
 
@@ -61,8 +62,6 @@ def cnn(
     At the end it is measured on games that taught nothing: from 2016 on, or a tenth by chance if these are few or most.
     The player cnn,file=FOLDER/network.onnx plays by it. Safe to interrupt: the same command goes on.
     """
-    from awello.lab.report import check_plot, write_plot
-
     seconds = parse_budget(budget)
     check_places(places)
     if plot:

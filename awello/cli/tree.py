@@ -1,18 +1,20 @@
 """`awello tree`: see an algorithm think."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from awello.cli.app import Json, PositionText, Size, Variant, app, print_json
 from awello.cli.positions import start_position
 from awello.errors import ConfigError, SpecError
 from awello.folders import write_atomically
-
-if TYPE_CHECKING:
-    from awello.players.spec import Spec
-    from awello.search.tree import Tree
+from awello.lab.trees import draw_tree, draw_tree_svg
+from awello.players.spec import Spec, parse_spec
+from awello.players.tree import search_position
+from awello.rules.game import find_game
+from awello.search.tree import Tree, parse_lists, search_tree
 
 
 @app.command()
@@ -33,10 +35,6 @@ def tree(
     json: Json = False,
 ) -> None:
     """Search a position, or a tree of your own, and draw what was searched: values, best line and cuts."""
-    from awello.players.spec import parse_spec
-    from awello.players.tree import search_position
-    from awello.rules.game import find_game
-
     spec = parse_spec(search)
     if leaves is not None:
         if any(given is not None for given in (game, position, size, variant)):
@@ -49,21 +47,15 @@ def tree(
     report(found, svg, plies, windows, json)
 
 
-def search_lists(spec: "Spec", text: str) -> "Tree":
+def search_lists(spec: Spec, text: str) -> Tree:
     """Search nested lists; only the name of a spec has a meaning there."""
-    from awello.search.tree import parse_lists, search_tree
-
     if spec.heuristic or spec.limit or spec.options:
         raise SpecError(f"{spec} says too much for --leaves: write {spec.name} alone")
     return search_tree(spec.name, parse_lists(text))
 
 
-def report(tree: "Tree", svg: Path | None, plies: int | None, windows: bool, json: bool) -> None:
+def report(tree: Tree, svg: Path | None, plies: int | None, windows: bool, json: bool) -> None:
     """Write the picture if asked for, then the tree as text or JSON."""
-    from rich.console import Console
-
-    from awello.lab.trees import draw_tree, draw_tree_svg
-
     if svg:
         write_whole(svg, draw_tree_svg(tree, plies))
     if json:

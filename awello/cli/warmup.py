@@ -1,17 +1,15 @@
 """`awello warmup`: compile every kernel now, so that nothing waits later."""
 
 import time
+from importlib import import_module
 
 from awello.cli.app import Json, app, print_json
+from awello.kernel import COMPILED, FOLDER, kernel_modules, notice, prune
 
 
 @app.command()
 def warmup(json: Json = False) -> None:
     """Compile all kernels for this machine; what is compiled already is left alone."""
-    from importlib import import_module
-
-    from awello.kernel import COMPILED, FOLDER, kernel_modules, notice, prune
-
     begun = time.perf_counter()
     for module in kernel_modules():
         import_module(module)

@@ -11,11 +11,11 @@ from awello import __version__
 from awello.players.player import registry
 from awello.rules.game import Game
 from awello.schemas import AnalysisJson, ChoiceJson, GameJson, LineJson, RecognisedJson, ReviewJson, RulesJson
+from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
 from awello.web.guest_players import ELSEWHERE, may_set
 from awello.web.jobs import answers_to, call, call_for_json
 from awello.web.messages import Analyse, Choose, Line, Review, Text, Views
 from awello.web.page_tasks import draw_position, read_text, view_line
-from awello.web.tasks import Answer, EngineTask, ReviewTask
 
 ABOUT = """
 A game that goes on is never kept here: each question says where it began and which moves were played.  Moves have
@@ -108,7 +108,7 @@ async def review(request: Review, client: Request) -> Any:
 
 async def _search(task: EngineTask, client: Request) -> list[Answer]:
     client.app.state.clubhouse.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
-    return await answers_to(task, client.app.state.thinkers, client)
+    return await answers_to(task, client.app.state.engines, client)
 
 
 @router.post("/read", summary="Recognise a text", response_model=RecognisedJson)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request, WebSocket
@@ -12,32 +13,40 @@ from starlette.exceptions import HTTPException
 
 from awello import __version__
 from awello.errors import AwelloError
-from awello.web import api, club_tournaments, exchange, games, laboratory, members
+from awello.web import api, exchange, games, laboratory
 from awello.web.archivist import Archivist
-from awello.web.clubhouse import Clubhouse
+from awello.web.clubhouse import EXTRA_MISSING, NO_CLUB, Clubhouse
+from awello.web.cluster_slots import ClusterSlot, ClusterSlots
 from awello.web.complaints import complaint
 from awello.web.connection import POLICY_VIOLATION
 from awello.web.contests import Busy, Contests, Missing
 from awello.web.door import COSTS, OWN, Door, Refusal
 from awello.web.engine_connection import serve_engine
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_slots import LocalSlot
 from awello.web.files import Files
 from awello.web.limits import Buckets, Turnstile
 from awello.web.metrics import show_metrics
-from awello.web.process import work_for_page
-from awello.web.thinkers import Thinkers
+
+if not EXTRA_MISSING:
+    from awello.web import club_connection, club_tournaments, members
 
 WORK_SECONDS = 10.0  # that the page's smaller work may take
 STATUS = {Missing: 404, Busy: 409}
 
 
 def create_app(
-    thinkers: int = 1,
+    engines: int = 1,
     host: str = "127.0.0.1",
     archive: str | None = "",
     club: str | None = None,
     names: Sequence[str] = (),
+    cluster: str | None = None,
 ) -> FastAPI:
-    """The server, with so many processes that think; it answers to the name of this host, and to other names.
+    """The server, with so many engine processes; it answers to the name of this host, and to other names.
+
+    The engine processes run on this machine or, given the address of a dask scheduler, on the workers of its cluster:
+    then 0 means one for each worker.
 
     The archive is a file or an address; the user's own if it is empty, none if it is None.  The club's books are a file
     or an address too; there is no club if it is None.
@@ -47,14 +56,18 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.thinkers, app.state.contests = Thinkers(thinkers), Contests(for_guests=for_guests)
-        app.state.workers = Thinkers(1, WORK_SECONDS, work_for_page)
+        slots = ClusterSlots(cluster) if cluster else None
+        app.state.engines = EnginePool(engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot)
+        app.state.contests = Contests(for_guests=for_guests)
+        app.state.workers = EnginePool(1, WORK_SECONDS, partial(LocalSlot, engines=False))
         app.state.archivist = Archivist(archive, for_guests)
         app.state.clubhouse = Clubhouse(club, app.state.archivist)
         try:
             await app.state.clubhouse.open()
-            await app.state.thinkers.start()
-            if thinkers:  # without engines it is started when it is needed
+            if slots:
+                app.state.engines.count = engines or len(await slots.list_workers())
+            await app.state.engines.start()
+            if app.state.engines.count:  # without engines it is started when it is needed
                 await app.state.workers.start()
         except Exception as error:
             app.state.wrong = error  # whoever started the server says it
@@ -65,8 +78,10 @@ def create_app(
             await app.state.clubhouse.close()
             app.state.contests.close()
             app.state.archivist.close()
-            await app.state.thinkers.close()
+            await app.state.engines.close()
             await app.state.workers.close()
+            if slots:
+                await slots.close()
 
     app = FastAPI(
         title="Awello",
@@ -86,28 +101,37 @@ def create_app(
     app.include_router(exchange.router, responses={404: api.ABSENT})
     app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
     app.include_router(laboratory.router, responses={404: api.ABSENT, 409: api.BUSY})
-    app.include_router(club_tournaments.router, responses={404: api.ABSENT})
-    app.include_router(members.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
+    _add_club(app, costs)
     _answer_problems(app)
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
-        await serve_engine(socket, app.state.thinkers, costs, channels, app.state.clubhouse)
-
-    @app.websocket("/api/club/live")
-    async def club_channel(socket: WebSocket) -> None:
-        if club is None:
-            await socket.close(POLICY_VIOLATION, "this server has no club: start it with --club")
-            return
-        from awello.web.club_connection import serve_club
-
-        await serve_club(socket, app.state.clubhouse, costs)
+        await serve_engine(socket, app.state.engines, costs, channels, app.state.clubhouse)
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         return Response(show_metrics(app.state.clubhouse), media_type="text/plain; version=0.0.4")
 
     return app
+
+
+def _add_club(app: FastAPI, costs: Buckets) -> None:
+    """The club's routes; without the extra, every one of them answers that there is no club."""
+    if EXTRA_MISSING:
+
+        @app.api_route("/api/club/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
+        async def refuse(path: str) -> None:
+            raise Refusal(404, "noclub", NO_CLUB)
+    else:
+        app.include_router(club_tournaments.router, responses={404: api.ABSENT})
+        app.include_router(members.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
+
+    @app.websocket("/api/club/live")
+    async def channel(socket: WebSocket) -> None:
+        if app.state.clubhouse.place is None:
+            await socket.close(POLICY_VIOLATION, NO_CLUB)
+        else:
+            await club_connection.serve_club(socket, app.state.clubhouse, costs)
 
 
 def _answer_problems(app: FastAPI) -> None:

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
+from awello.club.entries import find_contest, load_contests
+from awello.club.table import Refused
 from awello.web.clubhouse import House
 from awello.web.door import Refusal
 from awello.web.messages import GameName
@@ -71,17 +73,12 @@ class Whole(Tournament):
 @router.get("/tournaments", summary="Tournaments", response_model=list[Tournament])
 async def list_tournaments(house: House, limit: Annotated[int, Query(ge=1, le=100)] = 50) -> Any:
     """The last ones, the oldest first."""
-    from awello.club.entries import load_contests
-
     return [contest.view() for contest in await house.read(partial(load_contests, last=limit))]
 
 
 @router.get("/tournaments/{number}", summary="A tournament", response_model=Whole)
 async def show_tournament(number: Annotated[int, Path(ge=1, lt=1 << 31)], house: House) -> Any:
     """Its standings and pairings."""
-    from awello.club.entries import find_contest
-    from awello.club.table import Refused
-
     try:
         return (await house.read(partial(find_contest, which=number))).whole()
     except Refused as refused:

@@ -4,24 +4,28 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request
 from sqlalchemy import Connection
 
-from awello.errors import StorageError
+from awello.errors import ConfigError, StorageError
 from awello.record import Record
 from awello.web.archivist import DOWNLOADS, Archivist
 from awello.web.door import Refusal
 from awello.web.limits import Buckets, Turnstile
 from awello.web.logins import LoginLimits
 
-if TYPE_CHECKING:
-    from awello.club.accounts import Account
+EXTRA_MISSING: ConfigError | None = None
+try:
+    from awello.club.accounts import Account, by_session, by_token, valid_secrets
     from awello.club.hall import Hall
     from awello.club.store import ClubStore
+except ConfigError as error:  # a server without a club does not need the extra
+    EXTRA_MISSING = error
 
+NO_CLUB = "this server has no club: start it with --club"
 COOKIE = "awello_session"
 SIGN_UPS = (5, 1 / 720)  # of an address: at once, and a second
 HASHES = 1  # at once
@@ -52,9 +56,8 @@ class Clubhouse:
         """Open the books, and take up the games that went on."""
         if self.place is None:
             return
-        from awello.club.hall import Hall
-        from awello.club.store import ClubStore
-
+        if EXTRA_MISSING:
+            raise EXTRA_MISSING
         self._store = await asyncio.to_thread(ClubStore, self.place)
         self._hall = Hall(self._store, self._archive if self.archivist.place is not None else None)
         await self._hall.open()
@@ -72,7 +75,7 @@ class Clubhouse:
     def hall(self) -> "Hall":
         """Where games are played."""
         if self._hall is None:
-            raise Refusal(404, "noclub", "this server has no club: start it with --club")
+            raise Refusal(404, "noclub", NO_CLUB)
         return self._hall
 
     def refuse_analysis(self, record: Record, whole: bool = False) -> None:
@@ -99,8 +102,6 @@ class Clubhouse:
 
     async def who(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
         """Whose token or session a request carries; a token that is none is refused."""
-        from awello.club.accounts import by_session, by_token
-
         self.hall  # noqa: B018  (refused where there is no club)
         secret, is_token = secret_of(headers, cookies)
         if not secret and not is_token:
@@ -118,8 +119,6 @@ class Clubhouse:
 
     async def _look_at_secrets(self) -> None:
         """End connections whose session has ended, whose token was revoked or whose account was closed."""
-        from awello.club.accounts import valid_secrets
-
         while True:
             await asyncio.sleep(LOOK)
             digests = list(self.attending)

@@ -15,10 +15,10 @@ from awello.schemas import PositionJson
 from awello.web.clubhouse import Clubhouse
 from awello.web.connection import GONE, TRY_AGAIN, Id, MessageConnection, cancel
 from awello.web.door import OWN, Refusal, network_of_client
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_tasks import ChooseTask, EngineTask, ReviewTask
 from awello.web.limits import Bucket, Buckets, Turnstile
 from awello.web.messages import Analyse, Choose, Message, Review
-from awello.web.tasks import ChooseTask, EngineTask, ReviewTask
-from awello.web.thinkers import Thinkers
 
 MOST_QUESTIONS = 8  # at once on one connection
 BURST, RATE = 400, 100  # messages of one connection: at once, and per second
@@ -34,7 +34,7 @@ class EngineConnection(MessageConnection):
 
     requests: ClassVar = {"analyse": Analyse, "choose": Choose, "review": Review, "stop": Stop}
 
-    def __init__(self, socket: WebSocket, thinkers: Thinkers, costs: Buckets, house: Clubhouse) -> None:
+    def __init__(self, socket: WebSocket, thinkers: EnginePool, costs: Buckets, house: Clubhouse) -> None:
         self.thinkers, self.house, self.network = thinkers, house, network_of_client(socket)
         super().__init__(socket, Bucket(BURST, RATE), None if self.network in OWN else costs.find(self.network))
 
@@ -75,7 +75,7 @@ class EngineConnection(MessageConnection):
 
 
 async def serve_engine(
-    socket: WebSocket, thinkers: Thinkers, costs: Buckets, channels: Turnstile, house: Clubhouse
+    socket: WebSocket, thinkers: EnginePool, costs: Buckets, channels: Turnstile, house: Clubhouse
 ) -> None:
     """Serve a connection to the engines; the number of connections is limited, in all and per network."""
     keys = {"": MOST_CHANNELS, network_of_client(socket): MOST_OF_NETWORK}

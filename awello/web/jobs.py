@@ -9,14 +9,14 @@ from fastapi import Request
 from fastapi.responses import Response
 
 from awello.web.door import OWN, Refusal, address_of, network_of_client
-from awello.web.tasks import Answer, CallTask, Task
-from awello.web.thinkers import Thinkers
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_tasks import Answer, CallTask, Task
 
 OVERLOADED = ("busy", "closed", "crash", "slow")
 Result = TypeVar("Result")
 
 
-async def answers_to(task: Task, pool: Thinkers, client: Request) -> list[Answer]:
+async def answers_to(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
     """All answers to a task but the last word; the task is cancelled if the client disconnects."""
 
     async def collect() -> list[Answer]:
@@ -35,7 +35,7 @@ async def call(client: Request, function: Callable[..., Result], *given: Any) ->
 
     Until that process is ready, a thread serves the person at this machine, who has just opened the page.
     """
-    workers: Thinkers = client.app.state.workers
+    workers: EnginePool = client.app.state.workers
     if not workers.ready:
         await workers.start()
         if address_of(client) in OWN:

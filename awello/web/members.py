@@ -6,6 +6,23 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 
+from awello.club import accounts, profile
+from awello.club.accounts import (
+    by_session,
+    close_session,
+    find_account,
+    list_programs,
+    list_tokens,
+    make_token,
+    note,
+    owner_of,
+    revoke_token,
+)
+from awello.club.profile import records_of
+from awello.club.rating import SURE
+from awello.club.stored_games import ladder
+from awello.club.table import Refused
+from awello.formats.files import find_format
 from awello.web.clubhouse import COOKIE, House
 from awello.web.door import Refusal, address_of
 from awello.web.exchange import FILE, packed
@@ -29,8 +46,6 @@ def _often(taken: bool) -> None:
 @router.post("/accounts", summary="Open an account", response_model=Member)
 async def sign_up(login: Login, house: House, request: Request) -> Any:
     """An account for a person, who is logged in at once."""
-    from awello.club import accounts
-
     origin = origin_of(request)
     _often(house.signups.take(origin.network) and house.logins.admit_stranger())
     hashed = await house.hash(accounts.hash_password, login.password)
@@ -46,9 +61,6 @@ async def sign_up(login: Login, house: House, request: Request) -> Any:
 @router.post("/session", summary="Log in", response_model=Member)
 async def log_in(login: Login, house: House, request: Request) -> Any:
     """A session for a browser, kept in a cookie."""
-    from awello.club import accounts
-    from awello.club.accounts import note
-
     origin = origin_of(request)
     account, hashed = await _may_try(house, login.name, origin)
     right = await house.hash(accounts.is_password, hashed, login.password)
@@ -68,10 +80,6 @@ async def log_in(login: Login, house: House, request: Request) -> Any:
 @router.put("/password", summary="Change one's password", response_model=Member)
 async def change(passwords: Passwords, house: House, request: Request) -> Any:
     """Another password for whoever is logged in; all other browsers must log in again."""
-    from awello.club import accounts
-    from awello.club.accounts import note
-    from awello.club.table import Refused
-
     person, origin = await _person(house, request), origin_of(request)
     _, hashed = await _may_try(house, person.name, origin)
     if not await house.hash(accounts.is_password, hashed, passwords.old):
@@ -91,7 +99,6 @@ async def change(passwords: Passwords, house: House, request: Request) -> Any:
 
 async def _may_try(house: Any, name: str, origin: Origin) -> tuple[Any, str | None]:
     """The account of a name and its password as it is stored; refused if passwords are tried too often."""
-    from awello.club import accounts
 
     def ask(connection: Any) -> tuple[Any, str | None, str | None]:
         account, hashed = accounts.stored_password(connection, name)
@@ -105,9 +112,6 @@ async def _may_try(house: Any, name: str, origin: Origin) -> tuple[Any, str | No
 
 def _let_in(connection: Any, account: Any, origin: Origin, what: str) -> str:
     """The secret of a new session; the device is known from now on."""
-    from awello.club import accounts
-    from awello.club.accounts import note
-
     note(connection, what, origin.address, account.number)
     accounts.remember_device(connection, account, origin.device, origin.network)
     return accounts.open_session(connection, account)
@@ -116,8 +120,6 @@ def _let_in(connection: Any, account: Any, origin: Origin, what: str) -> str:
 @router.delete("/session", summary="Log out", response_model=Member)
 async def log_out(house: House, request: Request) -> Any:
     """End this browser's session."""
-    from awello.club.accounts import close_session
-
     if secret := request.cookies.get(COOKIE):
         await house.write(partial(close_session, secret=secret))
     answer = JSONResponse({"name": None, "program": False})
@@ -152,8 +154,6 @@ async def _person(house: Any, request: Request) -> Any:
 
 def _check_session(connection: Any, request: Request, person: Any) -> None:
     """Refuse an act in whose transaction the session has ended: by another password, or with the account."""
-    from awello.club.accounts import by_session
-
     if by_session(connection, request.cookies.get(COOKIE, "")) != person:
         raise Refusal(401, "account", "your session has ended: log in again")
 
@@ -162,9 +162,6 @@ def _check_session(connection: Any, request: Request, person: Any) -> None:
 @router.post("/programs", summary="Register a program", response_model=Member)
 async def add_program(program: Program, house: House, request: Request) -> Any:
     """An account for a program of whoever asks."""
-    from awello.club import accounts
-    from awello.club.accounts import note
-
     owner = await _person(house, request)
 
     def act(connection: Any) -> Any:
@@ -179,16 +176,12 @@ async def add_program(program: Program, house: House, request: Request) -> Any:
 @router.get("/programs", summary="One's programs", response_model=list[Member])
 async def programs(house: House, request: Request) -> Any:
     """The programs of whoever asks."""
-    from awello.club.accounts import list_programs
-
     found = await house.read(partial(list_programs, owner=await _person(house, request)))
     return [{"name": program.name, "program": True} for program in found]
 
 
 async def _program(house: Any, request: Request, name: str) -> tuple[Any, Any]:
     """Whoever asks, and a program of theirs."""
-    from awello.club.accounts import find_account
-
     owner, found = await _person(house, request), await house.read(partial(find_account, name=name))
     if found is None or found.owner != owner.number:
         raise Refusal(404, "absent", f"you have no program {name}")
@@ -201,8 +194,6 @@ OfProgram = Annotated[str, Path(max_length=40)]
 @router.get("/programs/{name}/tokens", summary="Tokens of a program", response_model=list[Token])
 async def tokens(name: OfProgram, house: House, request: Request) -> Any:
     """The tokens that were made for a program, without their secrets."""
-    from awello.club.accounts import list_tokens
-
     _, program = await _program(house, request, name)
     return await house.read(partial(list_tokens, account=program))
 
@@ -210,8 +201,6 @@ async def tokens(name: OfProgram, house: House, request: Request) -> Any:
 @router.post("/programs/{name}/tokens", summary="Make a token")
 async def add_token(name: OfProgram, label: Label, house: House, request: Request) -> dict[str, str]:
     """The secret by which a program logs in; it is shown once."""
-    from awello.club.accounts import make_token, note
-
     owner, program = await _program(house, request, name)
 
     def act(connection: Any) -> str:
@@ -227,8 +216,6 @@ async def drop_token(
     name: OfProgram, number: Annotated[int, Path(ge=1, lt=1 << 31)], house: House, request: Request
 ) -> dict[str, bool]:
     """Whoever has it cannot log in any more."""
-    from awello.club.accounts import note, revoke_token
-
     _, program = await _program(house, request, name)
 
     def act(connection: Any) -> bool:
@@ -247,9 +234,6 @@ async def show_ladder(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Any:
     """People and programs by their rating."""
-    from awello.club.rating import SURE
-    from awello.club.stored_games import ladder
-
     rows = await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
     return [row | {"rating": round(row["mean"]), "sure": row["doubt"] <= SURE} for row in rows]
 
@@ -262,8 +246,6 @@ async def show_player(
     before: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None,
 ) -> Any:
     """Their ratings, how many games they have played, and the last of them."""
-    from awello.club import profile
-
     account, owner = await _player(house, name)
 
     def ask(connection: Any) -> dict[str, Any]:
@@ -285,9 +267,6 @@ async def take_home(
     before: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None,
 ) -> Response:
     """The games that have ended: those of Othello as GGF, those of Awalé as OGN; both are packed into a `.zip`."""
-    from awello.club.profile import records_of
-    from awello.formats.files import find_format
-
     account, _ = await _player(house, name)
     _often(house.downloads.take(network_of(address_of(request))))
 
@@ -306,8 +285,6 @@ async def take_home(
 
 async def _player(house: Any, name: str) -> tuple[Any, str | None]:
     """The account of a name, and the name of its owner."""
-    from awello.club.accounts import find_account, owner_of
-
     found = await house.read(partial(find_account, name=name))
     if found is None:
         raise Refusal(404, "absent", f"there is no player {name}")

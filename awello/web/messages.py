@@ -16,8 +16,8 @@ from awello.position import Position, parse_position
 from awello.record import Record, replay
 from awello.rules.game import PASS, Game
 from awello.schemas import GameName as GameName
+from awello.web.engine_tasks import AnalyseTask, ChooseTask, ReviewTask
 from awello.web.guest_players import check_spec
-from awello.web.tasks import AnalyseTask, ChooseTask, ReviewTask
 
 LONGEST_GAME = 2000  # moves
 ILLEGAL = 64  # the number of a move that no game has

@@ -6,32 +6,14 @@ Loading takes a second of a processor, just when somebody opens the page for the
 import os
 import re
 import signal
-import socket
 from contextlib import suppress
 from pathlib import Path
 
 from awello.errors import ConfigError
 
 MEMORY = 4 << 30  # bytes that a process may ask for
-NICE = 10  # niceness of a process that thinks
+NICE = 10  # niceness of an engine process
 CONTEST_NICE, CONTEST_MEMORY = 19, 2 << 30  # the same for contests
-
-
-def think(channel: socket.socket) -> None:
-    """The life of a process that thinks."""
-    settle_in()
-    from awello.web.tasks import serve
-
-    serve(channel)
-
-
-def work_for_page(channel: socket.socket) -> None:
-    """The life of a process that does the page's smaller work."""
-    settle_in()
-    import awello.web.page_tasks  # noqa: F401 - before anything is asked for
-    from awello.web.tasks import serve
-
-    serve(channel, engines=False)
 
 
 def run_contest(folder: Path, seconds: float | None) -> None:

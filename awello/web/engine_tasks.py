@@ -1,4 +1,4 @@
-"""What needs thought, and the process that thinks: a choice, an analysis or a review.
+"""The tasks of an engine process, and the process: a choice, an analysis or a review.
 
 Answers are plain dictionaries, ready for JSON; the last one says `done` or what went wrong.  An analysis or a review
 can be stopped at any moment and taken up again, by this process or by another: its `Progress` remembers what it has
@@ -33,6 +33,7 @@ from awello.rules.game import PASS, Game
 from awello.schemas import AnalysisJson, ChoiceJson, JudgementJson, margin, round_value, summarise_side
 from awello.web.complaints import complaint, one_line
 from awello.web.guest_players import guest_player
+from awello.web.process import settle_in
 
 ENGINES, HASH = 2, 64  # how many engines a process keeps, and the MiB of each one's table
 SIZE = 4  # bytes that say how long a message between processes is
@@ -132,9 +133,9 @@ def _value(player: Player, position: Position, found: Analysis | None) -> float 
     return margin(position, found.value) if isinstance(player, Champion) else round_value(found.value)
 
 
-# --- thinking ---------------------------------------------------------------------------------------------------------
-class Mind:
-    """Thinks about one task at a time, and can be stopped by another thread."""
+# --- searching --------------------------------------------------------------------------------------------------------
+class TaskRunner:
+    """Runs one task at a time, and can be stopped by another thread."""
 
     def __init__(self) -> None:
         self.engines: dict[Game, Engine] = {}
@@ -232,7 +233,7 @@ class Mind:
 class Analyst:
     """The engine of a review: what an earlier turn has found is not searched again."""
 
-    mind: Mind
+    runner: TaskRunner
     progress: Progress
     asked: int = 0
 
@@ -244,35 +245,35 @@ class Analyst:
         search = searches[self.asked]
         self.asked += 1
         if not search.over:
-            for _ in self.mind.search(search, position, limit, best):
+            for _ in self.runner.search(search, position, limit, best):
                 pass
         assert search.answer is not None
         yield search.answer
 
 
 # --- the process ------------------------------------------------------------------------------------------------------
-def pack(message: Any) -> bytes:
-    """A message as it goes from process to process."""
-    content = pickle.dumps(message)
-    return len(content).to_bytes(SIZE, "big") + content
-
-
 def serve(channel: socket.socket, engines: bool = True) -> None:
-    """The life of a thinking process: say `ready`, then answer tasks until nobody is there to ask."""
-    mind, tasks = Mind(), SimpleQueue[tuple[Task, Progress]]()
-    threading.Thread(target=_listen, args=(channel.makefile("rb"), mind, tasks), daemon=True).start()
+    """The main function of an engine process: say `ready`, then answer tasks until the server is gone."""
+    settle_in()
+    runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, Progress]]()
+    threading.Thread(target=_listen, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
     if engines:
         for module in kernel_modules():
             import_module(module)
         for game in (Game.ABAPA, Game.OTHELLO):
-            mind.engine(game)
-    channel.sendall(pack(("ready", None)))
+            runner.engine(game)
+    _send(channel, ("ready", None))
     while True:
-        for message in _work(mind, *tasks.get()):
-            channel.sendall(pack(message))
+        for message in _work(runner, *tasks.get()):
+            _send(channel, message)
 
 
-def _listen(file: BinaryIO, mind: Mind, tasks: "SimpleQueue[tuple[Task, Progress]]") -> None:
+def _send(channel: socket.socket, message: tuple[str, Any]) -> None:
+    content = pickle.dumps(message)
+    channel.sendall(len(content).to_bytes(SIZE, "big") + content)
+
+
+def _listen(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, Progress]]") -> None:
     """Hear tasks, and what must stop: a task is known by its number, so that a late stop hits no other."""
     current = 0
     with suppress(OSError):
@@ -281,17 +282,17 @@ def _listen(file: BinaryIO, mind: Mind, tasks: "SimpleQueue[tuple[Task, Progress
             number, *given = pickle.loads(file.read(int.from_bytes(size, "big")))  # nosec B301 # noqa: S301
             if given:
                 current = number
-                mind.stopped.clear()
+                runner.stopped.clear()
                 tasks.put((given[0], given[1]))
             elif number == current:
-                mind.stop()
+                runner.stop()
     os._exit(0)
 
 
-def _work(mind: Mind, task: Task, progress: Progress) -> Iterator[tuple[str, Any]]:
+def _work(runner: TaskRunner, task: Task, progress: Progress) -> Iterator[tuple[str, Any]]:
     """What to say about a task: answers, then that it is paused or its last answer; if all is lost, a last word."""
     try:
-        for answer in mind.think(task, progress):
+        for answer in runner.think(task, progress):
             if answer["type"] == "error":
                 yield "ended", answer
                 return

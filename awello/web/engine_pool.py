@@ -1,7 +1,8 @@
-"""A fixed number of processes that think, so that the server itself never has to.
+"""A fixed number of engine processes, so that the server itself never searches.
 
 Whatever a player does in such a process (an endless search, a crash, too much memory) costs one answer: the process is
-ended and another takes its place.
+killed and another takes its place.  The pool schedules; a slot says where its process runs, on this machine or on a
+worker of a cluster.
 
 Tasks are scheduled fairly between networks: the one that has used the processes least in the last seconds comes first,
 and each has a quota of waiting tasks, so that no network can fill the queue.  A choice has a head start, and an
@@ -14,21 +15,16 @@ choice is cut short.
 import asyncio
 import logging
 import pickle
-import socket
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
-from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from awello.arena.workers import deaf
-from awello.web.limits import RecentUse
-from awello.web.messages import MOST_SECONDS
-from awello.web.process import think
-from awello.web.tasks import (
-    SIZE,
+from awello.errors import ConfigError
+from awello.web.engine_slots import LocalSlot, Slot
+from awello.web.engine_tasks import (
     Answer,
     CallTask,
     ChooseTask,
@@ -37,8 +33,9 @@ from awello.web.tasks import (
     Task,
     answer_at_once,
     failure,
-    pack,
 )
+from awello.web.limits import RecentUse
+from awello.web.messages import MOST_SECONDS
 
 MOST_WAITING, MOST_OF_NETWORK = 500, 96  # urgent tasks that wait, and as many others: in all, and of one network
 HEAD_START = 4.0  # seconds of process time by which an urgent task comes before others
@@ -52,9 +49,9 @@ PACE = 0.125  # seconds between two analyses
 PATIENCE, LONG_PATIENCE = 0.5, 5.0  # seconds for a process to stop: a task nobody wants, a task that will go on
 RESTART = 1.0  # seconds before another process is started where one could not begin
 
-BUSY = failure("busy", "there is too much to think about: try again in a minute")
+BUSY = failure("busy", "too many searches are waiting: try again in a minute")
 CLOSED = failure("closed", "the server is closing")
-LOST = failure("crash", "no process can be started to think")
+LOST = failure("crash", "no engine process can be started")
 CUT_SHORT = failure("busy", "others are waiting: choose a smaller depth or a time, such as @1s")
 
 
@@ -68,7 +65,7 @@ class Job:
     network: str = ""
     """Where it came from."""
     progress: Progress = field(default_factory=Progress)
-    home: "Thinker | None" = None
+    home: "EngineProcess | None" = None
     """The process that thought about it last."""
     wanted: bool = True
     """Whether somebody waits for its answers."""
@@ -94,46 +91,38 @@ class Job:
             await self.news.wait()
         return self.answers.popleft()
 
-    def due(self, thinker: "Thinker", since: float | None = None) -> float:
+    def due(self, process: "EngineProcess", since: float | None = None) -> float:
         """Its place among the tasks of its network, the least first; as if it waited since another time, if given."""
         later = REVIEW_WAITS if isinstance(self.task, ReviewTask) else 0.0
-        later += OTHERS_WAIT if self.home not in (None, thinker) else 0.0
+        later += OTHERS_WAIT if self.home not in (None, process) else 0.0
         return (self.since if since is None else since) + later
 
 
-class Thinker:
-    """One process, as the server sees it."""
+class EngineProcess:
+    """One process and its task, as the server sees them."""
 
-    def __init__(self, live: Callable[[socket.socket], None] = think) -> None:
-        self._live = live
+    def __init__(self, slot: Slot | None = None) -> None:
+        self._slot = slot or LocalSlot()
         self.warm = False
-        """Whether it has got ready for tasks."""
+        """Whether it is ready for tasks."""
         self.stopping = False
-        """Whether it has been told to let go of its task."""
+        """Whether it has been told to stop its task."""
         self.job: Job | None = None
         self.begun = 0.0
         self.last_word: Answer | None = None
-        """Why it is killed, for whoever waits for its answer."""
+        """Why it is killed, for the client that waits for its answer."""
         self._number = 0
-        self._process: SpawnProcess | None = None
-        self._writer: asyncio.StreamWriter | None = None
         self._deadline: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
         """Start the process; it says when it is ready."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._reader, self._writer = await asyncio.open_connection(sock=ours)
-            process = SpawnProcess(target=self._live, args=(theirs,), daemon=True)
-            with deaf():
-                process.start()
-            self._process = process
+        await self._slot.start()
 
     async def hear(self) -> tuple[str, Any]:
-        """The next message of the process; `EOFError` if there is none any more, or none that makes sense."""
-        size = int.from_bytes(await self._reader.readexactly(SIZE), "big")
+        """The next message of the process; `EOFError` if it has ended, or if the message is invalid."""
+        message = await self._slot.receive()
         try:
-            word, content = pickle.loads(await self._reader.readexactly(size))  # nosec B301 # noqa: S301 - our process
+            word, content = pickle.loads(message)  # nosec B301 # noqa: S301 - our process
         except (pickle.UnpicklingError, ValueError, TypeError):
             raise EOFError from None
         return word, content
@@ -144,50 +133,41 @@ class Thinker:
         return self.warm and self.job is None and self.last_word is None
 
     def begin(self, job: Job) -> None:
-        """Think about a task, or go on with it."""
+        """Begin a task, or continue it."""
         self.job, job.home, self.begun = job, self, asyncio.get_running_loop().time()
         self._number += 1
         self._say(self._number, job.task, job.progress)
 
     def stop(self, patience: float, last_word: Answer | None = None) -> None:
-        """Let go of the task within so many seconds."""
+        """Stop the task within so many seconds."""
         self.stopping = True
         self._say(self._number)
         self.allow(patience, last_word or died(self.job))
 
     def allow(self, seconds: float, last_word: Answer) -> None:
-        """Be killed if the task takes longer than this, with a word to whoever waits for it."""
+        """Kill the process if the task takes longer than this, with a last answer for the client."""
         self._forget_deadline()
         self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, last_word)
 
     def free(self) -> Job:
-        """The task it has thought about, which it has no more."""
+        """The task that it has worked on, which it gives up."""
         assert self.job is not None
         self._forget_deadline()
         job, self.job, self.stopping = self.job, None, False
         return job
 
     def kill(self, last_word: Answer) -> None:
-        """End the process by force, with a word to whoever waits for its answer."""
-        assert self._process is not None
+        """End the process by force, with a last answer for the client."""
         self.last_word = last_word
-        self._process.kill()
+        self._slot.kill()
 
-    async def bury(self) -> None:
-        """End the process if it lives, and leave nothing of it."""
+    async def close(self) -> None:
+        """End the process if it lives, and release everything it used."""
         self._forget_deadline()
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._process.close()
-        if self._writer is not None:
-            self._writer.close()
-            with suppress(OSError):
-                await self._writer.wait_closed()
+        await self._slot.close()
 
     def _say(self, *message: Any) -> None:
-        assert self._writer is not None
-        self._writer.write(pack(message))
+        self._slot.send(pickle.dumps(message))
 
     def _forget_deadline(self) -> None:
         if self._deadline is not None:
@@ -200,15 +180,16 @@ def died(job: Job | None) -> Answer:
     return failure("crash", f"{spec} has crashed: its process is gone, another takes its place")
 
 
-class Thinkers:
+class EnginePool:
     """The processes, and the tasks that wait for them; an urgent task may take so many seconds."""
 
     def __init__(
-        self, count: int, most_seconds: float = MOST_SECONDS, live: Callable[[socket.socket], None] | None = None
+        self, count: int, most_seconds: float = MOST_SECONDS, new_slot: Callable[[], Slot] = LocalSlot
     ) -> None:
-        self.count, self.most_seconds, self._live = count, most_seconds, live
+        self.count, self.most_seconds, self._new_slot = count, most_seconds, new_slot
+        self._problem = LOST
         self._places: list[asyncio.Task[None]] = []
-        self._thinkers: list[Thinker] = []
+        self._processes: list[EngineProcess] = []
         self._waiting: list[Job] = []
         self._use = RecentUse()
         self._look: asyncio.TimerHandle | None = None
@@ -217,7 +198,7 @@ class Thinkers:
     @property
     def ready(self) -> bool:
         """Whether one of the processes can work."""
-        return any(thinker.warm for thinker in self._thinkers)
+        return any(process.warm for process in self._processes)
 
     async def start(self) -> None:
         """Start the processes, unless they have been; tasks may be given before they are ready."""
@@ -275,9 +256,9 @@ class Thinkers:
         job.wanted = False
         if job in self._waiting:
             self._waiting.remove(job)
-        for thinker in self._thinkers:
-            if thinker.job is job and not isinstance(job.task, CallTask):  # that one is soon done
-                thinker.stop(PATIENCE)
+        for process in self._processes:
+            if process.job is job and not isinstance(job.task, CallTask):  # that one is soon done
+                process.stop(PATIENCE)
 
     def _schedule(self) -> None:
         """Give tasks to idle processes and, where there are too few, tell some to make room."""
@@ -285,115 +266,117 @@ class Thinkers:
             self._look.cancel()
         if self._waiting and not self._closed:
             self._look = asyncio.get_running_loop().call_later(LOOK, self._schedule)
-        while self._waiting and (idle := [thinker for thinker in self._thinkers if thinker.idle]):
+        while self._waiting and (idle := [process for process in self._processes if process.idle]):
             ranks = self._ranks()
-            job, thinker = min(
+            job, process = min(
                 product(self._waiting, idle), key=lambda pair: (_rank(pair[0], ranks), pair[0].due(pair[1]))
             )
             self._waiting.remove(job)
-            self._begin(job, thinker)
+            self._begin(job, process)
         self._make_room()
 
     def _ranks(self) -> dict[str, float]:
         """What each network that waits or is served has used lately, with what it uses now."""
         now = asyncio.get_running_loop().time()
-        running = [(thinker.job.network, now - thinker.begun) for thinker in self._thinkers if thinker.job is not None]
+        running = [(process.job.network, now - process.begun) for process in self._processes if process.job is not None]
         ranks = {job.network: 0.0 for job in self._waiting} | {network: 0.0 for network, _ in running}
         for network in ranks:
             ranks[network] = self._use.find(network, now) + sum(used for each, used in running if each == network)
         return ranks
 
-    def _begin(self, job: Job, thinker: Thinker) -> None:
-        thinker.begin(job)
+    def _begin(self, job: Job, process: EngineProcess) -> None:
+        process.begin(job)
         if isinstance(job.task, ChooseTask):
             advice = "choose a smaller depth or a time, such as @1s"
             message = f"{job.task.spec} took more than {self.most_seconds:g} s: {advice}"
-            thinker.allow(self.most_seconds, failure("slow", message))
+            process.allow(self.most_seconds, failure("slow", message))
         elif isinstance(job.task, CallTask):
-            thinker.allow(self.most_seconds, failure("slow", f"this took more than {self.most_seconds:g} s"))
+            process.allow(self.most_seconds, failure("slow", f"this took more than {self.most_seconds:g} s"))
 
     def _make_room(self) -> None:
         """Stop tasks for others that wait and come before them, the one that has run longest first."""
-        busy = sorted((thinker for thinker in self._thinkers if thinker.job is not None), key=lambda each: each.begun)
+        busy = sorted((process for process in self._processes if process.job is not None), key=lambda each: each.begun)
         ranks = self._ranks()
         waiting = list(self._waiting)
-        for thinker in busy:
+        for process in busy:
             if not waiting:
                 return
-            first = min(waiting, key=lambda job: (_rank(job, ranks), job.due(thinker)))
-            if thinker.stopping:  # it has made room for one of them
+            first = min(waiting, key=lambda job: (_rank(job, ranks), job.due(process)))
+            if process.stopping:  # it has made room for one of them
                 waiting.remove(first)
-            elif self._makes_room(thinker, first, ranks):
-                assert thinker.job is not None
-                thinker.stop(*((PATIENCE, CUT_SHORT) if thinker.job.urgent else (LONG_PATIENCE, None)))
+            elif self._makes_room(process, first, ranks):
+                assert process.job is not None
+                process.stop(*((PATIENCE, CUT_SHORT) if process.job.urgent else (LONG_PATIENCE, None)))
                 waiting.remove(first)
 
-    def _makes_room(self, thinker: Thinker, job: Job, ranks: dict[str, float]) -> bool:
+    def _makes_room(self, process: EngineProcess, job: Job, ranks: dict[str, float]) -> bool:
         """Whether a process must let go of its task for another one."""
-        current, now = thinker.job, asyncio.get_running_loop().time()
+        current, now = process.job, asyncio.get_running_loop().time()
         assert current is not None
-        ran = now - thinker.begun
+        ran = now - process.begun
         if job.urgent and not current.urgent:
             return _rank(job, ranks) < _rank(current, ranks)
         if current.urgent and not (job.urgent and job.network != current.network and ran >= LONG_TURN):
             return False
-        before = (_rank(job, ranks), job.due(thinker)) < (_rank(current, ranks), current.due(thinker, now))
+        before = (_rank(job, ranks), job.due(process)) < (_rank(current, ranks), current.due(process, now))
         return ran >= TURN and before
 
     # --- the processes ------------------------------------------------------------------------------------------------
     async def _keep_place(self) -> None:
         """Keep one process alive: where one dies, whatever the reason, its task fails and another one is started."""
         while True:
-            thinker = Thinker(self._live or think)
-            self._thinkers.append(thinker)
+            process = EngineProcess(self._new_slot())
+            self._processes.append(process)
             try:
-                await thinker.start()
-                await self._listen(thinker)
+                await process.start()
+                await self._listen(process)
             except (EOFError, OSError):
-                pass
+                self._problem = LOST
+            except ConfigError as error:
+                self._problem = failure("crash", str(error))
             except Exception:
                 logging.getLogger("awello").exception("an engine process is restarted after an unexpected error")
             finally:
-                self._thinkers.remove(thinker)
-                if thinker.job is not None:
-                    last_word = CLOSED if self._closed else thinker.last_word or died(thinker.job)
-                    self._free(thinker, KILLED).post(last_word)
+                self._processes.remove(process)
+                if process.job is not None:
+                    last_word = CLOSED if self._closed else process.last_word or died(process.job)
+                    self._free(process, KILLED).post(last_word)
                 with suppress(OSError):
-                    await thinker.bury()
-            if not thinker.warm:
-                if not any(other.warm for other in self._thinkers):
-                    self._refuse_waiting(LOST)
+                    await process.close()
+            if not process.warm:
+                if not any(other.warm for other in self._processes):
+                    self._refuse_waiting(self._problem)
                 await asyncio.sleep(RESTART)
 
-    async def _listen(self, thinker: Thinker) -> None:
+    async def _listen(self, process: EngineProcess) -> None:
         """Pass on what a process says, as long as it lives."""
         while True:
-            word, content = await thinker.hear()
+            word, content = await process.hear()
             if word == "ready":
-                thinker.warm = True
-            elif word == "answer" and thinker.job is not None:
-                thinker.job.post(content)
+                process.warm = True
+            elif word == "answer" and process.job is not None:
+                process.job.post(content)
                 continue
             elif word == "ended":
-                self._free(thinker).post(content)
+                self._free(process).post(content)
             elif word == "paused":
-                self._put_back(thinker, content)
+                self._put_back(process, content)
             elif word == "lost":
-                thinker.kill(content)
+                process.kill(content)
             self._schedule()
 
-    def _put_back(self, thinker: Thinker, progress: Progress) -> None:
+    def _put_back(self, process: EngineProcess, progress: Progress) -> None:
         """Let a task wait for its next turn: at the end of the queue if it has had the last one."""
-        job, now = self._free(thinker), asyncio.get_running_loop().time()
+        job, now = self._free(process), asyncio.get_running_loop().time()
         if job.wanted:
             job.progress = progress
-            job.since = now if now - thinker.begun >= TURN else job.since
+            job.since = now if now - process.begun >= TURN else job.since
             self._waiting.append(job)
 
-    def _free(self, thinker: Thinker, extra: float = 0.0) -> Job:
+    def _free(self, process: EngineProcess, extra: float = 0.0) -> Job:
         """The task of a process, which has it no more; its network is charged for it."""
-        job, now = thinker.free(), asyncio.get_running_loop().time()
-        self._use.add(job.network, now - thinker.begun + extra, now)
+        job, now = process.free(), asyncio.get_running_loop().time()
+        self._use.add(job.network, now - process.begun + extra, now)
         return job
 
 

@@ -1,4 +1,4 @@
-"""The processes that think: real ones, with players that misbehave, tasks that are cancelled, and many at once."""
+"""The engine processes: real ones, with players that misbehave, tasks that are cancelled, and many at once."""
 
 import asyncio
 import multiprocessing
@@ -22,9 +22,19 @@ from awello.engine.engine import Engine
 from awello.engine.tablebase import need
 from awello.limits import Limit
 from awello.review.review import review, summarise
-from awello.web import thinkers as pool
-from awello.web.tasks import AnalyseTask, Answer, ChooseTask, Mind, Paused, Progress, ReviewTask, Task, answer_at_once
-from awello.web.thinkers import Job, Thinkers
+from awello.web import engine_pool, engine_slots
+from awello.web.engine_pool import EnginePool, Job
+from awello.web.engine_tasks import (
+    AnalyseTask,
+    Answer,
+    ChooseTask,
+    Paused,
+    Progress,
+    ReviewTask,
+    Task,
+    TaskRunner,
+    answer_at_once,
+)
 
 LONG = 3600.0  # seconds: longer than any test
 Result = TypeVar("Result")
@@ -35,17 +45,17 @@ class Room:
     """A pool of one process, and the loop it lives in."""
 
     runner: asyncio.Runner
-    thinkers: Thinkers
+    pool: EnginePool
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return self.runner.run(asyncio.wait_for(work, PATIENCE))
 
     def ask(self, task: Task) -> list[Answer]:
-        return self.run(ask(self.thinkers, task))
+        return self.run(ask(self.pool, task))
 
 
-async def ask(thinkers: Thinkers, task: Task) -> list[Answer]:
-    async with aclosing(thinkers.think(task)) as answers:
+async def ask(pool: EnginePool, task: Task) -> list[Answer]:
+    async with aclosing(pool.think(task)) as answers:
         return [answer async for answer in answers]
 
 
@@ -53,10 +63,10 @@ async def ask(thinkers: Thinkers, task: Task) -> list[Answer]:
 def room() -> Iterator[Room]:
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
         patch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
-        thinkers = Thinkers(1)
-        runner.run(thinkers.start())
-        yield Room(runner, thinkers)
-        runner.run(thinkers.close())
+        pool = EnginePool(1)
+        runner.run(pool.start())
+        yield Room(runner, pool)
+        runner.run(pool.close())
     assert not multiprocessing.active_children()
 
 
@@ -106,11 +116,11 @@ def test_exact_values_of_choices_are_margins(room: Room, spec: str) -> None:
 def test_a_pass_and_a_finished_game_need_no_process() -> None:
     passing = Record(parse_position("XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXO- O"))
     assert passing.final.legal_moves() == (PASS,)
-    thinkers = Thinkers(0)
-    choice, done = asyncio.run(ask(thinkers, ChooseTask(passing, "nobody")))
+    pool = EnginePool(0)
+    choice, done = asyncio.run(ask(pool, ChooseTask(passing, "nobody")))
     assert (choice["move"], choice["line"], done["type"]) == ("pass", ["pass"], "done")
     for task in (ChooseTask(play(Game.OTHELLO4), "greedy"), AnalyseTask(play(Game.ABAPA), 1)):
-        (error,) = asyncio.run(ask(thinkers, task))
+        (error,) = asyncio.run(ask(pool, task))
         assert (error["type"], error["code"]) == ("error", "over")
     assert not answer_at_once(AnalyseTask(passing, 1)) and not answer_at_once(ReviewTask(passing, 1))
 
@@ -147,7 +157,7 @@ def test_too_much_memory_costs_one_answer(room: Room) -> None:
 
 
 def test_who_takes_too_long_is_ended(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room.thinkers, "most_seconds", 0.3)
+    monkeypatch.setattr(room.pool, "most_seconds", 0.3)
     (error,) = room.ask(ChooseTask(play(Game.OTHELLO, 3), "minimax@30"))
     assert error["code"] == "slow" and error["message"].startswith("minimax@30 took more than 0.3 s")
     monkeypatch.undo()
@@ -195,15 +205,15 @@ def test_an_analysis_nobody_has_fetched_is_replaced() -> None:
 
 # --- reviews ----------------------------------------------------------------------------------------------------------
 def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "TURN", 0.01)
-    monkeypatch.setattr(pool, "REVIEW_WAITS", 0.0)
-    monkeypatch.setattr(pool, "LOOK", 0.01)
+    monkeypatch.setattr(engine_pool, "TURN", 0.01)
+    monkeypatch.setattr(engine_pool, "REVIEW_WAITS", 0.0)
+    monkeypatch.setattr(engine_pool, "LOOK", 0.01)
     record = play(Game.OTHELLO4)
 
     async def both() -> list[Answer]:
-        disturbing = asyncio.create_task(ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 9), 1.0)))
+        disturbing = asyncio.create_task(ask(room.pool, AnalyseTask(play(Game.OTHELLO, 9), 1.0)))
         try:
-            return await ask(room.thinkers, ReviewTask(record, 10))
+            return await ask(room.pool, ReviewTask(record, 10))
         finally:
             await disturbing
 
@@ -221,26 +231,26 @@ def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, mon
 
 def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     task, progress = ReviewTask(play(Game.OTHELLO4), 10), Progress()
-    judgements = list(Mind().think(task, progress))
+    judgements = list(TaskRunner().think(task, progress))
     progress.told = 3
-    monkeypatch.delattr(Mind, "search")
-    assert list(Mind().think(task, progress)) == judgements[3:]
+    monkeypatch.delattr(TaskRunner, "search")
+    assert list(TaskRunner().think(task, progress)) == judgements[3:]
 
 
 def test_a_stopped_analysis_goes_on_where_it_was() -> None:
-    mind, task, progress = Mind(), AnalyseTask(play(Game.OTHELLO, 9), LONG), Progress()
+    runner, task, progress = TaskRunner(), AnalyseTask(play(Game.OTHELLO, 9), LONG), Progress()
     depths, spent = [], [0.0]
     for _ in range(4):
-        mind.stopped.clear()
+        runner.stopped.clear()
         with pytest.raises(Paused):
-            for answer in mind.think(task, progress):
+            for answer in runner.think(task, progress):
                 depths.append(answer["depth"])
                 if depths[-1] > depths[0] + len(spent):
-                    mind.stop()
+                    runner.stop()
         spent.append(progress.searches[0].seconds)
     assert depths == sorted(depths) and spent == sorted(set(spent))
     late = AnalyseTask(task.record, spent[-1])
-    assert list(mind.think(late, progress)) == [] and progress.searches[0].over
+    assert list(runner.think(late, progress)) == [] and progress.searches[0].over
 
 
 def test_a_review_of_awale(room: Room) -> None:
@@ -254,49 +264,49 @@ def test_a_review_of_awale(room: Room) -> None:
 
 # --- who comes when ---------------------------------------------------------------------------------------------------
 def test_a_cancelled_analysis_makes_room_at_once(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "PATIENCE", LONG)  # so it stops by itself
+    monkeypatch.setattr(engine_pool, "PATIENCE", LONG)  # so it stops by itself
 
     async def cancel() -> None:
-        before = room.thinkers._thinkers[0]
-        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+        before = room.pool._processes[0]
+        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             assert (await anext(answers))["type"] == "analysis"
-        *_, done = await ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
-        assert done["type"] == "done" and room.thinkers._thinkers == [before]
+        *_, done = await ask(room.pool, AnalyseTask(play(Game.OTHELLO, 6), 0.05))
+        assert done["type"] == "done" and room.pool._processes == [before]
 
     room.run(cancel())
 
 
 def test_a_cancelled_choice_that_goes_on_is_killed(room: Room) -> None:
     async def cancel() -> None:
-        endless = asyncio.create_task(ask(room.thinkers, ChooseTask(play(Game.OTHELLO, 3), "minimax@30")))
-        await wait_until_async(lambda: room.thinkers._thinkers[0].job)
+        endless = asyncio.create_task(ask(room.pool, ChooseTask(play(Game.OTHELLO, 3), "minimax@30")))
+        await wait_until_async(lambda: room.pool._processes[0].job)
         endless.cancel()
-        waiting = asyncio.create_task(ask(room.thinkers, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
+        waiting = asyncio.create_task(ask(room.pool, AnalyseTask(play(Game.OTHELLO, 3), 0.05)))
         await asyncio.sleep(0)  # the task begins
         waiting.cancel()
-        assert (await ask(room.thinkers, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["type"] == "choice"
-        assert endless.cancelled() and waiting.cancelled() and not room.thinkers._waiting
+        assert (await ask(room.pool, ChooseTask(play(Game.OTHELLO, 3), "greedy")))[0]["type"] == "choice"
+        assert endless.cancelled() and waiting.cancelled() and not room.pool._waiting
 
     room.run(cancel())
 
 
 def test_a_champion_that_is_stopped_answers_at_once() -> None:
     """So the process of a choice that is cancelled goes on living."""
-    mind, answers = Mind(), list[Answer]()
+    runner, answers = TaskRunner(), list[Answer]()
     task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # hours of thought
-    thread = threading.Thread(target=lambda: answers.extend(mind.think(task, Progress())))
+    thread = threading.Thread(target=lambda: answers.extend(runner.think(task, Progress())))
     thread.start()
-    wait_until(lambda: mind.player and getattr(mind.player, "engine", None) and mind.player.engine.nodes)  # type: ignore[attr-defined]
-    mind.stop()
+    wait_until(lambda: runner.player and getattr(runner.player, "engine", None) and runner.player.engine.nodes)  # type: ignore[attr-defined]
+    runner.stop()
     thread.join(PATIENCE)
     assert [answer["type"] for answer in answers] == ["choice"]
 
 
 def test_a_choice_interrupts_an_analysis_which_goes_on(room: Room) -> None:
     async def interrupt() -> None:
-        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             first = await anext(answers)
-            assert (await ask(room.thinkers, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["type"] == "choice"
+            assert (await ask(room.pool, ChooseTask(play(Game.ABAPA, 3), "greedy")))[0]["type"] == "choice"
             later = [await anext(answers) for _ in range(3)]
             depths = [answer["depth"] for answer in [first, *later]]
             assert depths == sorted(depths) and depths[-1] > depths[0]
@@ -305,12 +315,12 @@ def test_a_choice_interrupts_an_analysis_which_goes_on(room: Room) -> None:
 
 
 def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "TURN", 0.02)
-    monkeypatch.setattr(pool, "LOOK", 0.02)
+    monkeypatch.setattr(engine_pool, "TURN", 0.02)
+    monkeypatch.setattr(engine_pool, "LOOK", 0.02)
     log: dict[int, list[Answer]] = {number: [] for number in range(12)}
 
     async def follow(number: int, seconds: float) -> None:
-        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5 + number), seconds))) as answers:
+        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5 + number), seconds))) as answers:
             async for answer in answers:
                 log[number].append(answer)
 
@@ -331,7 +341,7 @@ def test_many_analyses_take_turns(room: Room, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_queue_that_is_full_is_closed(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "MOST_WAITING", 0)
+    monkeypatch.setattr(engine_pool, "MOST_WAITING", 0)
     (error,) = room.ask(AnalyseTask(play(Game.OTHELLO, 3), 1))
     assert error["code"] == "busy"
 
@@ -339,7 +349,7 @@ def test_a_queue_that_is_full_is_closed(room: Room, monkeypatch: pytest.MonkeyPa
 # --- the end ----------------------------------------------------------------------------------------------------------
 def test_a_process_that_is_killed_is_replaced(room: Room) -> None:
     async def kill() -> list[Answer]:
-        async with aclosing(room.thinkers.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
+        async with aclosing(room.pool.think(AnalyseTask(play(Game.OTHELLO, 5), LONG))) as answers:
             await anext(answers)
             (child,) = multiprocessing.active_children()
             child.kill()
@@ -351,14 +361,12 @@ def test_a_process_that_is_killed_is_replaced(room: Room) -> None:
 
 def test_closing_answers_whoever_waits() -> None:
     async def close() -> list[list[Answer]]:
-        thinkers = Thinkers(1)
-        await thinkers.start()
-        asked = [asyncio.create_task(ask(thinkers, AnalyseTask(play(Game.OTHELLO, 5), LONG))) for _ in range(3)]
-        await wait_until_async(
-            lambda: len(thinkers._waiting) + sum(each.job is not None for each in thinkers._thinkers) == 3
-        )
-        await thinkers.close()
-        return [*await asyncio.gather(*asked), await ask(thinkers, AnalyseTask(play(Game.OTHELLO, 5), LONG))]
+        pool = EnginePool(1)
+        await pool.start()
+        asked = [asyncio.create_task(ask(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))) for _ in range(3)]
+        await wait_until_async(lambda: len(pool._waiting) + sum(each.job is not None for each in pool._processes) == 3)
+        await pool.close()
+        return [*await asyncio.gather(*asked), await ask(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))]
 
     assert [answers[-1]["code"] for answers in asyncio.run(close())] == ["closed"] * 4
 
@@ -367,18 +375,18 @@ def refuse(*given: Any, **named: Any) -> None:
     raise OSError("no more processes")
 
 
-@pytest.mark.parametrize(("name", "what"), [("think", str), ("SpawnProcess", refuse)])
+@pytest.mark.parametrize(("name", "what"), [("serve", str), ("start_process", refuse)])
 def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str, what: Any) -> None:
-    monkeypatch.setattr(pool, name, what)
+    monkeypatch.setattr(engine_slots, name, what)
     before = multiprocessing.active_children()
 
     async def try_to_start() -> list[Answer]:
-        thinkers = Thinkers(1)
-        await thinkers.start()
+        pool = EnginePool(1)
+        await pool.start()
         try:
-            return await ask(thinkers, AnalyseTask(play(Game.OTHELLO, 5), LONG))
+            return await ask(pool, AnalyseTask(play(Game.OTHELLO, 5), LONG))
         finally:
-            await thinkers.close()
+            await pool.close()
 
     (error,) = asyncio.run(asyncio.wait_for(try_to_start(), PATIENCE))
     assert error["code"] == "crash" and multiprocessing.active_children() == before
@@ -389,17 +397,17 @@ def test_processes_end_with_the_server() -> None:
     script = """
 import asyncio, os, signal
 from awello import Position, Record
-from awello.web.tasks import ChooseTask
-from awello.web.thinkers import Thinkers
+from awello.web.engine_tasks import ChooseTask
+from awello.web.engine_pool import EnginePool
 
 async def main():
-    thinkers = Thinkers(1)
-    await thinkers.start()
-    async for answer in thinkers.think(ChooseTask(Record(Position.start()), "greedy")):
+    pool = EnginePool(1)
+    await pool.start()
+    async for answer in pool.think(ChooseTask(Record(Position.start()), "greedy")):
         print(answer["type"], flush=True)
-    task = asyncio.create_task(anext(thinkers.think(ChooseTask(Record(Position.start()), "minimax@30"))))
+    task = asyncio.create_task(anext(pool.think(ChooseTask(Record(Position.start()), "minimax@30"))))
     await asyncio.sleep(0)  # the task begins
-    while not thinkers._thinkers[0].job:
+    while not pool._processes[0].job:
         await asyncio.sleep(0)  # until its process has it
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -1,0 +1,44 @@
+"""Processes that start with the kernels loaded, because they are forked from a server that has loaded them once.
+
+Loading takes more than a second of processor time.  The server has a single thread, so that it can fork safely whatever
+threads the program itself has.  Windows cannot fork and macOS should not: there each process loads what it needs.
+"""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from awello.arena.workers import deaf
+from awello.kernel import kernel_modules
+
+
+def start_process(
+    target: Callable[..., None],
+    *given: Any,
+    preload: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> BaseProcess:
+    """Start a process that ends with this one, and wait until it exists; the first one takes a second or two.
+
+    It has the given environment, or that of this process as it is now.  The modules of `preload` are loaded before it
+    is forked if no process has been started before.
+    """
+    can_fork = "forkserver" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
+    context: Any = multiprocessing.get_context("forkserver" if can_fork else "spawn")
+    if can_fork:
+        context.set_forkserver_preload(["awello.arena.preload", *preload, *kernel_modules()])
+    variables = dict(os.environ if environment is None else environment)
+    process: BaseProcess = context.Process(target=_run, args=(variables, target, given), daemon=True)
+    with deaf():
+        process.start()
+    return process
+
+
+def _run(environment: dict[str, str], target: Callable[..., None], given: tuple[Any, ...]) -> None:
+    """Call a function in the new process; the server's environment may be older than the given one."""
+    os.environ.clear()
+    os.environ.update(environment)
+    target(*given)
