@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from awello.analysis import Analysis
 from awello.cli.app import GameName, Size, Variant, app, print_json
-from awello.cli.solve_awale import solve_awale
+from awello.cli.solve_awale import OUTCOMES, is_there, solve_awale
 from awello.engine.engine import Engine
 from awello.errors import AwelloError, ConfigError
 from awello.formats.obf import Problem, parse_obf, parse_problem
@@ -28,7 +28,6 @@ from awello.schemas import AnalysisJson
 MOVES = re.compile(r"\s*(?:\d+\s*\.+\s*)?[a-hA-H]\s?[1-8]")  # how a transcript begins
 BOARD = re.compile(r"\s*[-.*xXoObBwW ]{9}")  # how a board begins
 SHOWN = 8  # moves of the best line
-OUTCOMES = {1: "win", 0: "draw", -1: "loss"}
 MARKS = {True: "✓", False: "✗", None: " "}
 HEADER = f"{'#':>3} {'empties':>7} {'score':>5} {'best':<4}   {'seconds':>9} {'nodes':>10} {'M nodes/s':>9}  best line"
 
@@ -87,13 +86,6 @@ def read_problems(what: str, game: Game) -> list[Problem]:
         f"{what[:20]!r} is no file, board or moves: name a file of OBF lines, "
         "or write a board and its side, moves such as f5d6c3, or start"
     )
-
-
-def is_there(name: str) -> bool:
-    """Whether there is a file of this name; text that cannot be a name is none."""
-    with suppress(OSError, ValueError):
-        return bool(name) and Path(name).exists()
-    return False
 
 
 def parse_file(name: str, content: bytes) -> list[Problem]:

@@ -1,11 +1,11 @@
 """`awello solve awale`: what positions are worth, by the table of solved endgames or, beyond it, by search."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from awello.analysis import Analysis
 from awello.cli.app import print_json
-from awello.cli.solve import OUTCOMES, is_there
 from awello.engine.engine import Engine
 from awello.engine.tablebase import seeds_on_board
 from awello.errors import AwelloError, ConfigError
@@ -15,6 +15,8 @@ from awello.rules.game import PASS, Game
 from awello.schemas import AnalysisJson
 
 HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
+
+OUTCOMES = {1: "win", 0: "draw", -1: "loss"}
 
 
 def solve_awale(what: str, game: Game, seconds: float, wld: bool, threads: int, hash: int, json: bool) -> None:
@@ -71,3 +73,10 @@ def show(number: int, position: Position, found: Analysis | None, wld: bool, jso
         score = outcome if wld else f"{value:+.0f}" if exact else f"{value:+.2f}"
         proof, seeds = "yes" if exact else "no", seeds_on_board(position)
         print(f"{number:>3} {seeds:>5} {score:>6} {best or '-':<4} {proof:<5}  {text}")
+
+
+def is_there(name: str) -> bool:
+    """Whether there is a file of this name; text that cannot be a name is none."""
+    with suppress(OSError, ValueError):
+        return bool(name) and Path(name).exists()
+    return False
