@@ -363,3 +363,28 @@ def test_a_player_that_fails_to_learn_goes_on(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Pupil, "learn", fail)
     asyncio.run(play())
     assert said[-1] == "game 1: nothing was learnt: RuntimeError: boom"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learning", [True, False])
+def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> None:
+    """Ten games from the start against an opponent that always plays the same; without learning they repeat."""
+    file, memory = tmp_path / "club.sqlite", tmp_path / "otage"
+    memory.mkdir()
+    one, two = tokens_of(file, "otage", "max")
+    policy = BotPolicy(seek=(Game.OTHELLO, Clock(600.0)))
+    over: list[str] = []
+
+    async def play(bots: list[Bot]) -> None:
+        async with playing(bots):
+            await wait_until_async(lambda: sum("won" in line or "drawn" in line for line in over) >= 10)
+
+    spec = f"otage@2,memory={memory}" + ("" if learning else ",learning=false")
+    with serving(file) as address:
+        rival = Bot(address, two, "champion@level=3,hash=1", policy, lambda line: None)
+        asyncio.run(play([Bot(address, one, spec, policy, over.append), rival]))
+    with closing(ClubStore(file)) as store:
+        finished = [table for table in tables(store) if table.over][:10]
+    lost = [table.moves for table in finished if table.winner is not None and table.players[table.winner] != 2]
+    assert len(lost) > 5, "the opponent is stronger"
+    assert (len(set(lost)) == len(lost)) == learning

@@ -16,6 +16,7 @@ from awello.archive.archive import Archive, Wanted, parse_years
 from awello.archive.explorer import explore
 from awello.errors import ConfigError
 from awello.formats.files import find_format, read_games
+from awello.players.player import forget_players
 from awello.web import archivist, exchange, limits
 from awello.web.app import create_app
 from awello.web.door import FILES, LARGEST_FILES
@@ -52,6 +53,39 @@ def finished(game: Game = Game.OTHELLO4, seed: int = 1, **changes: Any) -> dict[
     moves = names_of(random_record(game, seed))
     usual = {"game": str(game), "moves": moves, "players": ["Ann", "greedy"], "begun": 1_763_251_200}
     return usual | {"seconds": [0.5] * len(moves)} | changes
+
+
+LEARNER = """
+from dataclasses import dataclass
+from pathlib import Path
+from awello import Choice, Player, register
+
+@register("pupil", "notes the games that it learns from")
+@dataclass
+class Pupil(Player):
+    def choose(self, position, clock):
+        return Choice(position.legal_moves()[0])
+
+    def learn(self, record, side):
+        with Path(FILE).open("a") as file:
+            print(side, len(record.moves), file=file)
+        return {}
+"""
+
+
+@pytest.mark.parametrize("for_guests", [False, True])
+def test_players_learn_from_games_on_a_private_server_only(
+    for_guests: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, noted = tmp_path / "pupil.py", tmp_path / "noted"
+    file.write_text(LEARNER.replace("FILE", repr(str(noted))))
+    monkeypatch.setenv("AWELLO_PLAYERS", str(file))
+    names = ("127.0.0.1",) if for_guests else ()
+    with TestClient(create_app(0, archive=str(tmp_path / "a.sqlite"), names=names), base_url=HOST) as client:
+        game = finished(players=["Ann", "pupil"])
+        assert client.post("/api/games", json=game).json() == {"number": 1}
+    forget_players()
+    assert (noted.read_text() if noted.exists() else "") == ("" if for_guests else f"1 {len(game['moves'])}\n")
 
 
 # ---- what was played ------------------------------------------------------------------------------------------------

@@ -192,11 +192,12 @@ class TaskRunner:
         self.player = player
         try:
             player.begin(position.game, task.seed)
+            player.follow(task.record)
             choice = player.choose(position, task.clock)
             seconds = perf_counter() - begun
             player.end()
             if not isinstance(choice, Choice) or isinstance(choice.move, str):
-                raise IllegalMoveError("it must choose a Choice of a number")
+                raise IllegalMoveError("choose() must return a Choice with a legal move")
             position.play(choice.move)
             value = _value(player, position, choice.analysis)
             return _tell("choice", ChoiceJson.of(position, choice.move, choice.analysis, seconds, value))

@@ -16,8 +16,10 @@ from awello.rules.game import Game
 from awello.schemas import REASONS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, Loss
 from awello.web.archivist import Archivist
 from awello.web.door import Refusal, address_of
+from awello.web.jobs import call
 from awello.web.limits import network_of
 from awello.web.messages import LONGEST_GAME, Line, Message
+from awello.web.page_tasks import find_learners, teach_players
 
 SITE = "Awello page"
 NOBODY = "guest"
@@ -151,7 +153,11 @@ async def keep_game(request: Keep, archivist: Keeping, client: Request) -> Any:
     """The number of a finished game in the archive; one that is there already is not kept twice."""
     record = request.finished()
     archivist.admit(network_of(address_of(client)))
-    return {"number": await archivist.ask(lambda archive: archive.add(record))}
+    number = await archivist.ask(lambda archive: archive.add(record))
+    learners = find_learners(record)
+    if learners and not archivist.for_guests:  # strangers could teach players whatever they like
+        await call(client, teach_players, record, learners)
+    return {"number": number}
 
 
 # ---- answers --------------------------------------------------------------------------------------------------------

@@ -4,18 +4,22 @@ Each function takes and gives what can be pickled; answers are JSON already, so 
 """
 
 import json
+from contextlib import suppress
 
 from awello.drawing import draw_svg
+from awello.errors import AwelloError
 from awello.formats.files import find_format, read_games
 from awello.formats.recognise import recognise
 from awello.lab.trees import describe_tree, draw_tree_svg
-from awello.players.spec import Spec
+from awello.players.player import Player, find_player, make_player
+from awello.players.spec import Spec, parse_spec
 from awello.players.tree import search_position
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 from awello.schemas import LineJson, RecognisedJson
 from awello.search.tree import Node
+from awello.web.guest_players import check_spec
 
 MOST_NODES = 3000  # of a tree that are drawn; lower plies are left out
 
@@ -30,6 +34,26 @@ def read_text(text: str, game: Game | None) -> bytes:
     found = recognise(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
     return RecognisedJson.of(found.record, kind=found.kind, games=max(1, games)).model_dump_json().encode()
+
+
+def find_learners(record: Record) -> list[tuple[str, int]]:
+    """The specs and sides of those players of a game that learn; the tags name players by their specs, or people."""
+    found = []
+    for side, name in enumerate(record.start.game.sides):
+        with suppress(AwelloError):
+            spec = check_spec(parse_spec(record.tags.get(name, "")))
+            if find_player(spec.name).make.learn is not Player.learn:
+                found.append((str(spec), side))
+    return found
+
+
+def teach_players(record: Record, learners: list[tuple[str, int]]) -> None:
+    """Let players learn from a finished game."""
+    for spec, side in learners:
+        player = make_player(spec)
+        player.begin(record.start.game, 0)
+        player.end()
+        player.learn(record, side)
 
 
 def draw_position(position: Position) -> bytes:
