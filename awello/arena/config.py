@@ -68,7 +68,9 @@ class RunConfig(Strict):
     seed: int = 0
     clock: str | int | float | None = None
     openings: Path | None = None
-    jobs: Annotated[int, Field(ge=1)] = 1
+    jobs: Annotated[int, Field(ge=1)] | None = None
+    cluster: str | None = None
+    out: Path | None = None
     display: bool = True
 
     def chosen_game(self) -> Game:

@@ -8,7 +8,7 @@ import typer
 from awello.arena.config import load_config
 from awello.arena.match import Match, first_side
 from awello.arena.openings import load_openings
-from awello.cli.app import Json, app
+from awello.cli.app import Json, app, chosen_jobs
 from awello.cli.match import play_and_report
 from awello.cli.play import play_here
 from awello.errors import AwelloError, ConfigError
@@ -23,7 +23,6 @@ def run_config(
     records: Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")] = False,
 ) -> None:
     """Play what a YAML file describes: one game with the board shown, or a match with its recap."""
-
     wanted = load_config(config)
     try:
         game, (first, second), clock = wanted.chosen_game(), wanted.specs(), wanted.chosen_clock()
@@ -32,7 +31,7 @@ def run_config(
         raise ConfigError(f"{config}: {error}") from None
     match = Match(game, str(first), str(second), wanted.games, wanted.seed, lines, clock)
     if not wanted.display or json:
-        play_and_report(match, wanted.jobs, None, json, records)
+        play_and_report(match, chosen_jobs(wanted.jobs, wanted.cluster), wanted.out, json, records)
         return
     for number in range(wanted.games):
         order = (second, first) if first_side(number) else (first, second)
