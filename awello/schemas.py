@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from awello.analysis import Analysis
+from awello.engine.levels import OPPONENTS
+from awello.evaluate.settings import heuristics_for
 from awello.formats.openings import Opening, opening_at, opening_called
 from awello.formats.transcript import format_transcript
 from awello.kernel import U
@@ -51,12 +53,19 @@ class RulesJson(BaseModel):
     points: int = Field(description="Squares of the board, or seeds")
     inaccuracy: float = Field(description="The least loss that a review marks")
     start: str = Field(description="The position the game begins with")
+    has_draw_offers: bool
+    heuristics: list[str] = Field(description="For textbook searches")
+    opponents: list[str] = Field(description="Player specs of rising strength")
 
     @classmethod
     def of(cls, game: Game) -> "RulesJson":
         """The rules of a game."""
-        start = format_position(Position.start(game))
-        return cls.model_validate(game.describe() | vars(SCALES[game.family]) | {"start": start})
+        known = {
+            "start": format_position(Position.start(game)),
+            "heuristics": heuristics_for(game),
+            "opponents": OPPONENTS[game.family],
+        }
+        return cls.model_validate(game.describe() | vars(SCALES[game.family]) | known)
 
 
 class PositionJson(BaseModel):

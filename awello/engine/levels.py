@@ -19,6 +19,27 @@ from awello.engine.probcut import SURE
 from awello.errors import SpecError
 
 HIGHEST, USUAL = 30, 12
+OPPONENTS = {
+    "othello": (
+        "champion@level=1,slack=24,often=75",
+        "champion@level=1,slack=12,often=50",
+        "champion@level=2,slack=8,often=40",
+        "champion@level=4,slack=4,often=20",
+        "champion@level=6",
+        "champion@level=10",
+        "champion@3s",
+    ),
+    "awale": (
+        "champion@level=1,slack=8,often=75",
+        "champion@level=1,slack=6,often=60",
+        "champion@level=2,slack=3,often=30",
+        "champion@level=4,slack=2,often=20",
+        "champion@level=7",
+        "champion@level=12",
+        "champion@3s",
+    ),
+}
+"""Opponents for people, the weakest first: weak ones give discs or seeds away now and then."""
 FULL_WIDTH = 8  # the last level that leaves nothing out
 SELECTIVE = 3  # squares before the exact endgame where a selective one begins
 MIDGAME_CERTAINTY, ENDGAME_CERTAINTY = 1, 3

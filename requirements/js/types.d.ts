@@ -51,7 +51,10 @@ interface RecentGame extends GameMemory { label: string; when: number }
 interface Kept { moves: string; number?: number; problem?: string; tags?: Record<string, string> }
 interface Problem { code?: string; message?: string; minutes?: number }
 // ---- messages of the server
-interface Rules { name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number }
+interface Rules {
+  name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number;
+  has_draw_offers: boolean; heuristics: string[]; opponents: string[];
+}
 interface Effect { flips: string[]; sown: string[]; captured: [pit: string, seeds: number][] }
 interface OthelloPosition { size: number; cells: string }
 interface AwalePosition { pits: number[]; taken: number[] }

@@ -95,14 +95,14 @@ export class ClubBar {
 
   // ---- the game on the board ----------------------------------------------------------------------------------------
   /** @param {Game} given */
-  controls({ club: game, family }) {
+  controls({ club: game, rules }) {
     if (!game.playing) return [h("span", { class: "soft" }, t("club.watching", { players: game.state.players.map((/** @type {ClubPlayerState} */ { name }) => name).join(" – ") }))];
     if (this.sure) return this.question(game);
     const begun = game.state.ply > (game.mine ?? 0) || game.state.tournament !== null; // a tournament waits for a result
     return [
       ...this.countdown(game),
-      ...this.claims(game, family),
-      ...(family === "awale" ? this.draws(game) : []),
+      ...this.claims(game, rules),
+      ...(rules.has_draw_offers ? this.draws(game) : []),
       begun ? this.button("resign", game, () => this.askAgain(game)) : this.button("abort", game, () => this.act("abort", game)),
     ];
   }
@@ -114,14 +114,14 @@ export class ClubBar {
     return [h("strong", { id: "club-first-move", class: "club-countdown" }, t(mover === mine ? "club.first.mine" : "club.first.other", { name, seconds }))];
   }
 
-  /** What can be done when the opponent has left. @param {ClubGame} game @param {Family} family */
-  claims(game, family) {
+  /** What can be done when the opponent has left. @param {ClubGame} game @param {Rules} rules */
+  claims(game, rules) {
     const seconds = game.claim;
     if (seconds === null) return [];
     const { name } = game.state.players[1 - (game.mine ?? 0)];
     const words = h("strong", { id: "club-gone", class: "club-countdown" }, t(seconds ? "club.gone.wait" : "club.gone", { name, seconds }));
     if (seconds) return [words];
-    const draw = family === "awale" ? [this.button("claim.draw", game, () => this.act("claim", game, { draw: true }))] : [];
+    const draw = rules.has_draw_offers ? [this.button("claim.draw", game, () => this.act("claim", game, { draw: true }))] : [];
     return [words, this.button("claim", game, () => this.act("claim", game), { class: "primary" }), ...draw];
   }
 

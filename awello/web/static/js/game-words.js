@@ -1,6 +1,5 @@
 /** A game in words: players, results, openings and values; and what is said and heard while it is played. */
 import { GAMES, PERSON } from "./game.js";
-import { levelsOf } from "./levels.js";
 import { say } from "./notices.js";
 import { settings } from "./settings.js";
 import { play as playSound } from "./sounds.js";
@@ -12,10 +11,10 @@ export const sideName = (family, side) => t(`side.${family}.${side}`);
 /** The games to choose from, by name. @returns {[value: string, words: string][]} */
 export const gameChoices = () => Object.keys(GAMES).map((name) => [name, t(`game.${name}`)]);
 
-/** A player as people call them. @param {string} seat @param {Family} family */
-export function playerName(seat, family) {
+/** A player as people call them. @param {string} seat @param {Rules} rules */
+export function playerName(seat, rules) {
   if (seat === PERSON) return t("player.person");
-  const level = levelsOf(family).indexOf(seat);
+  const level = rules.opponents.indexOf(seat);
   return level < 0 ? seat : t(`level.${level + 1}`);
 }
 

@@ -3,7 +3,7 @@ import "./lab-panel.js";
 import "./tree-panel.js";
 import { h, listen } from "./dom.js";
 import { replay } from "./import-dialog.js";
-import { levelsOf, programsFor } from "./levels.js";
+import { programsFor } from "./levels.js";
 import { api } from "./server.js";
 import { state } from "./store.js";
 import { t } from "./words.js";
@@ -30,7 +30,7 @@ export class LabTab {
   update() {
     const { game } = state;
     if (this.box.hidden) return;
-    const players = [...programsFor(game.game, state.players), ...levelsOf(game.family)];
+    const players = [...programsFor(game.game, state.players), ...game.rules.opponents];
     const offered = [game.game, ...players].join();
     if (this.offered !== offered) {
       this.offered = offered;

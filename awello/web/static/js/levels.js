@@ -1,29 +1,7 @@
-/** Opponents by how strong they are, for people who do not know a spec from a spoon. */
+/** Opponents by how strong they are, for people who do not know specs. */
 
-const OTHELLO = [
-  "champion@level=1,slack=24,often=75",
-  "champion@level=1,slack=12,often=50",
-  "champion@level=2,slack=8,often=40",
-  "champion@level=4,slack=4,often=20",
-  "champion@level=6",
-  "champion@level=10",
-  "champion@3s",
-];
-const AWALE = [
-  "champion@level=1,slack=8,often=75",
-  "champion@level=1,slack=6,often=60",
-  "champion@level=2,slack=3,often=30",
-  "champion@level=4,slack=2,often=20",
-  "champion@level=7",
-  "champion@level=12",
-  "champion@3s",
-];
-
-/** The specs of the levels, the weakest first. @param {Family} family */
-export const levelsOf = (family) => (family === "othello" ? OTHELLO : AWALE);
-
-/** The level a newcomer meets. @param {Family} family */
-export const friendly = (family) => levelsOf(family)[1];
+/** The level a newcomer meets. @param {Rules} rules */
+export const friendly = (rules) => rules.opponents[1];
 
 /** The specs of other programs, with a limit that does not keep anybody waiting. */
 /** @type {Record<string, string>} */

@@ -27,7 +27,7 @@ export const usualGame = () => (Object.hasOwn(GAMES, settings.game) ? settings.g
 export async function newGame(name, choices = {}) {
   const before = state.game;
   const same = before?.chosen && before.family === GAMES[name].family;
-  const seats = same ? before.seats : [PERSON, friendly(GAMES[name].family)];
+  const seats = same ? before.seats : [PERSON, friendly(GAMES[name])];
   if (await useGame(new Game({ game: name, seats, chosen: true, clock: before?.clock ?? null, ...choices }))) saveSetting("game", name);
 }
 
@@ -89,7 +89,7 @@ export function keepAddress() {
 
 /** @param {Game} game */
 function labelOf(game) {
-  const players = game.seats.map((seat, side) => game.names?.[side] ?? playerName(seat, game.family)).join(" – ");
+  const players = game.seats.map((seat, side) => game.names?.[side] ?? playerName(seat, game.rules)).join(" – ");
   const progress = game.at.tip.over ? "" : ` · ${t("play.recent.moves", { moves: game.line.length - 1 })}`;
   return `${t(`game.${game.game}`)}: ${players}${progress}`;
 }

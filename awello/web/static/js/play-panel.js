@@ -4,7 +4,7 @@ import { actions, jump, promote, remove, typeMove } from "./actions.js";
 import { byId, h, listen, row } from "./dom.js";
 import { PERSON } from "./game.js";
 import { sideName, valuesOf } from "./game-words.js";
-import { levelsOf, programsFor } from "./levels.js";
+import { programsFor } from "./levels.js";
 import { recentGames } from "./settings.js";
 import { state } from "./store.js";
 import { currentLanguage, t } from "./words.js";
@@ -75,8 +75,8 @@ export class PlayPanel {
   }
 
   /** @param {Game} given */
-  fill({ game, family }) {
-    const levels = levelsOf(family).map((spec, place) => h("option", { value: spec }, t(`level.${place + 1}`)));
+  fill({ game, family, rules }) {
+    const levels = rules.opponents.map((spec, place) => h("option", { value: spec }, t(`level.${place + 1}`)));
     const programs = programsFor(game, state.players).map((spec) => h("option", { value: spec }, spec));
     this.seats.forEach(({ picker, spec, label }, side) => {
       label.textContent = sideName(family, side);

@@ -11,11 +11,6 @@ import { problemWords } from "./notices.js";
 import { t } from "./words.js";
 
 const SEARCHES = ["minimax", "alphabeta", "negamax", "negamax-alphabeta"];
-/** @type {Record<string, string[]>} */
-const HEURISTICS = {
-  othello: ["positional", "absolute", "mobility", "mixed", "tactical"],
-  awale: ["diffscore", "h1", "h2", "h3", "h4", "h5", "h6", "travers"],
-};
 const DEPTHS = [1, 2, 3, 4];
 const STEP = 1.5; // what a press of + or − does
 const LEAST = 0.01;
@@ -38,10 +33,10 @@ class TreePanel extends HTMLElement {
   }
 
   set config(config) {
-    const before = this.#family;
+    const before = this.#rules?.family;
     this.#config = config;
-    if (this.#family !== before) this.#chosen.heuristic = HEURISTICS[this.#family][0];
-    if (this.isConnected && (this.#family !== before || !this.parts)) this.refresh();
+    if (this.#rules.family !== before) this.#chosen.heuristic = this.#rules.heuristics[0];
+    if (this.isConnected && (this.#rules.family !== before || !this.parts)) this.refresh();
   }
 
   connectedCallback() {
@@ -59,8 +54,8 @@ class TreePanel extends HTMLElement {
     this.#show();
   }
 
-  get #family() {
-    return this.#config ? GAMES[this.#config.line.game].family : "";
+  get #rules() {
+    return this.#config && GAMES[this.#config.line.game];
   }
 
   // --- asking --------------------------------------------------------------------------------------------------------
@@ -77,7 +72,7 @@ class TreePanel extends HTMLElement {
     const form = h("form", { class: "lab-card lab-form", onsubmit: ask },
       h("div", { class: "lab-numbers" },
         labelled(t("tree.search"), this.#choice("search", SEARCHES)),
-        labelled(t("tree.heuristic"), this.#choice("heuristic", HEURISTICS[this.#family])),
+        labelled(t("tree.heuristic"), this.#choice("heuristic", this.#rules.heuristics)),
         labelled(t("tree.depth"), this.#choice("depth", DEPTHS))),
       problem, h("div", { class: "lab-row" }, button));
     this.replaceChildren(form, lines, output);
