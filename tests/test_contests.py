@@ -23,7 +23,7 @@ from awello.errors import AwelloError
 from awello.evaluate.settings import heuristics_for
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
-from awello.web.contests import MOST_KEPT, Busy, Contest, Contests, Missing, Plan
+from awello.web.contests import MOST_KEPT, Busy, Contest, Contests, Missing, Plan, view_contest
 from awello.web.engine_pool import EnginePool
 from awello.web.laboratory import router
 
@@ -138,7 +138,7 @@ def test_a_killed_contest_resumes_with_the_same_games(contests: Contests) -> Non
 
 
 def as_json(contest: Contest) -> Any:
-    return json.loads(json.dumps({**contest.summary(), **contest.tables()}))
+    return json.loads(view_contest(contest.summary(), contest.folder))
 
 
 @pytest.mark.parametrize("where", ["begin", "choose"])

@@ -64,7 +64,7 @@ def test_a_network_runs_one_contest_and_all_of_them_few(contests: Contests) -> N
     contests.start(plan, "two")
     with pytest.raises(Busy):
         contests.start(plan, "three")
-    contests.stop(first)
+    contests.get(first).stop()
     contests.start(plan, "three")
 
 
@@ -101,7 +101,7 @@ def test_the_oldest_contest_of_guests_makes_room(contests: Contests, monkeypatch
     names = []
     for _ in range(3):
         names.append(contests.start(Plan.model_validate(PLAN), "one")[0])
-        contests.stop(names[-1])
+        contests.get(names[-1]).stop()
     assert {contest.folder.name for contest in contests.list()} == set(names[1:])
 
 
@@ -124,7 +124,7 @@ def test_a_network_makes_room_for_itself_only(tmp_path: Path, monkeypatch: pytes
 
 def test_an_interrupted_write_leaves_the_contest(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:
     name, _ = contests.start(Plan.model_validate(PLAN), "one")
-    contests.stop(name)
+    contests.get(name).stop()
     contest = contests.get(name)
     before = (contest.folder / "contest.json").read_bytes()
 
