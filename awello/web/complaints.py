@@ -8,14 +8,17 @@ from pydantic import ValidationError
 
 from awello.club.table import Refused
 from awello.errors import AwelloError, IllegalMoveError, SpecError
+from awello.web.door import Refusal
 
 LONGEST = 200  # letters of a line
 SHOWN = 40  # letters of what was given
 
 
-def complaint(error: ValidationError | RequestValidationError | AwelloError) -> tuple[str, str]:
+def complaint(error: ValidationError | RequestValidationError | AwelloError | Refusal) -> tuple[str, str]:
     """The code and the line of an error: where it is and what it is."""
-    if not isinstance(error, AwelloError):
+    if isinstance(error, Refusal):
+        return error.code, one_line(error.detail)
+    if isinstance(error, ValidationError | RequestValidationError):
         first = error.errors()[0].get("ctx", {}).get("error")
         if isinstance(first, AwelloError):  # only players are checked by more than their shape
             return "player", one_line(str(first))

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
@@ -42,18 +43,14 @@ class LocalSlot:
         ours, theirs = socket.socketpair()
         with theirs:
             self._reader, self._writer = await asyncio.open_connection(sock=ours)
-            starting = asyncio.create_task(asyncio.to_thread(self._start_process, theirs))
+            start = partial(start_process, preload=[serve.__module__], environment=self._environment)
+            starting = asyncio.create_task(asyncio.to_thread(start, serve, theirs, self._engines))
             try:
-                await asyncio.shield(starting)
+                self._process = await asyncio.shield(starting)
             except asyncio.CancelledError:
                 with suppress(Exception):
-                    await starting  # a thread cannot be cancelled: `close` ends the process
+                    self._process = await starting  # a thread cannot be cancelled: `close` ends the process
                 raise
-
-    def _start_process(self, channel: socket.socket) -> None:
-        self._process = start_process(
-            serve, channel, self._engines, preload=[serve.__module__], environment=self._environment
-        )
 
     async def receive(self) -> bytes:
         size = int.from_bytes(await self._reader.readexactly(SIZE), "big")

@@ -5,7 +5,6 @@ Each function takes and gives what can be pickled; answers are JSON already, so 
 
 import json
 
-from awello.drawing import draw_svg
 from awello.formats.files import find_format, read_games
 from awello.formats.recognise import recognise
 from awello.lab.trees import describe_tree, draw_tree_svg
@@ -30,11 +29,6 @@ def read_text(text: str, game: Game | None) -> bytes:
     found = recognise(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
     return RecognisedJson.of(found.record, kind=found.kind, games=max(1, games)).model_dump_json().encode()
-
-
-def draw_position(position: Position) -> bytes:
-    """A position as SVG."""
-    return draw_svg(position.game, position.first, position.second, position.side, ()).encode()
 
 
 def write_record(record: Record, format: str) -> dict[str, bytes]:
