@@ -13,7 +13,8 @@ from waiting import wait_until
 
 from awello.web import contests as module
 from awello.web.app import create_app
-from awello.web.contests import Busy, Contest, Contests, Plan
+from awello.web.contests import Contest, Contests, Plan
+from awello.web.door import Refusal
 from awello.web.process import CONTEST_NICE
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
@@ -59,10 +60,10 @@ def test_only_its_owner_changes_a_contest(app: FastAPI) -> None:
 def test_a_network_runs_one_contest_and_all_of_them_few(contests: Contests) -> None:
     plan = Plan.model_validate(PLAN)
     first, _ = contests.start(plan, "one")
-    with pytest.raises(Busy, match="from your network"):
+    with pytest.raises(Refusal, match="from your network"):
         contests.start(plan, "one")
     contests.start(plan, "two")
-    with pytest.raises(Busy):
+    with pytest.raises(Refusal, match="is running"):
         contests.start(plan, "three")
     contests.get(first).stop()
     contests.start(plan, "three")
@@ -71,7 +72,7 @@ def test_a_network_runs_one_contest_and_all_of_them_few(contests: Contests) -> N
 def test_a_running_contest_is_not_started_again(contests: Contests) -> None:
     name, _ = contests.start(Plan.model_validate(PLAN), "one")
     process = process_of(contests, name)
-    with pytest.raises(Busy, match="this contest is running"):
+    with pytest.raises(Refusal, match="this contest is running"):
         contests.resume(name, "two")
     assert process_of(contests, name) is process
 

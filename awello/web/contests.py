@@ -32,6 +32,7 @@ from awello.folders import user_data, write_atomically
 from awello.limits import format_seconds
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
+from awello.web.door import Refusal
 from awello.web.guest_players import guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
@@ -44,14 +45,6 @@ PLAN = "contest.json"
 ID = re.compile("[0-9a-f]{8}")
 
 State = Literal["running", "finished", "stopped", "failed"]
-
-
-class Missing(AwelloError):
-    """There is no such contest."""
-
-
-class Busy(AwelloError):
-    """A contest is running, which forbids this."""
 
 
 class Plan(Message):
@@ -285,7 +278,7 @@ class Contests:
         with self._lock:
             contest = self.get(name)
             if contest.running:
-                raise Busy("this contest is running: wait for it or stop it")
+                raise _running("this contest is running: wait for it or stop it")
             if contest.state == "finished":
                 raise AwelloError("this contest is finished: start a new one")
             self._check_running(network)
@@ -297,8 +290,6 @@ class Contests:
             return True
         try:
             return secrets.compare_digest(self.get(name).kept.key, _digest(key))
-        except Missing:
-            raise
         except AwelloError:
             return True
 
@@ -307,7 +298,7 @@ class Contests:
         with self._lock:
             folder = self._find(name)
             if name in self._recent and self._recent[name].running:
-                raise Busy("this contest is running: stop it first")
+                raise _running("this contest is running: stop it first")
             self._recent.pop(name, None)
             shutil.rmtree(folder)
 
@@ -320,7 +311,7 @@ class Contests:
         """All contests that can be read, the latest first."""
         found = []
         for name in self._names():
-            with suppress(AwelloError):
+            with suppress(AwelloError, Refusal):
                 found.append(self.get(name))
         return sorted(found, key=lambda contest: contest.kept.begun, reverse=True)
 
@@ -349,9 +340,9 @@ class Contests:
     def _check_running(self, network: str) -> None:
         running = [contest for contest in self._recent.values() if contest.running]
         if len(running) >= (MOST_RUNNING if self.for_guests else 1):
-            raise Busy("a contest is running: wait for it or stop it")
+            raise _running("a contest is running: wait for it or stop it")
         if self.for_guests and any(contest.network == network for contest in running):
-            raise Busy("a contest from your network is running: wait for it or stop it")
+            raise _running("a contest from your network is running: wait for it or stop it")
 
     def _names(self) -> Sequence[str]:
         files = self.folder.glob(f"*/{PLAN}")
@@ -360,7 +351,7 @@ class Contests:
     def _find(self, name: str) -> Path:
         """The folder of an id, which becomes a path only if it is one."""
         if not ID.fullmatch(name) or not (self.folder / name).is_dir():
-            raise Missing("there is no such contest: it may have been deleted")
+            raise Refusal(404, "absent", "there is no such contest: it may have been deleted")
         return self.folder / name
 
 
@@ -370,6 +361,10 @@ def view_contest(summary: Summary, folder: Path, since: int = 0) -> bytes:
     report, games = results.as_json(), list_games(results)[since:]
     told = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
     return View.model_validate(vars(summary) | told).model_dump_json().encode()
+
+
+def _running(message: str) -> Refusal:
+    return Refusal(409, "running", message)
 
 
 def _digest(key: str) -> str:

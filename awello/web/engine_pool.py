@@ -23,7 +23,8 @@ from itertools import product
 from typing import Any
 
 from awello.errors import ConfigError
-from awello.web.engine_slots import LocalSlot, Slot
+from awello.web.cluster_slots import ClusterSlot
+from awello.web.engine_slots import LocalSlot
 from awello.web.engine_tasks import (
     Answer,
     CallTask,
@@ -53,6 +54,8 @@ BUSY = failure("busy", "too many searches are waiting: try again in a minute")
 CLOSED = failure("closed", "the server is closing")
 LOST = failure("crash", "no engine process can be started")
 CUT_SHORT = failure("busy", "others are waiting: choose a smaller depth or a time, such as @1s")
+
+Slot = LocalSlot | ClusterSlot  # where a process runs; both have the same methods
 
 
 @dataclass(eq=False)
