@@ -122,12 +122,8 @@ class EngineProcess:
         await self._slot.start()
 
     async def hear(self) -> tuple[str, Any]:
-        """The next message of the process; `EOFError` if it has ended, or if the message is invalid."""
-        message = await self._slot.receive()
-        try:
-            word, content = pickle.loads(message)  # nosec B301 # noqa: S301 - our process
-        except (pickle.UnpicklingError, ValueError, TypeError):
-            raise EOFError from None
+        """The next message of the process; `EOFError` if it has ended."""
+        word, content = pickle.loads(await self._slot.receive())  # nosec B301 # noqa: S301 - our process
         return word, content
 
     @property
