@@ -115,12 +115,6 @@ class Door:
         finally:
             self.being_answered.leave(key)
 
-    async def _admit(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        self.check(scope, headers)
-        if scope["type"] == "websocket":
-            return await self.inside(scope, receive, send)
-        return await self._serve(scope, receive, send)
-
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise a `Refusal` for what comes from elsewhere."""
         host = headers.get("host", "")
@@ -143,7 +137,11 @@ class Door:
             return False
         return name in self.hosts or (self.anywhere and _is_address(name))
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _admit(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """Let a request in that comes from our page or from none; its body must be small and come in time."""
+        self.check(scope, headers)
+        if scope["type"] == "websocket":
+            return await self.inside(scope, receive, send)
         size, largest, more = 0, _largest(scope), True
         deadline = asyncio.get_running_loop().time() + BODY_TIME
 
@@ -164,7 +162,7 @@ class Door:
                 MutableHeaders(scope=event).update(HEADERS)
             await send(event)
 
-        await self.inside(scope, counted, sealed)
+        return await self.inside(scope, counted, sealed)
 
 
 def address_of(client: HTTPConnection) -> str:
