@@ -41,15 +41,11 @@ def create_app(
     names: Sequence[str] = (),
     cluster: str | None = None,
 ) -> FastAPI:
-    """The server, with so many engine processes; it answers to the name of this host, and to other names.
+    """The server, which answers to the name of its host and to other names.
 
-    The engine processes run on this machine or, given the address of a dask scheduler, on the workers of its cluster:
-    then 0 means one for each worker.
-
-    The archive is a file or an address; the user's own if it is empty, none if it is None.  The club's books are a file
-    or an address too; there is no club if it is None.
+    `engines` processes search, on this machine or on the workers of the dask scheduler at `cluster`, where 0 means one
+    per worker.  `archive` and `club` are files or database addresses; an empty archive is the user's own, None is none.
     """
-
     for_guests = bool(names) or host not in OWN
 
     @asynccontextmanager

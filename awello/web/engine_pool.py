@@ -1,15 +1,13 @@
 """A fixed number of engine processes, so that the server itself never searches.
 
-Whatever a player does in such a process (an endless search, a crash, too much memory) costs one answer: the process is
-killed and another takes its place.  The pool schedules; a slot says where its process runs, on this machine or on a
-worker of a cluster.
+An endless search, a crash or too much memory costs one answer: the process is killed and another takes its place.  A
+slot says where a process runs, on this machine or on a worker of a cluster.
 
-Tasks are scheduled fairly between networks: the one that has used the processes least in the last seconds comes first,
-and each has a quota of waiting tasks, so that no network can fill the queue.  A choice has a head start, and an
-analysis or a review makes room for it at once: a player waits for their opponent's move.  Within a network the task
-that waits longest is served first, a review waits longer than an analysis, and a process prefers what it has already
-begun, because the table of its engine remembers it.  When others wait, analyses and reviews take turns, and a long
-choice is cut short.
+The network that has used the processes least in the last seconds comes first, and each has a quota of waiting tasks.  A
+choice has a head start, and an analysis or a review makes room for it at once: a player waits for their opponent's
+move.  Within a network the task that waits longest is served first, a review waits longer than an analysis, and a
+process prefers what it has already begun, because the table of its engine remembers it.  When others wait, analyses and
+reviews take turns, and a long choice is cut short.
 """
 
 import asyncio

@@ -1,8 +1,7 @@
 """The tasks of an engine process, and the process: a choice, an analysis or a review.
 
 Answers are plain dictionaries, ready for JSON; the last one says `done` or what went wrong.  An analysis or a review
-can be stopped at any moment and taken up again, by this process or by another: its `Progress` remembers what it has
-found, the table of the engine what it needs to be soon as far again.
+can be paused and resumed by this process or another: its `Progress` holds what was found.
 """
 
 import os

@@ -18,10 +18,7 @@ Result = TypeVar("Result")
 
 
 async def answers_to(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
-    """All answers to a task but the last word; the task is cancelled if the client disconnects.
-
-    The body of the request must have been read.
-    """
+    """All answers to a task but the last word; cancelled if the client, whose body has been read, disconnects."""
     collecting = asyncio.create_task(_collect(task, pool, network_of_client(client)))
     gone = asyncio.create_task(_wait_for_disconnect(client))
     try:
