@@ -1,5 +1,6 @@
 """A position: two 64-bit words, the game they belong to, and who is to move."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -180,6 +181,16 @@ class Position:
     def format_move(self, move: int) -> str:
         """The name of a move of the side to move: `f5`, `pass`, `C`, `c`."""
         return "pass" if move == PASS else self.game.adapter.format_move(move, self.side)
+
+    def format_moves(self, moves: Iterable[int]) -> list[str]:
+        """The names of moves that are played from here on, as far as they are legal."""
+        position, names = self, []
+        for move in moves:
+            if move not in position.legal_moves():
+                break
+            names.append(position.format_move(move))
+            position = position.after(move)
+        return names
 
     def parse_move(self, text: str) -> int:
         """The move of a name; `NotationError` if it is no name, `IllegalMoveError` if the rules forbid it."""

@@ -3,7 +3,7 @@
 Values are margins in discs or seeds from the mover's view: what the game will end with, captured seeds included.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -184,7 +184,7 @@ class AnalysisJson(BaseModel):
             "value": margin(position, found.value),
             "best": None if position.over else position.format_move(found.move),
             "moves": moves,
-            "line": name_moves(position, found.line),
+            "line": position.format_moves(found.line),
         }
         return cls.model_validate(vars(found) | told)
 
@@ -208,24 +208,13 @@ class ChoiceJson(BaseModel):
         """The form of a chosen move; the value is the player's, as a margin."""
         line = found.line if found and found.line[:1] == (move,) else (move,)
         told = {"move": position.format_move(move), "seconds": seconds, "value": value}
-        more = {"line": name_moves(position, line), "after": PositionJson.of(position.after(move))}
+        more = {"line": position.format_moves(line), "after": PositionJson.of(position.after(move))}
         return cls.model_validate((vars(found) if found else {}) | told | more)
 
 
 def margin(position: Position, value: float) -> float:
     """By how much the mover will win, from what is still to be won: captured seeds count too."""
     return round_value(position.lead + value)
-
-
-def name_moves(position: Position, moves: Iterable[int]) -> list[str]:
-    """The names of moves from a position on, as far as they are legal."""
-    names = []
-    for move in moves:
-        if move not in position.legal_moves():
-            break
-        names.append(position.format_move(move))
-        position = position.after(move)
-    return names
 
 
 # ---- played games ---------------------------------------------------------------------------------------------------
@@ -263,7 +252,7 @@ class GameJson(BaseModel):
             "number": number,
             "game": str(start.game),
             "start": None if start == Position.start(start.game) else format_position(start),
-            "moves": name_moves(start, record.moves),
+            "moves": start.format_moves(record.moves),
             "players": [tags.pop(side, None) for side in start.game.sides],
             "tags": tags,
             "result": None if record.loser is None else lost,
@@ -385,7 +374,7 @@ class JudgementJson(BaseModel):
         """The form of a judgement."""
         position, played, best = judgement.position, judgement.move, judgement.best_move
         names = {"move": position.format_move(played), "best": position.format_move(best)}
-        more = {"side": position.side, "line": judgement.line_names(), "mark": judgement.mark}
+        more = {"side": position.side, "line": position.format_moves(judgement.line), "mark": judgement.mark}
         return cls.model_validate(vars(judgement) | names | more)
 
 

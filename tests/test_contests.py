@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 from waiting import wait_until
 
 from awello import Game, Position, parse_transcript
 from awello.arena.tournament import DRAW, WIN, play_tournament
-from awello.errors import AwelloError
 from awello.evaluate.settings import heuristics_for
+from awello.web.app import answer_problems
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
-from awello.web.contests import MOST_KEPT, Busy, Contest, Contests, Missing, Plan
+from awello.web.contests import MOST_KEPT, Contest, Contests, Plan, view_contest
+from awello.web.door import Refusal
 from awello.web.engine_pool import EnginePool
 from awello.web.laboratory import router
 
@@ -48,10 +48,7 @@ def client(contests: Contests) -> TestClient:
     app.state.clubhouse = Clubhouse(None, Archivist(None))
     app.include_router(router)
 
-    @app.exception_handler(AwelloError)
-    def explain(request: Request, error: AwelloError) -> JSONResponse:
-        status = 404 if isinstance(error, Missing) else 409 if isinstance(error, Busy) else 400
-        return JSONResponse({"message": str(error)}, status)
+    answer_problems(app)
 
     return TestClient(app, client=("127.0.0.1", 50000))
 
@@ -138,7 +135,7 @@ def test_a_killed_contest_resumes_with_the_same_games(contests: Contests) -> Non
 
 
 def as_json(contest: Contest) -> Any:
-    return json.loads(json.dumps({**contest.summary(), **contest.tables()}))
+    return json.loads(view_contest(contest.summary(), contest.folder))
 
 
 @pytest.mark.parametrize("where", ["begin", "choose"])
@@ -208,9 +205,9 @@ def keep(contests: Contests, number: int) -> Path:
 def test_an_id_leads_nowhere_else(contests: Contests) -> None:
     keep(contests, 7).rename(contests.folder.parent / "outside")
     for name in ("../outside", "..", ".", ""):
-        with pytest.raises(Missing):
+        with pytest.raises(Refusal, match="no such contest"):
             contests.get(name)
-        with pytest.raises(Missing):
+        with pytest.raises(Refusal, match="no such contest"):
             contests.delete(name)
 
 

@@ -233,7 +233,7 @@ def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> Non
     task, progress = ReviewTask(play(Game.OTHELLO4), 10), Progress()
     judgements = list(TaskRunner().think(task, progress))
     progress.told = 3
-    monkeypatch.delattr(TaskRunner, "search")
+    monkeypatch.delattr(TaskRunner, "engine")
     assert list(TaskRunner().think(task, progress)) == judgements[3:]
 
 
@@ -247,10 +247,11 @@ def test_a_stopped_analysis_goes_on_where_it_was() -> None:
                 depths.append(answer["depth"])
                 if depths[-1] > depths[0] + len(spent):
                     runner.stop()
-        spent.append(progress.searches[0].seconds)
+        (search,) = progress.searches.values()
+        spent.append(search.seconds)
     assert depths == sorted(depths) and spent == sorted(set(spent))
     late = AnalyseTask(task.record, spent[-1])
-    assert list(runner.think(late, progress)) == [] and progress.searches[0].over
+    assert list(runner.think(late, progress)) == [] and search.over
 
 
 def test_a_review_of_awale(room: Room) -> None:

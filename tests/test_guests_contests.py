@@ -13,7 +13,8 @@ from waiting import wait_until
 
 from awello.web import contests as module
 from awello.web.app import create_app
-from awello.web.contests import Busy, Contest, Contests, Plan
+from awello.web.contests import Contest, Contests, Plan
+from awello.web.door import Refusal
 from awello.web.process import CONTEST_NICE
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
@@ -59,19 +60,19 @@ def test_only_its_owner_changes_a_contest(app: FastAPI) -> None:
 def test_a_network_runs_one_contest_and_all_of_them_few(contests: Contests) -> None:
     plan = Plan.model_validate(PLAN)
     first, _ = contests.start(plan, "one")
-    with pytest.raises(Busy, match="from your network"):
+    with pytest.raises(Refusal, match="from your network"):
         contests.start(plan, "one")
     contests.start(plan, "two")
-    with pytest.raises(Busy):
+    with pytest.raises(Refusal, match="is running"):
         contests.start(plan, "three")
-    contests.stop(first)
+    contests.get(first).stop()
     contests.start(plan, "three")
 
 
 def test_a_running_contest_is_not_started_again(contests: Contests) -> None:
     name, _ = contests.start(Plan.model_validate(PLAN), "one")
     process = process_of(contests, name)
-    with pytest.raises(Busy, match="this contest is running"):
+    with pytest.raises(Refusal, match="this contest is running"):
         contests.resume(name, "two")
     assert process_of(contests, name) is process
 
@@ -101,7 +102,7 @@ def test_the_oldest_contest_of_guests_makes_room(contests: Contests, monkeypatch
     names = []
     for _ in range(3):
         names.append(contests.start(Plan.model_validate(PLAN), "one")[0])
-        contests.stop(names[-1])
+        contests.get(names[-1]).stop()
     assert {contest.folder.name for contest in contests.list()} == set(names[1:])
 
 
@@ -124,7 +125,7 @@ def test_a_network_makes_room_for_itself_only(tmp_path: Path, monkeypatch: pytes
 
 def test_an_interrupted_write_leaves_the_contest(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:
     name, _ = contests.start(Plan.model_validate(PLAN), "one")
-    contests.stop(name)
+    contests.get(name).stop()
     contest = contests.get(name)
     before = (contest.folder / "contest.json").read_bytes()
 

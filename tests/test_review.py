@@ -153,7 +153,7 @@ def test_a_move_better_than_the_best_raises_it() -> None:
     assert (found[1].value, found[1].best_value, found[1].loss) == (-6, -5, 1)
     found = judge({1: ("d3", -5, False), 2: ("f6", 3.0, False), 3: ("c3", -6.0, False)})
     assert (found[2].best_value, found[2].loss, found[2].best_move) == (6, 0, found[2].move)
-    assert found[2].line_names() == ["d6", "c3"]
+    assert found[2].position.format_moves(found[2].line) == ["d6", "c3"]
 
 
 def test_the_engines_own_move_loses_nothing() -> None:

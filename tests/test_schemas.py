@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from awello import Game, Record
 from awello.archive.archive import Archive
-from awello.schemas import GameJson, RulesJson, StandingJson, name_moves
+from awello.schemas import GameJson, RulesJson, StandingJson
 from awello.web.app import create_app
 
 HOST = "http://127.0.0.1:8421"
@@ -66,7 +66,7 @@ def test_an_exploration(client: TestClient, command: Any, moves: str) -> None:
 
 def test_a_review(client: TestClient, command: Any) -> None:
     record = random_record(Game.OTHELLO4, 2)
-    moves = name_moves(record.start, record.moves)
+    moves = record.start.format_moves(record.moves)
     found = client.post("/api/review", json={"game": "othello4", "moves": moves, "seconds": 10}).json()
     told = command("analyse", "".join(name for name in moves if name != "pass"), "--size", "4", "--limit", "10s")
     assert found == told and found["complete"]

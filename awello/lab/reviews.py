@@ -52,7 +52,7 @@ def draw_table(judgements: Sequence[Judgement]) -> Table:
 
 def _cells(judgement: Judgement) -> list[str]:
     """A move as a row of the table; what was better is only named if something was."""
-    position, names = judgement.position, judgement.line_names()
+    position, names = judgement.position, judgement.position.format_moves(judgement.line)
     lost = judgement.loss > 0
     return [
         str(judgement.ply),

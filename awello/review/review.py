@@ -82,14 +82,6 @@ class Judgement:
         """The value of the move from the first player's view: Black's, South's."""
         return (-self.value if self.position.side else self.value) + 0.0  # + 0.0: there is no minus zero
 
-    def line_names(self) -> list[str]:
-        """The best line under the names of its moves."""
-        position, names = self.position, []
-        for move in self.line:
-            names.append(position.format_move(move))
-            position = position.after(move)
-        return names
-
 
 @dataclass(frozen=True)
 class Summary:

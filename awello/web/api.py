@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 from awello import __version__
+from awello.drawing import draw_svg
 from awello.players.player import registry
 from awello.rules.game import Game
 from awello.schemas import AnalysisJson, ChoiceJson, GameJson, LineJson, RecognisedJson, ReviewJson, RulesJson
@@ -15,7 +16,7 @@ from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
 from awello.web.guest_players import ELSEWHERE, may_set
 from awello.web.jobs import answers_to, call, call_for_json
 from awello.web.messages import Analyse, Choose, Line, Review, Text, Views
-from awello.web.page_tasks import draw_position, read_text, view_line
+from awello.web.page_tasks import read_text, view_line
 
 ABOUT = """
 A game that goes on is never kept here: each question says where it began and which moves were played.  Moves have
@@ -129,4 +130,6 @@ async def read(request: Text, client: Request) -> Response:
 )
 async def picture(request: Line, client: Request) -> Response:
     """The last position as an SVG picture."""
-    return Response(await call(client, draw_position, request.record().final), media_type="image/svg+xml")
+    final = request.record().final
+    svg = await call(client, draw_svg, final.game, final.first, final.second, final.side, ())
+    return Response(svg, media_type="image/svg+xml")

@@ -4,7 +4,6 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from http import HTTPStatus
 
 from fastapi import FastAPI, Request, WebSocket
 from fastapi.exceptions import RequestValidationError
@@ -19,7 +18,7 @@ from awello.web.clubhouse import EXTRA_MISSING, NO_CLUB, Clubhouse
 from awello.web.cluster_slots import ClusterSlot, ClusterSlots
 from awello.web.complaints import complaint
 from awello.web.connection import POLICY_VIOLATION
-from awello.web.contests import Busy, Contests, Missing
+from awello.web.contests import Contests
 from awello.web.door import COSTS, OWN, Door, Refusal
 from awello.web.engine_connection import serve_engine
 from awello.web.engine_pool import EnginePool
@@ -32,7 +31,6 @@ if not EXTRA_MISSING:
     from awello.web import club_connection, club_tournaments, members
 
 WORK_SECONDS = 10.0  # that the page's smaller work may take
-STATUS = {Missing: 404, Busy: 409}
 
 
 def create_app(
@@ -43,15 +41,11 @@ def create_app(
     names: Sequence[str] = (),
     cluster: str | None = None,
 ) -> FastAPI:
-    """The server, with so many engine processes; it answers to the name of this host, and to other names.
+    """The server, which answers to the name of its host and to other names.
 
-    The engine processes run on this machine or, given the address of a dask scheduler, on the workers of its cluster:
-    then 0 means one for each worker.
-
-    The archive is a file or an address; the user's own if it is empty, none if it is None.  The club's books are a file
-    or an address too; there is no club if it is None.
+    `engines` processes search, on this machine or on the workers of the dask scheduler at `cluster`, where 0 means one
+    per worker.  `archive` and `club` are files or database addresses; an empty archive is the user's own, None is none.
     """
-
     for_guests = bool(names) or host not in OWN
 
     @asynccontextmanager
@@ -102,7 +96,7 @@ def create_app(
     app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
     app.include_router(laboratory.router, responses={404: api.ABSENT, 409: api.BUSY})
     _add_club(app, costs)
-    _answer_problems(app)
+    answer_problems(app)
 
     @app.websocket("/api/live")
     async def channel(socket: WebSocket) -> None:
@@ -134,24 +128,18 @@ def _add_club(app: FastAPI, costs: Buckets) -> None:
             await club_connection.serve_club(socket, app.state.clubhouse, costs)
 
 
-def _answer_problems(app: FastAPI) -> None:
+def answer_problems(app: FastAPI) -> None:
     """Whatever goes wrong, the answer is a code for programs and one line for people."""
 
     def answer(status: int, code: str, message: str) -> JSONResponse:
         return JSONResponse({"code": code, "message": message}, status)
 
     @app.exception_handler(AwelloError)
-    async def wrong(request: Request, error: AwelloError) -> JSONResponse:
-        return answer(STATUS.get(type(error), 400), *complaint(error))
-
     @app.exception_handler(RequestValidationError)
-    async def misshapen(request: Request, error: RequestValidationError) -> JSONResponse:
-        return answer(422, *complaint(error))
-
     @app.exception_handler(HTTPException)
-    async def refused(request: Request, error: HTTPException) -> JSONResponse:
-        code = error.code if isinstance(error, Refusal) else HTTPStatus(error.status_code).phrase.lower()
-        return answer(error.status_code, code, error.detail)
+    async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
+        invalid = 422 if isinstance(error, RequestValidationError) else 400
+        return answer(getattr(error, "status_code", invalid), *complaint(error))
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:

@@ -72,7 +72,7 @@ class Archivist:
         with self._opening:
             if self._archive is None:
                 if monotonic() < self._failed_at + RETRY:
-                    raise _cannot()
+                    raise _broken()
                 try:
                     self._archive = Archive(self.place or None)
                 except (AwelloError, OSError) as error:
@@ -81,11 +81,8 @@ class Archivist:
             return self._archive
 
 
-def _broken(error: Exception) -> Refusal:
-    """What guests are told of an error; the log is told the rest."""
-    logging.getLogger("awello").error("the archive: %s", error)
-    return _cannot()
-
-
-def _cannot() -> Refusal:
+def _broken(error: Exception | None = None) -> Refusal:
+    """The answer to clients; an error goes to the log."""
+    if error:
+        logging.getLogger("awello").error("the archive: %s", error)
     return Refusal(503, "archive", "the archive cannot be used now: the server's log says why")

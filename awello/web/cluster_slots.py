@@ -11,7 +11,6 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
@@ -140,19 +139,17 @@ class ClusterSlot:
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-@dataclass
 class ServedSlot:
-    """An engine process that this worker runs for a server."""
+    """An engine process that this worker runs for a server; the folder keeps the server's file of players."""
 
-    process: LocalSlot
-    folder: Any
-    """Where the server's file of players is kept, if it is."""
-    messages: asyncio.Queue[bytes] = field(default_factory=asyncio.Queue)
-    """An empty one says that the process has ended."""
-    reading: asyncio.Task[None] | None = None
-    lease: asyncio.TimerHandle | None = None
+    def __init__(self, players: tuple[str, bytes] | None) -> None:
+        file, self.folder = place_players(*players) if players else ("", None)
+        self.process = LocalSlot(environment=os.environ | {"AWELLO_PLAYERS": file})
+        self.messages: asyncio.Queue[bytes] = asyncio.Queue()  # an empty one says that the process has ended
+        self.reading = asyncio.create_task(self._read())  # kernels may have to be compiled first
+        self.lease: asyncio.TimerHandle | None = None
 
-    async def read(self) -> None:
+    async def _read(self) -> None:
         """Start the process, and keep its messages until the server asks for them."""
         with suppress(EOFError, OSError):
             await self.process.start()
@@ -168,10 +165,8 @@ async def open_slot(token: str, awello: str, players: tuple[str, bytes] | None) 
     """Start an engine process for a server of the same Awello."""
     expect_same("a worker", fingerprint(), awello)
     multiprocessing.current_process().daemon = False  # or else it could not start processes
-    file, folder = place_players(*players) if players else ("", None)
-    slot = _served[token] = ServedSlot(LocalSlot(environment=os.environ | {"AWELLO_PLAYERS": file}), folder)
+    _served[token] = ServedSlot(players)
     _renew_lease(token)
-    slot.reading = asyncio.create_task(slot.read())  # kernels may have to be compiled first
 
 
 async def take_messages(token: str) -> list[bytes]:
@@ -199,9 +194,8 @@ async def close_slot(token: str) -> None:
         return
     if slot.lease:
         slot.lease.cancel()
-    if slot.reading:
-        slot.reading.cancel()
-        await asyncio.wait({slot.reading})
+    slot.reading.cancel()
+    await asyncio.wait({slot.reading})
     await slot.process.close()
     if slot.folder:
         slot.folder.cleanup()

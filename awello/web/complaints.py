@@ -1,10 +1,12 @@
 """What was wrong with a request, in one line for people and one word for programs."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 
 from awello.club.table import Refused
 from awello.errors import AwelloError, IllegalMoveError, SpecError
@@ -13,9 +15,11 @@ LONGEST = 200  # letters of a line
 SHOWN = 40  # letters of what was given
 
 
-def complaint(error: ValidationError | RequestValidationError | AwelloError) -> tuple[str, str]:
+def complaint(error: ValidationError | RequestValidationError | AwelloError | HTTPException) -> tuple[str, str]:
     """The code and the line of an error: where it is and what it is."""
-    if not isinstance(error, AwelloError):
+    if isinstance(error, HTTPException):
+        return getattr(error, "code", HTTPStatus(error.status_code).phrase.lower()), one_line(error.detail)
+    if isinstance(error, ValidationError | RequestValidationError):
         first = error.errors()[0].get("ctx", {}).get("error")
         if isinstance(first, AwelloError):  # only players are checked by more than their shape
             return "player", one_line(str(first))

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from awello.club.table import Refused
 from awello.errors import AwelloError
 from awello.web.complaints import complaint, one_line
 from awello.web.door import BYTES_READ, PATIENCE, Refusal
@@ -127,13 +126,9 @@ class MessageConnection:
                 return error_message(identity, "often", message)
             await self.handle(identity, *self._parse(fields))
             self.wrong = 0
-        except Refusal as refusal:
-            return error_message(identity, refusal.code, refusal.detail)
-        except Refused as error:
-            return error_message(identity, error.code, str(error), **error.facts)
-        except (ValidationError, AwelloError) as error:
-            self.wrong += not isinstance(error, AwelloError) or isinstance(error, WrongMessage)
-            return error_message(identity, *complaint(error))
+        except (Refusal, ValidationError, AwelloError) as error:
+            self.wrong += isinstance(error, ValidationError | WrongMessage)
+            return error_message(identity, *complaint(error), **getattr(error, "facts", {}))
         except GONE:
             raise
         except Exception:

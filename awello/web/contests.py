@@ -19,7 +19,7 @@ from hashlib import sha256
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
@@ -31,6 +31,8 @@ from awello.errors import AwelloError, ConfigError
 from awello.folders import user_data, write_atomically
 from awello.limits import format_seconds
 from awello.rules.game import Game
+from awello.schemas import RoundsJson, StandingJson
+from awello.web.door import Refusal
 from awello.web.guest_players import guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
@@ -43,14 +45,6 @@ PLAN = "contest.json"
 ID = re.compile("[0-9a-f]{8}")
 
 State = Literal["running", "finished", "stopped", "failed"]
-
-
-class Missing(AwelloError):
-    """There is no such contest."""
-
-
-class Busy(AwelloError):
-    """A contest is running, which forbids this."""
 
 
 class Plan(Message):
@@ -66,7 +60,7 @@ class Plan(Message):
     move_time: float = Field(default=1.0, ge=0.01, le=MOST_TIME, description="Seconds; a later move loses the game")
 
     @property
-    def wanted(self) -> int:
+    def total_rounds(self) -> int:
         """The rounds of all pairs."""
         return self.rounds * len(self.players) * (len(self.players) - 1) // 2
 
@@ -82,6 +76,46 @@ class Plan(Message):
             allowed = format_seconds(self.move_time)
             raise AwelloError(f"{spec} takes longer than the {allowed} of a move: give it less, or all more")
         return str(spec)
+
+
+class Summary(Plan):
+    """A contest in a list."""
+
+    id: str
+    begun: datetime
+    state: State
+    message: str = Field(description="Why it failed, if it did")
+    played: int = Field(description="Rounds of all pairs that are finished")
+    wanted: int = Field(description="Rounds of all pairs")
+    seconds_left: float | None = Field(description="A guess, while it runs")
+
+
+class Pair(RoundsJson):
+    """Rounds of two bots, from the view of the first."""
+
+    first: str
+    second: str
+
+
+class PlayedGame(BaseModel):
+    """A game of a contest; of two entries the first is that of the side that moved first."""
+
+    number: int
+    pair: int
+    round: int
+    first: str
+    second: str
+    score: tuple[int, int]
+    moves: str = Field(description="The transcript")
+    forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = Field(description="Reason and message")
+
+
+class View(Summary):
+    """All that is known of a contest."""
+
+    standings: list[StandingJson] = Field(description="The best first")
+    pairs: list[Pair]
+    games: list[PlayedGame] = Field(description="In the order of play, those after `since`")
 
 
 class Kept(BaseModel):
@@ -166,7 +200,7 @@ class Contest:
             self.kept = Contest.load(self.folder).kept
         if self.kept.message:
             return "failed"
-        return "finished" if self.played == self.kept.plan.wanted else "stopped"
+        return "finished" if self.played == self.kept.plan.total_rounds else "stopped"
 
     @property
     def seconds_left(self) -> float | None:
@@ -174,31 +208,25 @@ class Contest:
         done = self.played - self._before
         if not self.running or done <= 0:
             return None
-        return (monotonic() - self._started) / done * (self.kept.plan.wanted - self.played)
+        return (monotonic() - self._started) / done * (self.kept.plan.total_rounds - self.played)
 
     def results(self) -> TournamentResult:
         """The games played so far."""
         return TournamentResult(self.kept.plan.tournament(), _read_games(self.folder / LINES))
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """What a list says of it."""
-        plan, state = self.kept.plan, self.state
-        return {
-            "id": self.folder.name,
-            "begun": self.kept.begun.isoformat(),
-            **plan.model_dump(),
-            "state": state,
-            "message": self.kept.message,
-            "played": self.played,
-            "wanted": plan.wanted,
-            "seconds_left": self.seconds_left,
-        }
-
-    def tables(self, since: int = 0) -> dict[str, Any]:
-        """The standings, the pairs, and the games after a number."""
-        results = self.results()
-        report = results.as_json()
-        return {"standings": report["standings"], "pairs": report["pairs"], "games": list_games(results)[since:]}
+        plan, state = self.kept.plan, self.state  # first the state: it may read a new message
+        return Summary(
+            **vars(plan),
+            id=self.folder.name,
+            begun=self.kept.begun,
+            state=state,
+            message=self.kept.message,
+            played=self.played,
+            wanted=plan.total_rounds,
+            seconds_left=self.seconds_left,
+        )
 
 
 def _read_games(file: Path) -> list[GameResult]:
@@ -210,24 +238,15 @@ def _read_games(file: Path) -> list[GameResult]:
         raise AwelloError(f"contest {file.parent.name} is damaged: delete it") from None
 
 
-def list_games(results: TournamentResult) -> list[dict[str, Any]]:
-    """The games in the order of play, numbered from 1; of two entries the first is that of the side to move first."""
-    games = list[dict[str, Any]]()
+def list_games(results: TournamentResult) -> list[PlayedGame]:
+    """The games in the order of play, numbered from 1."""
+    games = list[PlayedGame]()
     for played in results.rounds:
         for turn, game in enumerate(played.games):
             first, second = game.result.players
-            games.append(
-                {
-                    "number": len(games) + 1,
-                    "pair": played.pair,
-                    "round": played.number + 1,
-                    "first": first,
-                    "second": second,
-                    "score": game.score[::-1] if turn else game.score,
-                    "moves": game.result.moves,
-                    "forfeits": game.result.forfeits,
-                }
-            )
+            score = game.score[::-1] if turn else game.score
+            told = {"number": len(games) + 1, "pair": played.pair, "round": played.number + 1, "score": score}
+            games.append(PlayedGame.model_validate(vars(game.result) | told | {"first": first, "second": second}))
     return games
 
 
@@ -259,7 +278,7 @@ class Contests:
         with self._lock:
             contest = self.get(name)
             if contest.running:
-                raise Busy("this contest is running: wait for it or stop it")
+                raise _running("this contest is running: wait for it or stop it")
             if contest.state == "finished":
                 raise AwelloError("this contest is finished: start a new one")
             self._check_running(network)
@@ -271,21 +290,15 @@ class Contests:
             return True
         try:
             return secrets.compare_digest(self.get(name).kept.key, _digest(key))
-        except Missing:
-            raise
         except AwelloError:
             return True
-
-    def stop(self, name: str) -> None:
-        """End a contest, if it is running."""
-        self.get(name).stop()
 
     def delete(self, name: str) -> None:
         """Forget a contest, even a damaged one."""
         with self._lock:
             folder = self._find(name)
             if name in self._recent and self._recent[name].running:
-                raise Busy("this contest is running: stop it first")
+                raise _running("this contest is running: stop it first")
             self._recent.pop(name, None)
             shutil.rmtree(folder)
 
@@ -298,7 +311,7 @@ class Contests:
         """All contests that can be read, the latest first."""
         found = []
         for name in self._names():
-            with suppress(AwelloError):
+            with suppress(AwelloError, Refusal):
                 found.append(self.get(name))
         return sorted(found, key=lambda contest: contest.kept.begun, reverse=True)
 
@@ -325,14 +338,11 @@ class Contests:
             shutil.rmtree(oldest)
 
     def _check_running(self, network: str) -> None:
-        running = self._running()
+        running = [contest for contest in self._recent.values() if contest.running]
         if len(running) >= (MOST_RUNNING if self.for_guests else 1):
-            raise Busy("a contest is running: wait for it or stop it")
+            raise _running("a contest is running: wait for it or stop it")
         if self.for_guests and any(contest.network == network for contest in running):
-            raise Busy("a contest from your network is running: wait for it or stop it")
-
-    def _running(self) -> "Sequence[Contest]":
-        return [contest for contest in self._recent.values() if contest.running]
+            raise _running("a contest from your network is running: wait for it or stop it")
 
     def _names(self) -> Sequence[str]:
         files = self.folder.glob(f"*/{PLAN}")
@@ -341,13 +351,20 @@ class Contests:
     def _find(self, name: str) -> Path:
         """The folder of an id, which becomes a path only if it is one."""
         if not ID.fullmatch(name) or not (self.folder / name).is_dir():
-            raise Missing("there is no such contest: it may have been deleted")
+            raise Refusal(404, "absent", "there is no such contest: it may have been deleted")
         return self.folder / name
 
 
-def view_contest(folder: Path, summary: dict[str, Any], since: int) -> bytes:
-    """All that is known of a contest, as JSON."""
-    return json.dumps({**summary, **Contest.load(folder).tables(since)}).encode()
+def view_contest(summary: Summary, folder: Path, since: int = 0) -> bytes:
+    """All that is known of a contest, with the games after a number, as JSON."""
+    results = Contest.load(folder).results()
+    report, games = results.as_json(), list_games(results)[since:]
+    told = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
+    return View.model_validate(vars(summary) | told).model_dump_json().encode()
+
+
+def _running(message: str) -> Refusal:
+    return Refusal(409, "running", message)
 
 
 def _digest(key: str) -> str:

@@ -11,23 +11,18 @@ spend so many at once and so many per second; its further requests are delayed, 
 
 import asyncio
 import ipaddress
-import json
 import socket
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from awello.web.limits import Buckets, Turnstile, network_of
-
-Scope = MutableMapping[str, Any]
-Event = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Event]]
-Send = Callable[[Event], Awaitable[None]]
-Headers = Mapping[str, str]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SMALL_BODY, LARGEST_BODY, LARGEST_FILES = 1 << 14, 1 << 17, 1 << 24
 FILES = "/api/games/files"  # the one address where files are sent
@@ -55,7 +50,6 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
-SEALS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class Refusal(HTTPException):
@@ -71,7 +65,7 @@ class Door:
 
     def __init__(
         self,
-        inside: Application,
+        inside: ASGIApp,
         host: str = "127.0.0.1",
         names: Sequence[str] = (),
         costs: Buckets | None = None,
@@ -85,8 +79,7 @@ class Door:
         """Let a request in, with its body counted and its answer sealed, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             return await self.inside(scope, receive, send)
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        address = (scope.get("client") or ("",))[0]
+        headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
         try:
             if address in OWN:
                 return await self._admit(scope, headers, receive, send)
@@ -102,11 +95,11 @@ class Door:
         if wait is None or not self.being_answered.enter(key):
             raise Refusal(429, "often", "too many questions: wait a little")
 
-        async def counted(event: Event) -> None:
+        async def counted(event: Message) -> None:
             bucket.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT)
             await send(event)
 
-        async def counted_in() -> Event:
+        async def counted_in() -> Message:
             event = await receive()
             if "content-length" not in headers:  # else they were charged before
                 bucket.spend(len(event.get("body", b"")) / BYTES_READ)
@@ -121,12 +114,6 @@ class Door:
             await self._admit(scope, headers, counted_in, counted)
         finally:
             self.being_answered.leave(key)
-
-    async def _admit(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        self.check(scope, headers)
-        if scope["type"] == "websocket":
-            return await self.inside(scope, receive, send)
-        return await self._serve(scope, receive, send)
 
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise a `Refusal` for what comes from elsewhere."""
@@ -150,11 +137,15 @@ class Door:
             return False
         return name in self.hosts or (self.anywhere and _is_address(name))
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _admit(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """Let a request in that comes from our page or from none; its body must be small and come in time."""
+        self.check(scope, headers)
+        if scope["type"] == "websocket":
+            return await self.inside(scope, receive, send)
         size, largest, more = 0, _largest(scope), True
         deadline = asyncio.get_running_loop().time() + BODY_TIME
 
-        async def counted() -> Event:
+        async def counted() -> Message:
             nonlocal size, more
             try:
                 async with asyncio.timeout_at(deadline if more else None):
@@ -166,12 +157,12 @@ class Door:
                 raise _too_large(largest)
             return event
 
-        async def sealed(event: Event) -> None:
+        async def sealed(event: Message) -> None:
             if event["type"] == "http.response.start":
-                event["headers"] = [*event["headers"], *SEALS]
+                MutableHeaders(scope=event).update(HEADERS)
             await send(event)
 
-        await self.inside(scope, counted, sealed)
+        return await self.inside(scope, counted, sealed)
 
 
 def address_of(client: HTTPConnection) -> str:
@@ -221,10 +212,8 @@ async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
     """Answer a request that was not let in."""
     if scope["type"] == "websocket":
         await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": refusal.detail})
+        await WebSocketClose(1008, refusal.detail)(scope, receive, send)
         return
-    body = json.dumps({"code": refusal.code, "message": refusal.detail}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    headers.append((b"connection", b"close"))  # a client that is refused must connect again, and that is limited too
-    await send({"type": "http.response.start", "status": refusal.status_code, "headers": [*headers, *SEALS]})
-    await send({"type": "http.response.body", "body": body})
+    content = {"code": refusal.code, "message": refusal.detail}
+    headers = {**HEADERS, "connection": "close"}  # a refused client must connect again, and that is limited too
+    await JSONResponse(content, refusal.status_code, headers)(scope, receive, send)

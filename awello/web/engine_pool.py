@@ -1,15 +1,13 @@
 """A fixed number of engine processes, so that the server itself never searches.
 
-Whatever a player does in such a process (an endless search, a crash, too much memory) costs one answer: the process is
-killed and another takes its place.  The pool schedules; a slot says where its process runs, on this machine or on a
-worker of a cluster.
+An endless search, a crash or too much memory costs one answer: the process is killed and another takes its place.  A
+slot says where a process runs, on this machine or on a worker of a cluster.
 
-Tasks are scheduled fairly between networks: the one that has used the processes least in the last seconds comes first,
-and each has a quota of waiting tasks, so that no network can fill the queue.  A choice has a head start, and an
-analysis or a review makes room for it at once: a player waits for their opponent's move.  Within a network the task
-that waits longest is served first, a review waits longer than an analysis, and a process prefers what it has already
-begun, because the table of its engine remembers it.  When others wait, analyses and reviews take turns, and a long
-choice is cut short.
+The network that has used the processes least in the last seconds comes first, and each has a quota of waiting tasks.  A
+choice has a head start, and an analysis or a review makes room for it at once: a player waits for their opponent's
+move.  Within a network the task that waits longest is served first, a review waits longer than an analysis, and a
+process prefers what it has already begun, because the table of its engine remembers it.  When others wait, analyses and
+reviews take turns, and a long choice is cut short.
 """
 
 import asyncio
@@ -23,7 +21,8 @@ from itertools import product
 from typing import Any
 
 from awello.errors import ConfigError
-from awello.web.engine_slots import LocalSlot, Slot
+from awello.web.cluster_slots import ClusterSlot
+from awello.web.engine_slots import LocalSlot
 from awello.web.engine_tasks import (
     Answer,
     CallTask,
@@ -53,6 +52,8 @@ BUSY = failure("busy", "too many searches are waiting: try again in a minute")
 CLOSED = failure("closed", "the server is closing")
 LOST = failure("crash", "no engine process can be started")
 CUT_SHORT = failure("busy", "others are waiting: choose a smaller depth or a time, such as @1s")
+
+Slot = LocalSlot | ClusterSlot  # where a process runs; both have the same methods
 
 
 @dataclass(eq=False)
@@ -119,12 +120,8 @@ class EngineProcess:
         await self._slot.start()
 
     async def hear(self) -> tuple[str, Any]:
-        """The next message of the process; `EOFError` if it has ended, or if the message is invalid."""
-        message = await self._slot.receive()
-        try:
-            word, content = pickle.loads(message)  # nosec B301 # noqa: S301 - our process
-        except (pickle.UnpicklingError, ValueError, TypeError):
-            raise EOFError from None
+        """The next message of the process; `EOFError` if it has ended."""
+        word, content = pickle.loads(await self._slot.receive())  # nosec B301 # noqa: S301 - our process
         return word, content
 
     @property
@@ -267,22 +264,21 @@ class EnginePool:
         if self._waiting and not self._closed:
             self._look = asyncio.get_running_loop().call_later(LOOK, self._schedule)
         while self._waiting and (idle := [process for process in self._processes if process.idle]):
-            ranks = self._ranks()
-            job, process = min(
-                product(self._waiting, idle), key=lambda pair: (_rank(pair[0], ranks), pair[0].due(pair[1]))
-            )
+            rank = self._ranking()
+            job, process = min(product(self._waiting, idle), key=lambda pair: (rank(pair[0]), pair[0].due(pair[1])))
             self._waiting.remove(job)
             self._begin(job, process)
         self._make_room()
 
-    def _ranks(self) -> dict[str, float]:
-        """What each network that waits or is served has used lately, with what it uses now."""
+    def _ranking(self) -> Callable[[Job], float]:
+        """What decides between tasks of several networks, the least first: what a network has used lately and uses."""
         now = asyncio.get_running_loop().time()
         running = [(process.job.network, now - process.begun) for process in self._processes if process.job is not None]
-        ranks = {job.network: 0.0 for job in self._waiting} | {network: 0.0 for network, _ in running}
-        for network in ranks:
-            ranks[network] = self._use.find(network, now) + sum(used for each, used in running if each == network)
-        return ranks
+        networks = {job.network for job in self._waiting} | {network for network, _ in running}
+        used = {network: self._use.find(network, now) for network in networks}
+        for network, seconds in running:
+            used[network] += seconds
+        return lambda job: used[job.network] - (HEAD_START if job.urgent else 0.0)
 
     def _begin(self, job: Job, process: EngineProcess) -> None:
         process.begin(job)
@@ -296,30 +292,28 @@ class EnginePool:
     def _make_room(self) -> None:
         """Stop tasks for others that wait and come before them, the one that has run longest first."""
         busy = sorted((process for process in self._processes if process.job is not None), key=lambda each: each.begun)
-        ranks = self._ranks()
-        waiting = list(self._waiting)
+        rank, waiting = self._ranking(), list(self._waiting)
         for process in busy:
             if not waiting:
                 return
-            first = min(waiting, key=lambda job: (_rank(job, ranks), job.due(process)))
+            first = min(waiting, key=lambda job: (rank(job), job.due(process)))
             if process.stopping:  # it has made room for one of them
                 waiting.remove(first)
-            elif self._makes_room(process, first, ranks):
+            elif self._makes_room(process, first, rank):
                 assert process.job is not None
                 process.stop(*((PATIENCE, CUT_SHORT) if process.job.urgent else (LONG_PATIENCE, None)))
                 waiting.remove(first)
 
-    def _makes_room(self, process: EngineProcess, job: Job, ranks: dict[str, float]) -> bool:
+    def _makes_room(self, process: EngineProcess, job: Job, rank: Callable[[Job], float]) -> bool:
         """Whether a process must let go of its task for another one."""
         current, now = process.job, asyncio.get_running_loop().time()
         assert current is not None
         ran = now - process.begun
         if job.urgent and not current.urgent:
-            return _rank(job, ranks) < _rank(current, ranks)
+            return rank(job) < rank(current)
         if current.urgent and not (job.urgent and job.network != current.network and ran >= LONG_TURN):
             return False
-        before = (_rank(job, ranks), job.due(process)) < (_rank(current, ranks), current.due(process, now))
-        return ran >= TURN and before
+        return ran >= TURN and (rank(job), job.due(process)) < (rank(current), current.due(process, now))
 
     # --- the processes ------------------------------------------------------------------------------------------------
     async def _keep_place(self) -> None:
@@ -378,8 +372,3 @@ class EnginePool:
         job, now = process.free(), asyncio.get_running_loop().time()
         self._use.add(job.network, now - process.begun + extra, now)
         return job
-
-
-def _rank(job: Job, ranks: dict[str, float]) -> float:
-    """What decides between tasks of several networks, the least first."""
-    return ranks[job.network] - (HEAD_START if job.urgent else 0.0)

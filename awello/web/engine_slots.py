@@ -4,34 +4,15 @@ import asyncio
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from multiprocessing.process import BaseProcess
-from typing import Protocol
 
 from awello.arena.processes import start_process
 from awello.web.engine_tasks import SIZE, serve
 
 
-class Slot(Protocol):
-    """A place for one engine process; messages are pickled."""
-
-    async def start(self) -> None:
-        """Start the process."""
-
-    async def receive(self) -> bytes:
-        """The next message of the process; `EOFError` when it has ended."""
-
-    def send(self, message: bytes) -> None:
-        """Send a message to the process."""
-
-    def kill(self) -> None:
-        """End the process by force; `receive` notices it."""
-
-    async def close(self) -> None:
-        """End the process if it lives, and release everything it used."""
-
-
 class LocalSlot:
-    """An engine process on this machine, behind a socket."""
+    """An engine process on this machine, behind a socket; messages are pickled."""
 
     def __init__(self, engines: bool = True, environment: Mapping[str, str] | None = None) -> None:
         self._engines, self._environment = engines, environment
@@ -39,23 +20,21 @@ class LocalSlot:
         self._writer: asyncio.StreamWriter | None = None
 
     async def start(self) -> None:
+        """Start the process."""
         ours, theirs = socket.socketpair()
         with theirs:
             self._reader, self._writer = await asyncio.open_connection(sock=ours)
-            starting = asyncio.create_task(asyncio.to_thread(self._start_process, theirs))
+            start = partial(start_process, preload=[serve.__module__], environment=self._environment)
+            starting = asyncio.create_task(asyncio.to_thread(start, serve, theirs, self._engines))
             try:
-                await asyncio.shield(starting)
+                self._process = await asyncio.shield(starting)
             except asyncio.CancelledError:
                 with suppress(Exception):
-                    await starting  # a thread cannot be cancelled: `close` ends the process
+                    self._process = await starting  # a thread cannot be cancelled: `close` ends the process
                 raise
 
-    def _start_process(self, channel: socket.socket) -> None:
-        self._process = start_process(
-            serve, channel, self._engines, preload=[serve.__module__], environment=self._environment
-        )
-
     async def receive(self) -> bytes:
+        """The next message of the process; `EOFError` when it has ended."""
         size = int.from_bytes(await self._reader.readexactly(SIZE), "big")
         return await self._reader.readexactly(size)
 
@@ -64,10 +43,12 @@ class LocalSlot:
         self._writer.write(len(message).to_bytes(SIZE, "big") + message)
 
     def kill(self) -> None:
+        """End the process by force; `receive` notices it."""
         assert self._process is not None
         self._process.kill()
 
     async def close(self) -> None:
+        """End the process if it lives, and release everything it used."""
         if self._process is not None:
             self._process.kill()
             self._process.join()

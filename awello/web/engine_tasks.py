@@ -1,8 +1,7 @@
 """The tasks of an engine process, and the process: a choice, an analysis or a review.
 
 Answers are plain dictionaries, ready for JSON; the last one says `done` or what went wrong.  An analysis or a review
-can be stopped at any moment and taken up again, by this process or by another: its `Progress` remembers what it has
-found, the table of the engine what it needs to be soon as far again.
+can be paused and resumed by this process or another: its `Progress` holds what was found.
 """
 
 import os
@@ -94,8 +93,8 @@ class Search:
 class Progress:
     """How far an analysis or a review has come."""
 
-    searches: list[Search] = field(default_factory=list)
-    """One for each position, in the order in which they are asked about."""
+    searches: dict[tuple[Position, int | None], Search] = field(default_factory=dict)
+    """By the position and the depth that was asked for."""
     told: int = 0
     """The judgements given."""
 
@@ -140,17 +139,19 @@ class TaskRunner:
     def __init__(self) -> None:
         self.engines: dict[Game, Engine] = {}
         self.player: Player | None = None
+        self.progress = Progress()
         self.stopped = threading.Event()
 
     def think(self, task: Task, progress: Progress) -> Iterator[Answer]:
         """The answers to a task; `Paused` if it is stopped, and then it can go on where its progress ends."""
+        self.progress = progress
         match task:
             case ChooseTask():
                 yield self._choose(task)
             case AnalyseTask():
-                yield from self._analyse(task, progress)
+                yield from self._analyse(task)
             case ReviewTask():
-                yield from self._review(task, progress)
+                yield from self._review(task)
             case CallTask():
                 yield {"type": "result", "value": task.function(*task.given)}
 
@@ -169,8 +170,19 @@ class TaskRunner:
         self.engines[game] = engine or Engine(game, hash=HASH, secret=True)
         return self.engines[game]
 
-    def search(self, search: Search, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
+    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
+        """The best answer, for a review: what an earlier turn has found is not searched again."""
+        for _ in self._search(position, limit, best):
+            pass
+        answer = self.progress.searches[position, limit.depth].answer
+        assert answer is not None
+        yield answer
+
+    def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
         """Answers that are no worse than the one already known, in the time that is left; `Paused` if stopped."""
+        search = self.progress.searches.setdefault((position, limit.depth), Search())
+        if search.over:
+            return
         begun, before, nodes, seconds = perf_counter(), search.seconds, search.nodes, limit.seconds or 0.0
         left = replace(limit, seconds=max(0.0, seconds - before))
         for found in self.engine(position.game).analyse(position, left, best):
@@ -212,44 +224,19 @@ class TaskRunner:
         finally:
             self.player = None
 
-    def _analyse(self, task: AnalyseTask, progress: Progress) -> Iterator[Answer]:
-        position = task.record.final
-        progress.searches = progress.searches or [Search()]
-        for found in self.search(
-            progress.searches[0], position, Limit(seconds=task.seconds), len(position.legal_moves())
-        ):
+    def _analyse(self, task: AnalyseTask) -> Iterator[Answer]:
+        position, limit = task.record.final, Limit(seconds=task.seconds)
+        for found in self._search(position, limit, len(position.legal_moves())):
             yield _tell("analysis", AnalysisJson.of(position, found))
 
-    def _review(self, task: ReviewTask, progress: Progress) -> Iterator[Answer]:
+    def _review(self, task: ReviewTask) -> Iterator[Answer]:
         judged: list[Judgement] = []
-        for judgement in review(task.record, Analyst(self, progress), Limit(seconds=task.seconds)):
+        for judgement in review(task.record, self, Limit(seconds=task.seconds)):
             judged.append(judgement)
-            if len(judged) > progress.told:
-                progress.told = len(judged)
+            if len(judged) > self.progress.told:
+                self.progress.told = len(judged)
                 yield _tell("judgement", JudgementJson.of(judgement))
         yield {"type": "summary", "sides": [asdict(summarise_side(judged, side)) for side in (0, 1)]}
-
-
-@dataclass
-class Analyst:
-    """The engine of a review: what an earlier turn has found is not searched again."""
-
-    runner: TaskRunner
-    progress: Progress
-    asked: int = 0
-
-    def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """The best answer about a position."""
-        searches = self.progress.searches
-        if self.asked == len(searches):
-            searches.append(Search())
-        search = searches[self.asked]
-        self.asked += 1
-        if not search.over:
-            for _ in self.runner.search(search, position, limit, best):
-                pass
-        assert search.answer is not None
-        yield search.answer
 
 
 # --- the process ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from awello.errors import AwelloError
 from awello.evaluate.settings import LARGEST, TABLES
 from awello.players.player import OWN, Player, find_player, make_player
-from awello.players.spec import Spec, parse_spec
+from awello.players.spec import parse_spec
 
 ELSEWHERE = ("human", "gtp", "nboard", "uci")  # players that a terminal is needed for
 
@@ -59,11 +59,12 @@ def may_set(player: str, setting: str) -> bool:
 
 def guest_player(text: str) -> Player:
     """The player of a spec that came from outside; the spec is checked before anything is made of it."""
-    return make_player(check_spec(parse_spec(text)))
+    return make_player(check_spec(text))
 
 
-def check_spec(spec: Spec) -> Spec:
+def check_spec(text: str) -> str:
     """The same spec; `AwelloError` if guests may not name this player or give one of its settings."""
+    spec = parse_spec(text)
     find_player(spec.name)
     if spec.name in ELSEWHERE:
         raise AwelloError(f"{spec.name!r} plays at a terminal: name a program of this page")
@@ -73,7 +74,7 @@ def check_spec(spec: Spec) -> Spec:
         allowed, advice = SETTINGS[key]
         if not allowed(value):
             raise AwelloError(f"{key}={value} cannot be set from here: {advice}")
-    return spec
+    return text
 
 
 def _is_own(player: str) -> bool:

@@ -1,13 +1,14 @@
 """Work that requests start in other processes: engine tasks and page tasks, cancelled when the client disconnects."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any, TypeVar
 
 from fastapi import Request
 from fastapi.responses import Response
 
+from awello.web.connection import cancel
 from awello.web.door import OWN, Refusal, address_of, network_of_client
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import Answer, CallTask, Task
@@ -17,17 +18,29 @@ Result = TypeVar("Result")
 
 
 async def answers_to(task: Task, pool: EnginePool, client: Request) -> list[Answer]:
-    """All answers to a task but the last word; the task is cancelled if the client disconnects."""
+    """All answers to a task but the last word; cancelled if the client, whose body has been read, disconnects."""
+    collecting = asyncio.create_task(_collect(task, pool, network_of_client(client)))
+    gone = asyncio.create_task(_wait_for_disconnect(client))
+    try:
+        await asyncio.wait({collecting, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not collecting.done():
+            raise Refusal(503, "closed", "the client has disconnected")
+        return collecting.result()
+    finally:
+        await cancel(collecting, gone)
 
-    async def collect() -> list[Answer]:
-        async with aclosing(pool.think(task, network_of_client(client))) as answers:
-            found = [answer async for answer in answers]
-        if found[-1]["type"] == "error":
-            code = found[-1]["code"]
-            raise Refusal(503 if code in OVERLOADED else 400, code, found[-1]["message"])
-        return found[:-1]
 
-    return await while_connected(client, collect())
+async def _collect(task: Task, pool: EnginePool, network: str) -> list[Answer]:
+    async with aclosing(pool.think(task, network)) as answers:
+        *found, last = [answer async for answer in answers]
+    if last["type"] == "error":
+        raise Refusal(503 if last["code"] in OVERLOADED else 400, last["code"], last["message"])
+    return found
+
+
+async def _wait_for_disconnect(client: Request) -> None:
+    while (await client.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def call(client: Request, function: Callable[..., Result], *given: Any) -> Result:
@@ -48,22 +61,3 @@ async def call(client: Request, function: Callable[..., Result], *given: Any) ->
 async def call_for_json(client: Request, function: Callable[..., bytes], *given: Any) -> Response:
     """A response with the JSON that such a function gives."""
     return Response(await call(client, function, *given), media_type="application/json")
-
-
-async def while_connected(client: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of some work, which is cancelled as soon as the client disconnects; its body must have been read."""
-    task, gone = asyncio.create_task(work), asyncio.create_task(_wait_for_disconnect(client))
-    try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise Refusal(503, "closed", "the client has disconnected")
-        return task.result()
-    finally:
-        task.cancel()
-        gone.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
-
-
-async def _wait_for_disconnect(client: Request) -> None:
-    while (await client.receive())["type"] != "http.disconnect":
-        pass

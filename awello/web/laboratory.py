@@ -1,7 +1,6 @@
 """The laboratory's part of the API: contests between bots, and the tree that a search looks at."""
 
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, Query, Request
@@ -10,63 +9,16 @@ from pydantic import BaseModel, Field
 
 from awello.errors import AwelloError
 from awello.players.spec import parse_spec
-from awello.schemas import RoundsJson, StandingJson
 from awello.web.clubhouse import AnyHouse
-from awello.web.contests import Contests, Plan, State, view_contest
+from awello.web.contests import Contests, Plan, Summary, View, view_contest
 from awello.web.door import OWN, Refusal, address_of, network_of_client
 from awello.web.jobs import call_for_json
-from awello.web.messages import GameName, Tree
+from awello.web.messages import Tree
 from awello.web.page_tasks import draw_search
 
 MOST_PLIES = 4  # of a tree
 
 router = APIRouter(prefix="/api", tags=["laboratory"])
-
-
-class Summary(BaseModel):
-    """A contest in a list."""
-
-    id: str
-    begun: datetime
-    game: GameName
-    players: list[str]
-    rounds: int = Field(description="Of each pair")
-    opening_plies: int
-    seed: int
-    move_time: float
-    state: State
-    message: str = Field(description="Why it failed, if it did")
-    played: int = Field(description="Rounds of all pairs that are finished")
-    wanted: int = Field(description="Rounds of all pairs")
-    seconds_left: float | None = Field(description="A guess, while it runs")
-
-
-class Pair(RoundsJson):
-    """Rounds of two bots, from the view of the first."""
-
-    first: str
-    second: str
-
-
-class PlayedGame(BaseModel):
-    """A game of a contest; of two entries the first is that of whoever moved first."""
-
-    number: int
-    pair: int
-    round: int
-    first: str
-    second: str
-    score: tuple[int, int]
-    moves: str = Field(description="The transcript")
-    forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = Field(description="Reason and message")
-
-
-class View(Summary):
-    """All that is known of a contest."""
-
-    standings: list[StandingJson] = Field(description="The best first")
-    pairs: list[Pair]
-    games: list[PlayedGame] = Field(description="In the order of play, those after `since`")
 
 
 class Begun(BaseModel):
@@ -98,8 +50,8 @@ def _changeable(name: str, request: Request, x_contest_key: Annotated[str, Heade
 Changeable = Annotated[str, Depends(_changeable)]
 
 
-@router.get("/contests", summary="List the contests, the latest first", response_model=list[Summary])
-def list_contests(request: Request) -> Any:
+@router.get("/contests", summary="List the contests, the latest first")
+def list_contests(request: Request) -> list[Summary]:
     """Contests that are running, finished, stopped or failed; they outlive the server."""
     return [contest.summary() for contest in _contests(request).list()]
 
@@ -123,19 +75,19 @@ async def show_contest(
     """All that is known of a contest; ask once a second while it runs."""
     contest = await to_thread.run_sync(_contests(request).get, name)
     summary = await to_thread.run_sync(contest.summary)
-    return await call_for_json(request, view_contest, contest.folder, summary, since)
+    return await call_for_json(request, view_contest, summary, contest.folder, since)
 
 
-@router.post("/contests/{name}/stop", summary="Stop a contest", response_model=Summary)
-def stop_contest(name: Changeable, request: Request) -> Any:
+@router.post("/contests/{name}/stop", summary="Stop a contest")
+def stop_contest(name: Changeable, request: Request) -> Summary:
     """End its bots at once; the round that is being played is lost, and the contest can be resumed."""
-    contests = _contests(request)
-    contests.stop(name)
-    return contests.get(name).summary()
+    contest = _contests(request).get(name)
+    contest.stop()
+    return contest.summary()
 
 
-@router.post("/contests/{name}/resume", summary="Resume a contest", response_model=Summary)
-def resume_contest(name: Changeable, request: Request) -> Any:
+@router.post("/contests/{name}/resume", summary="Resume a contest")
+def resume_contest(name: Changeable, request: Request) -> Summary:
     """Play the rounds that are missing (409 if too many contests are running)."""
     contests = _contests(request)
     contests.resume(name, network_of_client(request))

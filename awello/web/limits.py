@@ -51,9 +51,9 @@ class Buckets:
             self._buckets.popitem(last=False)
         return bucket
 
-    def take(self, key: str, count: float = 1) -> bool:
-        """Whether so many more acts of a key are allowed now."""
-        return self.find(key).take(count)
+    def take(self, key: str) -> bool:
+        """Whether one more act of a key is allowed now."""
+        return self.find(key).take()
 
 
 class Turnstile:

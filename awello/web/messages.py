@@ -11,7 +11,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from awello.errors import AwelloError
 from awello.limits import Clock
-from awello.players.spec import parse_spec
 from awello.position import Position, parse_position
 from awello.record import Record, replay
 from awello.rules.game import PASS, Game
@@ -28,13 +27,7 @@ MoveName = Annotated[str, StringConstraints(pattern=r"^([a-h][1-8]|[a-fA-F]|pass
 SpecText = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 
 
-def _check_spec(text: str) -> str:
-    """The same text, which names a player that guests may ask."""
-    check_spec(parse_spec(text))
-    return text
-
-
-PlayerSpec = Annotated[SpecText, AfterValidator(_check_spec)]
+PlayerSpec = Annotated[SpecText, AfterValidator(check_spec)]
 
 
 @cache

@@ -6,7 +6,6 @@ Each function takes and gives what can be pickled; answers are JSON already, so 
 import json
 from contextlib import suppress
 
-from awello.drawing import draw_svg
 from awello.errors import AwelloError
 from awello.formats.files import find_format, read_games
 from awello.formats.recognise import recognise
@@ -41,9 +40,9 @@ def find_learners(record: Record) -> list[tuple[str, int]]:
     found = []
     for side, name in enumerate(record.start.game.sides):
         with suppress(AwelloError):
-            spec = check_spec(parse_spec(record.tags.get(name, "")))
-            if find_player(spec.name).make.learn is not Player.learn:
-                found.append((str(spec), side))
+            spec = check_spec(record.tags.get(name, ""))
+            if find_player(parse_spec(spec).name).make.learn is not Player.learn:
+                found.append((spec, side))
     return found
 
 
@@ -54,11 +53,6 @@ def teach_players(record: Record, learners: list[tuple[str, int]]) -> None:
         player.begin(record.start.game, 0)
         player.end()
         player.learn(record, side)
-
-
-def draw_position(position: Position) -> bytes:
-    """A position as SVG."""
-    return draw_svg(position.game, position.first, position.second, position.side, ()).encode()
 
 
 def write_record(record: Record, format: str) -> dict[str, bytes]:

@@ -128,7 +128,7 @@ class Caller(H11Protocol):
         super().__init__(self.config, **self.rest)
         super().connection_made(transport)
         self.config.watch(self)
-        self._look_later(None)
+        self.loop.call_later(PATIENCE, self._look, None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Make room for another; a connection that became a channel is lost there."""
@@ -142,9 +142,6 @@ class Caller(H11Protocol):
         self.config.open.discard(self)
         super().handle_websocket_upgrade(event)
 
-    def _look_later(self, last: Any) -> None:
-        self.loop.call_later(PATIENCE, self._look, last)
-
     def _look(self, last: Any) -> None:
         """Close a connection on which no request has come since the last look, and none is being answered."""
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
@@ -152,7 +149,7 @@ class Caller(H11Protocol):
         if self.cycle is last and (last is None or last.response_complete):
             self.transport.abort()
         else:
-            self._look_later(self.cycle)
+            self.loop.call_later(PATIENCE, self._look, self.cycle)
 
 
 class BufferedTransport:
