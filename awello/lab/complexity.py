@@ -54,9 +54,8 @@ class Results:
     """The games of each searching player, by its spec."""
 
     def __init__(self, plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> None:
-        self.games: dict[str, list[ExperimentGame]] = {}
-        for game in games:
-            self.games.setdefault(plan.pairings[game.pairing][0], []).append(game)
+        specs = (spec for spec, _ in plan.pairings)
+        self.games = dict(zip(specs, plan.by_pairing(games), strict=True))
 
     def nodes(self, spec: str) -> list[int]:
         """The nodes of every move that a player made."""

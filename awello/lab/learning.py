@@ -14,7 +14,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -26,7 +26,7 @@ from awello.arena.sprt import mean
 from awello.errors import ConfigError
 from awello.lab import published
 from awello.lab.curves import Training, find_networks, read_training, shipped_trainings
-from awello.lab.experiment import ExperimentGame, ExperimentPlan
+from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 from awello.rules.game import Game, find_game
 
@@ -67,7 +67,7 @@ class LearningPlan(ExperimentPlan):
     networks: tuple[str, ...] = ()
     """The fingerprints of its networks."""
 
-    @property
+    @cached_property
     def wanted(self) -> list[tuple[int, int]]:
         return [(pairing, number) for pairing, number in super().wanted if number < self.counts[pairing]]
 
@@ -139,21 +139,15 @@ class Outcome:
 def outcomes(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], Outcome]:
     """The outcome of each pairing; both games of an opening are one trial."""
     found = {}
-    for pairing, pair in enumerate(plan.pairings):
-        played = sorted((game for game in games if game.pairing == pairing), key=lambda game: game.number)
+    for pair, played in zip(plan.pairings, plan.by_pairing(games), strict=True):
         leads = [game.score[0] - game.score[1] for game in played]
         points = [(lead > 0) + (lead == 0) / 2 for lead in leads]
         sums = [one + other for one, other in zip(points[::2], points[1::2], strict=True)]
         _, error = mean([sums.count(half / 2) for half in range(5)])
         won, drawn, lost = (points.count(result) for result in (1, 0.5, 0))
-        times = _milliseconds(played, 0), _milliseconds(played, 1)
+        times = mean_ms(played, 0), mean_ms(played, 1)
         found[pair] = Outcome(won, drawn, lost, fmean(points), DEVIATIONS * error, fmean(leads), times)
     return found
-
-
-def _milliseconds(games: Sequence[ExperimentGame], place: int) -> float:
-    """The mean time of a player's moves."""
-    return 1000 * sum(game.seconds[place] for game in games) / max(1, sum(game.moves[place] for game in games))
 
 
 def falling(shares: Sequence[float]) -> list[float]:
@@ -326,16 +320,6 @@ def _write_games(report: Report, plan: ExperimentPlan, found: Mapping[tuple[str,
         "## All games",
         "With the mean time of a move. Players with a limit of time do more on a faster or quieter machine.",
     )
-    header = [
-        "player",
-        "against",
-        "won",
-        "drawn",
-        "lost",
-        "points, %",
-        "±",
-        "lead, discs",
-        "its move, ms",
-        "theirs, ms",
-    ]
+    header = ["player", "against", "won", "drawn", "lost", "points, %", "±"]
+    header += ["lead, discs", "its move, ms", "theirs, ms"]
     report.table("games", "Outcomes", header, rows)
