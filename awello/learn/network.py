@@ -35,9 +35,8 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from awello.errors import ConfigError
 from awello.folders import replace_atomically
-from awello.learn.network_figures import examine, figures, judge
+from awello.learn.network_figures import Lessons, Teacher, ask_teacher, examine, figures, judge, losses
 from awello.learn.network_files import can_export, export, keep_age, load_network, load_parts, save_network
-from awello.learn.network_lessons import Lessons, Teacher, ask_teacher, losses
 from awello.learn.network_positions import PLANES, Games, Positions, Sets, planes
 from awello.learn.network_shapes import Plan, count_parameters, make_network
 
@@ -128,8 +127,10 @@ class Training:
         for group in self.optimiser.param_groups:
             group["lr"] = rate_at(self.plan, self.step, self.done)
         chosen, turns = draw(self.plan, len(self.train), self.step, self.device)
-        some, lessons = self.train.take(chosen), self.lessons and self.lessons.take(chosen)
-        if self.teacher and not lessons:
+        some, lessons = self.train.take(chosen), None
+        if self.lessons:
+            lessons = self.lessons[0][chosen], self.lessons[1][chosen]
+        elif self.teacher:
             lessons = ask_teacher(self.teacher, some, 1)
         moves, value = losses(self.plan, self.fast, some, turns, lessons)
         self.optimiser.zero_grad(set_to_none=True)
