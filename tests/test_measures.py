@@ -22,7 +22,8 @@ from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.lab import probcut
 from awello.learn import positions
-from awello.learn.labels import Judge, find_places
+from awello.learn.boards import find_places
+from awello.learn.labels import Judge
 from awello.learn.patterns import Plan, Training
 from awello.learn.ridge import Ridge
 from awello.limits import Limit

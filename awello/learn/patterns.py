@@ -24,7 +24,8 @@ from awello.evaluate.patterns import FIRST, INDICES, UNIT, WIDTH
 from awello.evaluate.weights import STAGES, Patterns, Weights, load_patterns, save_patterns, ties
 from awello.folders import replace_atomically
 from awello.kernel import Words
-from awello.learn.labels import Judge, find_places
+from awello.learn.boards import find_places
+from awello.learn.labels import Judge
 from awello.learn.positions import Games, Positions, draw
 from awello.learn.ridge import Reals, Ridge
 
