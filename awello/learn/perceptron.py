@@ -22,15 +22,16 @@ from awello.evaluate.cnn import TURNED
 from awello.evaluate.network import DAMAGED, Network, load_network, new_network
 from awello.evaluate.perceptron import USUAL
 from awello.kernel import U, Words
-from awello.learn.network_games import play_game
 from awello.limits import Limit
 from awello.players.spec import Spec
 from awello.position import Position
-from awello.rules.game import Game
+from awello.rules.game import PASS, Game
 from awello.search.montecarlo import NetworkTree
-from awello.search.uct import LONGEST, MOST_MOVES
+from awello.search.puct import PRIOR, TOTAL
+from awello.search.uct import COUNT, FIRST, LONGEST, MOST_MOVES, MOVE, VISITS
 
 ROUNDS = 100  # of the tree at each move
+NOISE = 0.25  # the share of chance in the priors of the root
 DRAWN = 16  # plies at the start of a game that are left to chance
 GAMES = 16  # between two lessons
 KEPT = 200_000  # the latest positions
@@ -123,16 +124,46 @@ class SelfPlay:
         self.tree = NetworkTree(MOST_MOVES * (self.rounds + 1), network=self.network)
 
     def play(self, chance: np.random.Generator) -> Examples:
-        """The positions of one game."""
-        start, tree, size = Position.start(self.game), self.tree, (LONGEST, self.network.moves)
-        seen, policies, values = np.zeros((LONGEST, 3), np.uint64), np.zeros(size, np.float32), np.zeros((LONGEST, 2))
-        seen[0, :2] = start.own, start.opp
+        """The positions of one game: the shares of the visits that moves got, and values.
+
+        A value is halfway between the one that the tree found and the result.  The most visited move is played; in the
+        first plies, where every move has its own luck, each is as likely as its share.
+        """
+        size = LONGEST, self.network.moves
         noise, luck = chance.standard_exponential(size), np.ones(size)
         luck[:DRAWN] = chance.standard_exponential(luck[:DRAWN].shape)
-        memory = tree.nodes, tree.boards, tree.worth, tree.path
-        network, rules = (self.network.weights, self.network.layers, tree.work), (self.rounds, tree.explore)
-        plies = play_game(int(self.game), *memory, *network, *rules, noise, luck, seen, policies, values)
-        return Examples(seen[:plies], policies[:plies], values[:plies, 0].astype(np.float32))
+        position, policies = Position.start(self.game), np.zeros(size, np.float32)
+        words, values, sides = list[tuple[int, int, int]](), list[float](), list[int]()
+        while not position.over and (ply := len(words)) < LONGEST:
+            legal = position.legal_moves()
+            if legal == (PASS,):  # it teaches nothing
+                position = position.after(PASS)
+                continue
+            moves, visits, value = self.search(position, noise[ply])
+            words.append((position.own, position.opp, sum(1 << move for move in legal)))
+            policies[ply, moves] = visits / (self.tree.nodes[0, VISITS] - 1)
+            values.append(value)
+            sides.append(1 - 2 * position.side)
+            position = position.after(int(moves[np.argmax(visits / luck[ply, moves])]))
+        first, second = position.score()
+        results = np.sign(first - second) * np.array(sides)
+        means = 0.5 * (np.array(values) + results)
+        return Examples(np.array(words, np.uint64), policies[: len(words)], means.astype(np.float32))
+
+    def search(self, position: Position, noise: Reals) -> tuple[npt.NDArray[np.int32], Reals, float]:
+        """The moves of a position, how often each was visited, and the position's value for the mover.
+
+        Chance has a share in the priors of the moves, so that games differ and no good move stays unseen.
+        """
+        tree, game, nothing = self.tree, int(self.game), np.zeros(0, np.uint64)
+        tree.begin(position)
+        tree.size = tree.grow(game, nothing, 1)
+        first, count = tree.nodes[0, FIRST], tree.nodes[0, COUNT]
+        children = slice(first, first + count)
+        moves, priors = tree.nodes[children, MOVE], tree.worth[children, PRIOR]
+        priors += NOISE * (noise[moves] / sum(noise[moves]) - priors)
+        tree.size = tree.grow(game, nothing, self.rounds - 1)
+        return moves, tree.nodes[children, VISITS].astype(float), -tree.worth[0, TOTAL] / tree.nodes[0, VISITS]
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
