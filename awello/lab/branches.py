@@ -8,12 +8,10 @@ and as in the report the moves that a variation names come first wherever they a
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 Line = tuple[str, ...]
-Part = TypeVar("Part")
 
 # The report draws its tree of 27 leaves, and no words tell its values.  This one is ours, made to have the report's
 # counts of leaves and its variations (3 3.2, 1 1.3, 2 2.2); all values are those for the root's mover.
@@ -116,10 +114,10 @@ def report_tree() -> Branch:
 def random_tree(chance: random.Random) -> Branch:
     """Three levels of random numbers; the depth before judges by the true values with some noise."""
 
-    def some(make: Callable[[], Part]) -> list[Part]:
-        return [make() for _ in range(chance.randint(*BRANCHING))]
+    def moves() -> range:
+        return range(chance.randint(*BRANCHING))
 
-    deep = some(lambda: some(lambda: some(lambda: chance.randint(-LARGEST, LARGEST))))
+    deep = [[[chance.randint(-LARGEST, LARGEST) for _ in moves()] for _ in moves()] for _ in moves()]
     return plant(deep, [[max(leaves) + chance.randint(-NOISE, NOISE) for leaves in part] for part in deep])
 
 

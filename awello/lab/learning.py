@@ -207,9 +207,9 @@ def _percent(share: float | None) -> float | None:
 def _write_trainings(report: Report, trainings: Sequence[Training]) -> None:
     rows: list[list[object]] = []
     for each in trainings:
-        plan = [each.network, each.sees, each.taught_by, each.parameters]
         spent = [each.last("seconds") / 60, int(each.last("step")), each.last("epochs")]
-        rows.append([each.name, *plan, *spent, *map(_percent, (each.winners, each.all))])
+        shares = map(_percent, (each.winners, each.all))
+        rows.append([each.name, *each.describe(), each.parameters, *spent, *shares])
     header = ["training", "network", "sees", "learns from", "parameters", "minutes", "steps", "epochs"]
     report.text("## Learning curves", *REMARKS)
     report.table("trainings", "Trainings", [*header, "winners' moves, %", "all moves, %"], rows)

@@ -112,12 +112,8 @@ def write(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, 
         rows = [[*pair, len(differences[pair]), value, fits[kind].at(pair)] for pair, value in sorted(measured.items())]
         header = ["empty", "deep", "shallow", "positions", "deviation, discs", "fitted"]
         report.table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end'}", header, rows)
-    report.text(
-        *(
-            f"{kind}: {found.coefficients}, root mean square error {found.error:.2f} discs"
-            for kind, found in fits.items()
-        )
-    )
+    for kind, found in fits.items():
+        report.text(f"{kind}: {found.coefficients}, root mean square error {found.error:.2f} discs")
     report.write()
     content = {kind: found.coefficients for kind, found in fits.items()} | {"least": LEAST}
     (folder / "probcut.json").write_text(json.dumps(content, indent=2) + "\n", "utf-8")

@@ -10,7 +10,7 @@ Adam sees it, and weights end at `LARGEST`; and every step is checked all the sa
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -112,16 +112,12 @@ def make_batch(network: Network, examples: Examples, turns: npt.NDArray[np.int64
     return Batch(inputs, allowed, policies, examples.values)
 
 
-@dataclass
 class SelfPlay:
     """Games of a network against itself."""
 
-    game: Game
-    network: Network
-    rounds: int = ROUNDS
-
-    def __post_init__(self) -> None:
-        self.tree = NetworkTree(MOST_MOVES * (self.rounds + 1), network=self.network)
+    def __init__(self, game: Game, network: Network, rounds: int = ROUNDS) -> None:
+        self.game, self.network, self.rounds = game, network, rounds
+        self.tree = NetworkTree(MOST_MOVES * (rounds + 1), network=network)
 
     def play(self, chance: np.random.Generator) -> Examples:
         """The positions of one game: the shares of the visits that moves got, and values.
@@ -222,18 +218,12 @@ def gradient(
     return loss, slope + 2 * DECAY * weights
 
 
-@dataclass
 class Learner:
     """A network and what Adam remembers of its gradients."""
 
-    network: Network
-    dropout: float = 0.0
-    steps: int = 0
-    mean: npt.NDArray[np.float32] = field(init=False)
-    square: npt.NDArray[np.float32] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.mean, self.square = np.zeros_like(self.network.weights), np.zeros_like(self.network.weights)
+    def __init__(self, network: Network, dropout: float = 0.0) -> None:
+        self.network, self.dropout, self.steps = network, dropout, 0
+        self.mean, self.square = np.zeros_like(network.weights), np.zeros_like(network.weights)
 
     def show(self, examples: Examples, rate: float, chance: np.random.Generator) -> Loss:
         """Take a step towards what examples teach; `ConfigError` if a number is not finite."""
@@ -316,11 +306,8 @@ def resume(checkpoint: Path, game: Game, layers: int, dropout: float, seed: int)
     learner = Learner(network, dropout)
     try:
         with np.load(checkpoint) as content:
-            learner.mean[:], learner.square[:], learner.steps = (
-                content["mean"],
-                content["square"],
-                int(content["steps"]),
-            )
+            learner.mean[:], learner.square[:] = content["mean"], content["square"]
+            learner.steps = int(content["steps"])
             return learner, float(content["spent"]), int(content["games"])
     except DAMAGED:
         raise ConfigError(f"{checkpoint} is damaged: remove it, or choose another --out") from None
