@@ -1,9 +1,8 @@
-"""Iterative deepening on trees that lie open: what `search/iterative.py` does, told plainly (report 4, section II.3).
+"""Iterative deepening on small explicit trees: what `search/iterative.py` does, told plainly (report 4, section II.3).
 
-A search of one depth brings home a *variation* for each move of the root: the line that is expected after the best
-one, and after each other the answers that refute it.  The next depth tries first, by its *hints*, nothing, the best
-move, the best branch (its whole variation), or the variations of all moves (the refutation tables).  Moves have names,
-and as in the report the moves that a variation names come first wherever they are legal below its move of the root.
+The search of one depth finds a *variation* for each move of the root: the principal one, or the answers that refute the
+move.  The *hints* of the next depth are nothing, the best move, the best branch (its whole variation), or the
+variations of all moves (the refutation tables): the moves that they name come first wherever they are legal.
 """
 
 import math

@@ -1,8 +1,7 @@
 """Who is better: every configuration against every other of the same depth, by strategy, table, depth and colour.
 
-Report 0 gives the mean score (discs at the end) of each strategy over all its games, for Black and for White, and
-finds `mixed` the best at depth 6.  Games start from random openings that all pairings share, each played with both
-colours, because searches without chance would repeat one game.
+Games start from random openings that all pairings share, each played with both colours, because searches without chance
+would repeat one game.
 """
 
 import statistics

@@ -1,8 +1,7 @@
 """Trainings of the convolutional network: how it learnt, what it was worth in the end, and its networks on the way.
 
-The folder of a training has `curves.jsonl`, a row for each measure on games set aside; `report.json`, its plan and its
-figures on games that were held out; and `epochs/network-STEP.onnx`, the network at some ages.  What four trainings left
-is in `data/cnn-curves.json`, so that their curves can be drawn everywhere.
+The folder of a training has `curves.jsonl`, `report.json` and the networks `epochs/network-STEP.onnx`.  What four
+trainings left is in `data/cnn-curves.json`, so that their curves can be drawn everywhere.
 """
 
 import json

@@ -1,10 +1,9 @@
 """Which heuristic is best: report 1's figure 3, a tournament of nine programs for Awalé.
 
 Every pair plays rounds of two games with the first player exchanged; the larger summed score wins the round: 3 points,
-1 each for a draw.  The report's rank is the sum over all opponents of the mean points of a round, 24 at most.  Its
-heuristics search on a budget of nodes with learnt weights; `MinMax` is alpha-beta with DiffScore to depth 8.  For quick
-trials a lesser depth shrinks the budget alike.  Two of the nine are only named there: in their places stand the
-finished agent and the greedy player.
+1 each for a draw.  A rank is the sum over all opponents of the mean points of a round, 24 at most.  The heuristics
+search on a budget of nodes with learnt weights, which a lesser depth shrinks; `MinMax` is alpha-beta with DiffScore.
+The report only names two of the nine: in their places stand the finished agent and the greedy player.
 """
 
 from collections.abc import Sequence

@@ -1,13 +1,11 @@
 """What a network learns, and what it is worth at play: the comparison that report 0 wished for.
 
-Report 0 ends with the wish to finish its network and to compare it with its heuristics and with a strong program.  Here
-the player `cnn`, which plays what the network expects of a winner, meets alpha-beta with each of report 0's heuristics,
-Otage, and the champion level by level; so do two players that search with the network, in fewer games.  The level that
-a player equals is where it takes half of the points.  Beside this stand the curves of four trainings, and with the
-folder of a training the strength of its network at some ages.
+The player `cnn`, which plays what the network expects of a winner, meets alpha-beta with each of report 0's heuristics,
+Otage, and the champion level by level; two players that search with the network meet the champion in fewer games.  A
+player equals the level against which it takes half of the points.  With the folder of a training the report shows the
+strength of its network at some ages too.
 
-Games start from random openings after which nobody is ahead, each played with both colours, for the network alone has
-no chance in it.
+Games start from balanced random openings, each played with both colours, because the network plays without chance.
 """
 
 import hashlib

@@ -1,9 +1,8 @@
 """How far a shallow search is from a deep one: the measurements behind multi-ProbCut.
 
-Positions come from games that the engine plays against itself with some random moves, so that they are neither too
-good nor absurd.  Each is searched to all depths without probable cuts; where few squares are empty it is solved as
-well. The deviation between two depths, over all positions of a number of empty squares, is fitted by a linear
-function of the empty squares, the difference of the depths and the lower depth.
+Positions of half-random games are searched to all depths without probable cuts, and solved where few squares are empty.
+The deviation between two depths, over all positions of a number of empty squares, is fitted by a linear function of the
+empty squares, the difference of the depths and the lower depth.
 """
 
 import json

@@ -2,10 +2,8 @@
 
 An individual is a list of genes, the weights of a heuristic.  In each generation some of them are fighters; everybody
 plays two games against each fighter and against the boss, who counts double, and who has won most breeds.  Each random
-choice follows from the seed and the number of the generation, so nothing but the individuals has to be kept to go on
-from there, and the results are the same for any number of worker processes.
-
-What is learnt, how it is searched and which game is played follow from the plan: here Awalé's, in `factors` Otage's.
+choice follows from the seed and the number of the generation, so the individuals are all that a file has to keep, and
+the results are the same for any number of worker processes.  The plan in `factors` learns Otage's factors likewise.
 """
 
 import json

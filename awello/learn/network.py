@@ -1,15 +1,12 @@
 """Train a network on tournament games: which move the winner plays in a position, and who wins (report 0, mended).
 
-Report 0's network sees the board in one plane, learns the winners' moves and was never trained to its end.  Ours is a
-tower of residual blocks.  It sees the board as the mover does, and the legal moves.  It learns from all moves, but
-winners and losers have a head each, so that bad moves form the tower and not the answer; a third head says who wins.
-A small network learns more from a large one that was trained before it, its teacher, than from the moves alone (Hinton
-and others 2015): what the teacher thinks of all moves of a position tells more than the one that was played.
+The network is a tower of residual blocks that sees the board as the mover does, and the legal moves.  It learns from
+all moves, but winners and losers have a head each, so that bad moves form the tower and not the answer; a third head
+says who wins.  A small network learns more from a large one, its teacher, than from the moves alone (Hinton and others
+2015): what the teacher thinks of all moves of a position tells more than the one that was played.
 
-Every number of a training is in its `Plan`.  Games up to 2015 teach, but for a few that tell when to stop; later ones
-are only for the figures of the report (`split` says what is done with other games).  Boards are turned by chance.  The
-weights that count are a moving average, the best by the games set aside.  A training that was interrupted goes on from
-its checkpoint, as if nothing had been.
+Every number of a training is in its `Plan`.  Boards are turned by chance; the weights that count are a moving average,
+the best by the games set aside.  A training that was interrupted resumes from its checkpoint with the same results.
 
 This file and the `network_*` that it imports need PyTorch and NumPy and no compiler, so that they run wherever there is
 a fast machine.  `awello train cnn` does the same with fewer options, by default in minutes on a processor:

@@ -1,10 +1,9 @@
 """Train a perceptron by games against itself, from nothing (AlphaZero in small; report 1's network, mended).
 
-Play some games, put their positions into a memory of the latest ones, show positions drawn from it, and go on until
+Play some games, put their positions into a memory of the latest ones, show positions drawn from it, and repeat until
 the time is spent.  The loss is the cross-entropy of the moves, plus the square error of the value, plus a little of the
-squared weights.  Report 1's network ended in infinities.  Here no number can grow without bound: inputs are
-normalised, promises are compared with the largest before they become shares, the gradient's length is cut off before
-Adam sees it, and weights end at `LARGEST`; and every step is checked all the same.
+squared weights.  No number can grow without bound: inputs are normalised, promises are compared with the largest before
+they become shares, gradients are clipped, and weights end at `LARGEST`; every step is checked all the same.
 """
 
 import math
