@@ -65,9 +65,11 @@ def _turn(game: Game, side: int, legal: Sequence[int]) -> str:
     return f"{game.sides[side]} to move" if legal else "the game is over"
 
 
-def _svg(width: float, height: float, shapes: list[str]) -> str:
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}"'
-    return "\n".join([f'{head} height="{height:g}" font-family="sans-serif">', *shapes, "</svg>\n"])
+def format_svg(width: int, height: int, shapes: list[str]) -> str:
+    """An SVG picture of shapes."""
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
+    return "\n".join([head, *shapes, "</svg>\n"])
 
 
 def _label(x: float, y: float, text: str, size: int = 14, colour: str = "#666") -> str:
@@ -99,7 +101,7 @@ def _svg_othello(game: Game, black: int, white: int, side: int, legal: Sequence[
             shapes.append(_circle(x, y, 0.42 * CELL, "#f5f5f0", "#9a9a92"))
         elif square in legal:
             shapes.append(_circle(x, y, 0.1 * CELL, "#9fd6b4"))
-    return _svg(board + 2 * MARGIN, board + 2 * MARGIN, shapes)
+    return format_svg(board + 2 * MARGIN, board + 2 * MARGIN, shapes)
 
 
 def _svg_awale(game: Game, south: int, north: int, side: int, legal: Sequence[int]) -> str:
@@ -117,7 +119,7 @@ def _svg_awale(game: Game, south: int, north: int, side: int, legal: Sequence[in
             shapes.append(_label(x, 11 if owner else 240, awale.PITS[owner][pit]))
         x = store / 2 if owner else width - store / 2
         shapes += [_label(x, 112, game.sides[owner], 14, "#3c2815"), _label(x, 136, str(word >> 48), 22, "#3c2815")]
-    return _svg(width, height, shapes)
+    return format_svg(width, height, shapes)
 
 
 def _seeds(x: float, y: float, seeds: int) -> list[str]:

@@ -154,7 +154,7 @@ def test_leaf_by_leaf_the_tree_is_that_of_the_small_network() -> None:
         found = other.analyse(position, 10.0, 200, 0)
         tree.boards[0] = position.own, position.opp
         for _ in range(200):
-            tree.size = tree._grow(int(Game.OTHELLO), np.zeros(1, np.uint64), 1)
+            tree.size = tree.grow(int(Game.OTHELLO), np.zeros(1, np.uint64), 1)
         assert tree.size == other.size and small.asked <= 200
         assert (tree.nodes[: tree.size] == other.nodes[: other.size]).all()
         assert tree.worth[: tree.size] == pytest.approx(other.worth[: other.size], abs=1e-4)

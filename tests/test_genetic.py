@@ -19,7 +19,7 @@ from awello.evaluate.otage_memory import FACTORS, FILE, LARGEST, Memory
 from awello.evaluate.settings import Heuristic, read_learnt, weights_of
 from awello.learn import genetic
 from awello.learn.factors import OtagePlan, plan_for, put_factors
-from awello.learn.genetic import Evolution, Generation, Individual, Plan, Trial, advance, begin, breed, evolve
+from awello.learn.genetic import Evolution, Generation, Genes, Individual, Plan, advance, begin, breed, evolve
 from awello.limits import Clock
 from awello.players.budget import Budgeted
 from awello.players.player import make_player
@@ -49,9 +49,9 @@ def content(evolution: Evolution) -> tuple[list[Individual], Individual, list[Ge
     return evolution.population, evolution.best, evolution.history
 
 
-def by_sum(function: Callable[[Trial], int], trials: Iterable[Trial]) -> Iterator[int]:
+def by_sum(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator[int]:
     """Instead of games: who has the larger genes is fitter."""
-    return (sum(trial.genes) for trial in trials)
+    return map(sum, tried)
 
 
 @pytest.mark.parametrize("name", genetic.NAIVE)
@@ -89,11 +89,11 @@ def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Plan, "boss", lambda plan: "boss")
     monkeypatch.setattr(Plan, "search_with", lambda plan, genes: "own" if genes == (1,) else "weak")
     against_boss, against_weak, against_self = 2 * (10 + 10), 226 + 226, 120 + 120
-    assert genetic.fitness(Trial(PLAN, 5, ((2,), (1,)), (1,))) == against_boss + against_weak + against_self
+    assert genetic.fitness(PLAN, 5, ((2,), (1,)), (1,)) == against_boss + against_weak + against_self
     assert len(seeds) == len(set(seeds)) == 6
     again = list(seeds)
     seeds.clear()
-    assert genetic.fitness(Trial(PLAN, 5, ((2,), (1,)), (2,))) == against_boss + 240 + 20
+    assert genetic.fitness(PLAN, 5, ((2,), (1,)), (2,)) == against_boss + 240 + 20
     assert seeds == again  # the same chance for everybody
 
 
@@ -148,17 +148,18 @@ def test_one_child_in_five_mutates() -> None:
 
 
 def test_the_best_is_among_the_fighters_and_tried_again() -> None:
-    seen: list[Trial] = []
+    seen: list[Genes] = []
+    fighters: list[Genes] = []
 
-    def spy(function: Callable[[Trial], int], trials: Iterable[Trial]) -> Iterator[int]:
-        seen.extend(trials)
+    def spy(function: Any, tried: Iterable[Genes]) -> Iterator[int]:
+        seen.extend(tried)
+        fighters.extend(function.args[2])
         return by_sum(function, seen)
 
     evolution = Evolution([Individual([index] * 6) for index in range(6)], Individual([9] * 6))
     advance(PLAN, evolution, spy)
-    assert [trial.genes for trial in seen] == [(9,) * 6, *((index,) * 6 for index in range(6))]
-    assert all(trial.fighters == seen[0].fighters for trial in seen)
-    assert seen[0].fighters[0] == (9,) * 6 and len(seen[0].fighters) == 2
+    assert seen == [(9,) * 6, *((index,) * 6 for index in range(6))]
+    assert fighters[0] == (9,) * 6 and len(fighters) == 2
 
 
 def test_only_a_better_one_replaces_the_best() -> None:
@@ -302,13 +303,13 @@ def test_games_of_otage_begin_differently_and_equally_for_both_colours(
     monkeypatch.setattr(genetic, "fight", fight)
     plan = small(folder)
     fighters = (1, 2, 3, 4), (4, 3, 2, 1)
-    genetic.fitness(Trial(plan, 0, fighters, (1, 1, 1, 1)))
+    genetic.fitness(plan, 0, fighters, (1, 1, 1, 1))
     once = list(starts)
     assert once[::2] == once[1::2] and len(set(once)) == 3
     assert {sum(start.holdings()) for start in once} <= {10, 11, 12}  # eight plies, a few of them passes at most
-    genetic.fitness(Trial(plan, 0, fighters, (2, 2, 2, 2)))
+    genetic.fitness(plan, 0, fighters, (2, 2, 2, 2))
     assert starts[6:] == once
-    genetic.fitness(Trial(plan, 1, fighters, (1, 1, 1, 1)))
+    genetic.fitness(plan, 1, fighters, (1, 1, 1, 1))
     assert not {*starts[12:]} & {*once}
 
 
@@ -340,7 +341,7 @@ def train_otage(folder: Path, *words: str) -> Any:
 def test_the_command_puts_the_factors_into_the_memory(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(genetic, "fitness", lambda trial: sum(trial.genes))
+    monkeypatch.setattr(genetic, "fitness", lambda plan, generation, fighters, genes: sum(genes))
     file = tmp_path / "otage.json"
     done = train_otage(folder, "--out", str(file), "--json")
     assert done.returncode == 0, done.stderr

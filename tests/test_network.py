@@ -20,9 +20,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from awello.learn import network as learning  # noqa: E402
 from awello.learn import network_files  # noqa: E402
 from awello.learn.network import Training  # noqa: E402
-from awello.learn.network_figures import figures, judge, promise  # noqa: E402
+from awello.learn.network_figures import ask_teacher, figures, judge, losses, promise  # noqa: E402
 from awello.learn.network_files import export, keep_age, load_network, save_network  # noqa: E402
-from awello.learn.network_lessons import Lessons, ask_teacher, losses  # noqa: E402
 from awello.learn.network_positions import (  # noqa: E402
     PLANES,
     UNKNOWN,
@@ -229,7 +228,7 @@ def test_a_teacher_is_followed() -> None:
     positions = positions_of(6)
     with torch.no_grad():
         shares, values = promise(TINY, make_network(TINY).eval(), positions, 1)
-    plan, lessons = replace(TINY, taught=1.0), Lessons(shares.half(), values)
+    plan, lessons = replace(TINY, taught=1.0), (shares.half(), values)
     sayings = torch.log(shares + 1e-9)
 
     def same(turns: Any) -> Any:
@@ -245,7 +244,7 @@ def test_a_teacher_is_followed() -> None:
     some = positions.take(positions.won & (positions.margin != UNKNOWN))
     network, chosen = make_network(TINY).eval(), positions.won & (positions.margin != UNKNOWN)
     alone = losses(played, network, some, torch.zeros_like(some.own))
-    beside = losses(played, network, some, torch.zeros_like(some.own), lessons.take(chosen))
+    beside = losses(played, network, some, torch.zeros_like(some.own), (shares.half()[chosen], values[chosen]))
     assert torch.allclose(torch.stack(alone), torch.stack(beside))
 
 
@@ -256,7 +255,7 @@ def test_a_student_learns_from_the_file_of_its_teacher(tmp_path: Path) -> None:
     training, asked = Training(plan, positions, positions), Training(plan, positions, positions)
     assert training.teacher and not training.lessons
     asked.lessons = ask_teacher(training.teacher, positions, 1)  # as on a device that shows positions often
-    assert len(asked.lessons.shares) == len(positions)
+    assert len(asked.lessons[0]) == len(positions)
     for _ in range(3):
         training.show()
         asked.show()

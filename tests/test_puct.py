@@ -18,7 +18,6 @@ from awello.evaluate.network import MOST_LAYERS, Network, load_network, network_
 from awello.evaluate.perceptron import OUTPUTS, USUAL, WIDTH, WORK, judge
 from awello.kernel import U
 from awello.learn import perceptron as learning
-from awello.learn.network_games import final_score, is_repeated
 from awello.rules.awale import SEEDS
 from awello.search import montecarlo
 from awello.search.montecarlo import NetworkTree
@@ -245,17 +244,6 @@ def test_values_lie_between_the_tree_and_the_result() -> None:
             results = np.sign(first - second) * (1 - 2 * sides)
             assert (np.sign(examples.values) == results).all()
             assert abs(examples.values[:4]) == pytest.approx(0.5 * abs(results[:4]))
-
-
-@pytest.mark.parametrize("variant", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
-def test_repetition_ends_a_game(variant: Game) -> None:
-    position = parse_position("1-0-0-2-0-3-0-1-0-0-4-1-17-19-S", variant)
-    own, opp = U(position.own), U(position.opp)
-    seen = np.array([[own, opp, 0], [1, 2, 0], [3, 4, 0], [opp, own, 0]], np.uint64)
-    assert [is_repeated(seen, plies, own, opp) for plies in range(5)] == [False, False, True, False, True]
-    assert not is_repeated(seen, 4, opp, own), "with the other player to move it is another position"
-    again = Position(variant, position.own, position.opp, 0, frozenset({(position.own, position.opp, 0)}))
-    assert again.over and final_score(int(variant), own, opp) == judges.final_score(again)
 
 
 def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,12 @@ from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print
 from awello.cli.running import leave_early, show_progress
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import FILE, TERMS, Memory
-from awello.learn.autoplay import AutoplayPlan, LearntGame
+from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
 from awello.players.otage import GAMES, read_book
+from awello.players.otage_learning import Lesson
+from awello.record import Record
 
 
 @app.command()
@@ -51,7 +53,8 @@ def autoplay(
         raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
     time = parse_clock(clock) if clock else Clock()
     plan = AutoplayPlan(parsed, time, seed, plies, passes, games)
-    workers, learnt, counts = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[LearntGame](), list[int]()
+    workers, counts = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
+    learnt: list[tuple[Record, Lesson]] = []
     try:
         with show_progress("autoplay", games) as update:
 
@@ -59,20 +62,19 @@ def autoplay(
                 counts.append(played)
                 update(played)
 
-            for game in play(folder, plan, workers, place or "", show):
-                learnt.append(game)
+            learnt.extend(play(folder, plan, workers, place or "", show))
     except KeyboardInterrupt:
         leave_early(folder)
     new = counts[-1] - counts[0] if counts else 0
     report(folder, place or str(folder / GAMES), learnt, new, json)
 
 
-def report(folder: Path, place: str, learnt: list[LearntGame], new: int, json: bool) -> None:
+def report(folder: Path, place: str, learnt: list[tuple[Record, Lesson]], new: int, json: bool) -> None:
     """What was played and learnt, for people or machines."""
     memory, positions = Memory.read(folder / FILE), len(read_book(place))
-    lost = [event for event in learnt if event.record.winner is not None]
-    changed = sum(event.lesson.ply is not None for event in lost)
-    repeats = sum(event.lesson.repeats for event in lost)
+    lost = [lesson for record, lesson in learnt if record.winner is not None]
+    changed = sum(lesson.ply is not None for lesson in lost)
+    repeats = sum(lesson.repeats for lesson in lost)
     factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
     if json:
         counts = {"games": memory.autoplay, "new": new, "positions": positions}

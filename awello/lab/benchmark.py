@@ -6,7 +6,7 @@ from pathlib import Path
 
 from awello.lab import published
 from awello.lab.complexity import heuristics_of
-from awello.lab.experiment import ExperimentGame, ExperimentPlan
+from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 
 GAME, GAMES, DEPTHS = "othello", 20, (6, 8)
@@ -25,14 +25,12 @@ def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequenc
     report, points = Report(folder, f"Against random: {plan.game}"), plan.chosen_game().points
     report.text(f"{plan.games} games for each player against `random`, seed {plan.seed}, colours alternating.")
     rows: list[list[object]] = []
-    for number, (spec, _) in enumerate(plan.pairings):
-        played = [game for game in games if game.pairing == number]
+    for (spec, _), played in zip(plan.pairings, plan.by_pairing(games), strict=True):
         won = sum(game.score[0] > game.score[1] for game in played)
         held = [100 * statistics.fmean(game.held[at] for game in played) / points for at in (0, 1)]
         throughout = [100 * statistics.fmean(game.throughout[at] for game in played) / points for at in (0, 1)]
-        mean = 1000 * sum(game.seconds[0] for game in played) / max(1, sum(game.moves[0] for game in played))
         theirs = published.AGAINST_RANDOM.get(spec, (None, None, None, None))
-        rows.append([f"`{spec}`", won, *held, *throughout, mean, theirs[0], theirs[1], theirs[3]])
+        rows.append([f"`{spec}`", won, *held, *throughout, mean_ms(played, 0), theirs[0], theirs[1], theirs[3]])
     thing = plan.chosen_game().adapter.holding
     header = ["player", "won", f"{thing} held at the end, %", "by random, %", "throughout, %", "by random, %"]
     header += ["mean time of a move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]

@@ -1,19 +1,16 @@
-"""Iterative deepening on trees that lie open: what `search/iterative.py` does, told plainly (report 4, section II.3).
+"""Iterative deepening on small explicit trees: what `search/iterative.py` does, told plainly (report 4, section II.3).
 
-A search of one depth brings home a *variation* for each move of the root: the line that is expected after the best
-one, and after each other the answers that refute it.  The next depth tries first, by its *hints*, nothing, the best
-move, the best branch (its whole variation), or the variations of all moves (the refutation tables).  Moves have names,
-and as in the report the moves that a variation names come first wherever they are legal below its move of the root.
+The search of one depth finds a *variation* for each move of the root: the principal one, or the answers that refute the
+move.  The *hints* of the next depth are nothing, the best move, the best branch (its whole variation), or the
+variations of all moves (the refutation tables): the moves that they name come first wherever they are legal.
 """
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 Line = tuple[str, ...]
-Part = TypeVar("Part")
 
 # The report draws its tree of 27 leaves, and no words tell its values.  This one is ours, made to have the report's
 # counts of leaves and its variations (3 3.2, 1 1.3, 2 2.2); all values are those for the root's mover.
@@ -116,10 +113,10 @@ def report_tree() -> Branch:
 def random_tree(chance: random.Random) -> Branch:
     """Three levels of random numbers; the depth before judges by the true values with some noise."""
 
-    def some(make: Callable[[], Part]) -> list[Part]:
-        return [make() for _ in range(chance.randint(*BRANCHING))]
+    def moves() -> range:
+        return range(chance.randint(*BRANCHING))
 
-    deep = some(lambda: some(lambda: some(lambda: chance.randint(-LARGEST, LARGEST))))
+    deep = [[[chance.randint(-LARGEST, LARGEST) for _ in moves()] for _ in moves()] for _ in moves()]
     return plant(deep, [[max(leaves) + chance.randint(-NOISE, NOISE) for leaves in part] for part in deep])
 
 

@@ -1,12 +1,11 @@
 """Who is better: every configuration against every other of the same depth, by strategy, table, depth and colour.
 
-Report 0 gives the mean score (discs at the end) of each strategy over all its games, for Black and for White, and
-finds `mixed` the best at depth 6.  Games start from random openings that all pairings share, each played with both
-colours, because searches without chance would repeat one game.
+Games start from random openings that all pairings share, each played with both colours, because searches without chance
+would repeat one game.
 """
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations, product
 from pathlib import Path
 
@@ -28,17 +27,18 @@ def entrants(game: str, depth: int) -> list[str]:
     return [f"alphabeta:{name}@{depth}{table}" for name, table in STRATEGIES[game]]
 
 
-def is_grouped(game: str) -> bool:
-    """Whether players meet those of their depth alone: a game with one strategy compares depths."""
-    return len(STRATEGIES[game]) > 1
+def groups(game: str, depths: Sequence[int]) -> dict[str, list[str]]:
+    """The players who meet each other, by depth; a game with one strategy compares the depths instead."""
+    found = {str(depth): entrants(game, depth) for depth in depths}
+    if len(STRATEGIES[game]) > 1 or len(depths) == 1:
+        return found
+    return {"all": [spec for specs in found.values() for spec in specs]}
 
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """All pairs of the same depth, or of all depths if there is one strategy."""
-    groups = [entrants(game, depth) for depth in depths]
-    if not is_grouped(game):
-        groups = [[spec for group in groups for spec in group]]
-    pairings = tuple(pair for group in groups for pair in combinations([*group, "random"], 2))
+    specs = groups(game, depths).values()
+    pairings = tuple(pair for group in specs for pair in combinations([*group, "random"], 2))
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
 
 
@@ -74,26 +74,15 @@ def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequenc
         f"that all pairs share, each played with both colours; seed {plan.seed}. A score is what a player holds "
         "officially at the end; a draw is half a point."
     )
-    if is_grouped(plan.game):
+    compared = len(STRATEGIES[plan.game]) > 1
+    if compared:
         _table_scores(report, depths, results)
         _strategy_scores(report, depths, results)
-    for names in _groups(plan):
-        _pairwise(report, names, results)
-    if is_grouped(plan.game) and 6 in depths:
+    for label, names in groups(plan.game, depths).items():
+        _pairwise(report, label, names, results)
+    if compared and 6 in depths:
         report.text("## Is mixed the best at depth 6?", *_verdict(results))
     report.write()
-
-
-def _groups(plan: ExperimentPlan) -> Iterator[list[str]]:
-    """The players who met each other, group by group."""
-    groups: dict[str, list[str]] = {}
-    for pair in plan.pairings:
-        for spec in pair:
-            if spec != "random":
-                depth = spec.partition("@")[2].partition(",")[0] if is_grouped(plan.game) else ""
-                groups.setdefault(depth, [])
-                groups[depth] += [spec] if spec not in groups[depth] else []
-    yield from groups.values()
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -129,20 +118,14 @@ def _strategy_scores(report: Report, depths: Sequence[int], results: Results) ->
     report.table("strategies", "Mean score over all opponents of the same depth", header, rows)
 
 
-def _pairwise(report: Report, names: Sequence[str], results: Results) -> None:
+def _pairwise(report: Report, label: str, names: Sequence[str], results: Results) -> None:
     rivals = [*names, "random"]
     rows = [
         [f"`{name}`", *("" if name == r else f"{100 * results.points(name, r):.0f}" for r in rivals)] for name in names
     ]
-    label = (
-        names[0].partition("@")[2].partition(",")[0]
-        if len({n.partition("@")[2].partition(",")[0] for n in names}) == 1
-        else "all"
-    )
+    header = ["", *(f"`{rival}`" for rival in rivals)]
     report.text(f"## Pair by pair, depth {label}")
-    report.table(
-        f"pairs-{label}", "Points won by the player of the row, percent", ["", *(f"`{r}`" for r in rivals)], rows
-    )
+    report.table(f"pairs-{label}", "Points won by the player of the row, percent", header, rows)
 
 
 def _verdict(results: Results) -> list[str]:

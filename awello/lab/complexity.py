@@ -1,8 +1,7 @@
 """How much a search costs: time of a game, nodes of a move, with alpha-beta and without, and what options save.
 
-Report 0 measured four heuristics at depths 2, 4 and 6 against a random player.  Searches of the same heuristic and
-depth agree on every move, so with one seed they play the very same games, and their nodes can be compared move by
-move.
+Searches of the same heuristic and depth agree on every move, so with one seed they play the very same games, and their
+nodes can be compared move by move.
 """
 
 import statistics
@@ -54,9 +53,8 @@ class Results:
     """The games of each searching player, by its spec."""
 
     def __init__(self, plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> None:
-        self.games: dict[str, list[ExperimentGame]] = {}
-        for game in games:
-            self.games.setdefault(plan.pairings[game.pairing][0], []).append(game)
+        specs = (spec for spec, _ in plan.pairings)
+        self.games = dict(zip(specs, plan.by_pairing(games), strict=True))
 
     def nodes(self, spec: str) -> list[int]:
         """The nodes of every move that a player made."""

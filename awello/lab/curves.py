@@ -1,8 +1,7 @@
 """Trainings of the convolutional network: how it learnt, what it was worth in the end, and its networks on the way.
 
-The folder of a training has `curves.jsonl`, a row for each measure on games set aside; `report.json`, its plan and its
-figures on games that were held out; and `epochs/network-STEP.onnx`, the network at some ages.  What four trainings left
-is in `data/cnn-curves.json`, so that their curves can be drawn everywhere.
+The folder of a training has `curves.jsonl`, `report.json` and the networks `epochs/network-STEP.onnx`.  What four
+trainings left is in `data/cnn-curves.json`, so that their curves can be drawn everywhere.
 """
 
 import json
@@ -48,28 +47,17 @@ class Training:
         """A figure at the end."""
         return self.column(name)[-1]
 
-    @property
-    def network(self) -> str | None:
-        """The network in words."""
+    def describe(self) -> tuple[str | None, str | None, str | None]:
+        """The network, what it sees of a position and what it learns from, in words."""
         if not self.plan:
-            return None
-        if self.plan["network"] == "report":
-            return "report 0's: 8 convolutions, 2 dense layers"
-        gates = " that look at the whole board" if self.plan["whole"] else ""
-        return f"{self.plan['blocks']} residual blocks of {self.plan['width']}{gates}"
-
-    @property
-    def sees(self) -> str | None:
-        """What it sees of a position, in words."""
-        return VIEWS[self.plan["view"]] if self.plan else None
-
-    @property
-    def taught_by(self) -> str | None:
-        """What it learns from, in words."""
-        if not self.plan:
-            return None
+            return None, None, None
+        network = "report 0's: 8 convolutions, 2 dense layers"
+        if self.plan["network"] != "report":
+            gates = " that look at the whole board" if self.plan["whole"] else ""
+            network = f"{self.plan['blocks']} residual blocks of {self.plan['width']}{gates}"
         played = "moves of winners" if self.plan["moves"] == "winners" else "all moves, who wins"
-        return f"a teacher ({100 * self.plan['taught']:.0f} %); {played}" if self.plan["teacher"] else played
+        teacher = f"a teacher ({100 * self.plan['taught']:.0f} %); " if self.plan["teacher"] else ""
+        return network, VIEWS[self.plan["view"]], teacher + played
 
 
 def shipped_trainings() -> list[Training]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,7 +29,7 @@ class ExperimentPlan(GamePlan):
     kind: ClassVar[str] = "experiment"
     unit: ClassVar[str] = "games"
 
-    @property
+    @cached_property
     def wanted(self) -> list[tuple[int, int]]:
         """The pairing of each game and its number within the pairing, in the order of play."""
         return [(pairing, number) for number in range(self.games) for pairing in range(len(self.pairings))]
@@ -50,16 +51,15 @@ class ExperimentPlan(GamePlan):
         return random_opening(self.chosen_game(), self.opening_plies, f"{self.seed}/{pair}")
 
     def job(self, number: int) -> GameJob:
-        pairing, game = _wanted(self)[number]
+        pairing, game = self.wanted[number]
         return pair_job(self.chosen_game(), self.pairings[pairing], game, self.seed, self.opening(game // 2))
 
     def configuration(self) -> dict[str, Any]:
         return asdict(self)
 
-
-@cache
-def _wanted(plan: ExperimentPlan) -> list[tuple[int, int]]:
-    return plan.wanted
+    def by_pairing(self, games: "Sequence[ExperimentGame]") -> "list[list[ExperimentGame]]":
+        """The games of each pairing."""
+        return [[game for game in games if game.pairing == number] for number in range(len(self.pairings))]
 
 
 @dataclass(frozen=True)
@@ -95,26 +95,22 @@ def run_experiment(
 def describe_games(plan: ExperimentPlan, results: Sequence[GameResult]) -> list[ExperimentGame]:
     """The games of an experiment, by pairing and number."""
     games = [describe_game(*at, result) for at, result in zip(plan.wanted, results, strict=True)]
-    return sorted(games, key=lambda game: (game.pairing, game.number))
+    return sorted(games, key=attrgetter("pairing", "number"))
 
 
 def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGame:
     """What an experiment looks at in a game."""
     side = first_side(number)
-    one, other = side, 1 - side
     _, *positions = (position.holdings() for position in result.record.positions())
-    after_moves, held = positions[result.opening :], result.record.final.holdings()
-    means = [sum(each[at] for each in after_moves) / max(1, len(after_moves)) for at in (one, other)]
-    times = [result.time_of(at) for at in (one, other)]
-    searched = [[nodes for nodes in result.nodes[at::2] if nodes] for at in (one, other)]
-    return ExperimentGame(
-        pairing,
-        number,
-        side,
-        (result.score[one], result.score[other]),
-        (held[one], held[other]),
-        (means[0], means[1]),
-        (sum(times[0]), sum(times[1])),
-        (len(times[0]), len(times[1])),
-        (searched[0], searched[1]),
-    )
+    after_moves = positions[result.opening :]
+    means = [sum(each[at] for each in after_moves) / max(1, len(after_moves)) for at in (0, 1)]
+    times = [result.time_of(at) for at in (0, 1)]
+    searched = [[nodes for nodes in result.nodes[at::2] if nodes] for at in (0, 1)]
+    spent: list[Sequence[Any]] = [[sum(each) for each in times], [len(each) for each in times], searched]
+    by_side = [result.score, result.record.final.holdings(), means, *spent]
+    return ExperimentGame(pairing, number, side, *((column[side], column[1 - side]) for column in by_side))
+
+
+def mean_ms(games: Sequence[ExperimentGame], place: int) -> float:
+    """The mean time of the moves of a pairing's first or second player."""
+    return 1000 * sum(game.seconds[place] for game in games) / max(1, sum(game.moves[place] for game in games))

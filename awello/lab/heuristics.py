@@ -1,15 +1,15 @@
 """Which heuristic is best: report 1's figure 3, a tournament of nine programs for Awalé.
 
 Every pair plays rounds of two games with the first player exchanged; the larger summed score wins the round: 3 points,
-1 each for a draw.  The report's rank is the sum over all opponents of the mean points of a round, 24 at most.  Its
-heuristics search on a budget of nodes with learnt weights; `MinMax` is alpha-beta with DiffScore to depth 8.  For quick
-trials a lesser depth shrinks the budget alike.  Two of the nine are only named there: in their places stand the
-finished agent and the greedy player.
+1 each for a draw.  A rank is the sum over all opponents of the mean points of a round, 24 at most.  The heuristics
+search on a budget of nodes with learnt weights, which a lesser depth shrinks; `MinMax` is alpha-beta with DiffScore.
+The report only names two of the nine: in their places stand the finished agent and the greedy player.
 """
 
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
 from awello.arena.tournament import DRAW, WIN
 from awello.errors import ConfigError
@@ -50,17 +50,18 @@ def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed
 
 def round_points(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], float]:
     """The mean points of a round that the first of two specs took from the second."""
-    scores: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for game in games:
-        scores.setdefault((game.pairing, game.number // 2), []).append(game.score)
-    totals: dict[tuple[str, str], list[int]] = {}
-    for (pairing, _), two in scores.items():
-        one, other = (sum(score[place] for score in two) for place in (0, 1))
-        pair = plan.pairings[pairing]
-        points = (WIN, 0) if one > other else (0, WIN) if one < other else (DRAW, DRAW)
-        for names, won in ((pair, points[0]), (pair[::-1], points[1])):
-            totals.setdefault((names[0], names[1]), []).append(won)
-    return {names: sum(won) / len(won) for names, won in totals.items()}
+    points = {}
+    for (one, other), played in zip(plan.pairings, plan.by_pairing(games), strict=True):
+        leads = [game.score[0] - game.score[1] for game in played]
+        rounds = [first + second for first, second in zip(leads[::2], leads[1::2], strict=True)]
+        points[one, other] = fmean(_points(lead) for lead in rounds)
+        points[other, one] = fmean(_points(-lead) for lead in rounds)
+    return points
+
+
+def _points(lead: int) -> int:
+    """The points for a round won by so many seeds."""
+    return WIN if lead > 0 else DRAW if lead == 0 else 0
 
 
 def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:

@@ -1,20 +1,18 @@
 """What a network learns, and what it is worth at play: the comparison that report 0 wished for.
 
-Report 0 ends with the wish to finish its network and to compare it with its heuristics and with a strong program.  Here
-the player `cnn`, which plays what the network expects of a winner, meets alpha-beta with each of report 0's heuristics,
-Otage, and the champion level by level; so do two players that search with the network, in fewer games.  The level that
-a player equals is where it takes half of the points.  Beside this stand the curves of four trainings, and with the
-folder of a training the strength of its network at some ages.
+The player `cnn`, which plays what the network expects of a winner, meets alpha-beta with each of report 0's heuristics,
+Otage, and the champion level by level; two players that search with the network meet the champion in fewer games.  A
+player equals the level against which it takes half of the points.  With the folder of a training the report shows the
+strength of its network at some ages too.
 
-Games start from random openings after which nobody is ahead, each played with both colours, for the network alone has
-no chance in it.
+Games start from balanced random openings, each played with both colours, because the network plays without chance.
 """
 
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -26,7 +24,7 @@ from awello.arena.sprt import mean
 from awello.errors import ConfigError
 from awello.lab import published
 from awello.lab.curves import Training, find_networks, read_training, shipped_trainings
-from awello.lab.experiment import ExperimentGame, ExperimentPlan
+from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 from awello.rules.game import Game, find_game
 
@@ -67,7 +65,7 @@ class LearningPlan(ExperimentPlan):
     networks: tuple[str, ...] = ()
     """The fingerprints of its networks."""
 
-    @property
+    @cached_property
     def wanted(self) -> list[tuple[int, int]]:
         return [(pairing, number) for pairing, number in super().wanted if number < self.counts[pairing]]
 
@@ -139,21 +137,15 @@ class Outcome:
 def outcomes(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], Outcome]:
     """The outcome of each pairing; both games of an opening are one trial."""
     found = {}
-    for pairing, pair in enumerate(plan.pairings):
-        played = sorted((game for game in games if game.pairing == pairing), key=lambda game: game.number)
+    for pair, played in zip(plan.pairings, plan.by_pairing(games), strict=True):
         leads = [game.score[0] - game.score[1] for game in played]
         points = [(lead > 0) + (lead == 0) / 2 for lead in leads]
         sums = [one + other for one, other in zip(points[::2], points[1::2], strict=True)]
         _, error = mean([sums.count(half / 2) for half in range(5)])
         won, drawn, lost = (points.count(result) for result in (1, 0.5, 0))
-        times = _milliseconds(played, 0), _milliseconds(played, 1)
+        times = mean_ms(played, 0), mean_ms(played, 1)
         found[pair] = Outcome(won, drawn, lost, fmean(points), DEVIATIONS * error, fmean(leads), times)
     return found
-
-
-def _milliseconds(games: Sequence[ExperimentGame], place: int) -> float:
-    """The mean time of a player's moves."""
-    return 1000 * sum(game.seconds[place] for game in games) / max(1, sum(game.moves[place] for game in games))
 
 
 def falling(shares: Sequence[float]) -> list[float]:
@@ -213,9 +205,9 @@ def _percent(share: float | None) -> float | None:
 def _write_trainings(report: Report, trainings: Sequence[Training]) -> None:
     rows: list[list[object]] = []
     for each in trainings:
-        plan = [each.network, each.sees, each.taught_by, each.parameters]
         spent = [each.last("seconds") / 60, int(each.last("step")), each.last("epochs")]
-        rows.append([each.name, *plan, *spent, *map(_percent, (each.winners, each.all))])
+        shares = map(_percent, (each.winners, each.all))
+        rows.append([each.name, *each.describe(), each.parameters, *spent, *shares])
     header = ["training", "network", "sees", "learns from", "parameters", "minutes", "steps", "epochs"]
     report.text("## Learning curves", *REMARKS)
     report.table("trainings", "Trainings", [*header, "winners' moves, %", "all moves, %"], rows)
@@ -326,16 +318,6 @@ def _write_games(report: Report, plan: ExperimentPlan, found: Mapping[tuple[str,
         "## All games",
         "With the mean time of a move. Players with a limit of time do more on a faster or quieter machine.",
     )
-    header = [
-        "player",
-        "against",
-        "won",
-        "drawn",
-        "lost",
-        "points, %",
-        "±",
-        "lead, discs",
-        "its move, ms",
-        "theirs, ms",
-    ]
+    header = ["player", "against", "won", "drawn", "lost", "points, %", "±"]
+    header += ["lead, discs", "its move, ms", "theirs, ms"]
     report.table("games", "Outcomes", header, rows)

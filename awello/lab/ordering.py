@@ -71,12 +71,9 @@ def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequenc
         f"Each search, with `{heuristic_of(plan.game)}`, plays against itself: games {plan.games}, seed {plan.seed}"
         f"{rules}. With one seed, all play the same games. A node is every position visited, the root included."
     )
-    for number, depth in enumerate(depths):
-        played = [
-            [game for game in games if game.pairing == pairing]
-            for pairing in range(len(names) * number, len(names) * (number + 1))
-        ]
-        _compare(report, depth, dict(zip(names, played, strict=True)))
+    played = iter(plan.by_pairing(games))
+    for depth in depths:
+        _compare(report, depth, {name: next(played) for name in names})
     report.text(*REMARKS)
     report.write()
 

@@ -1,9 +1,8 @@
 """What the variations of one depth save at the next: report 4's tables, on trees and on Othello.
 
-Plain alpha-beta, then with more and more of what the depth before found: the best move, the best branch, the refutation
-tables.  All find the same values, which is checked, so their leaves can be compared.  The order of squares and the
-aspiration window are each switched off alone to see what they save.  The judgement is that of an Otage that has learnt
-nothing.
+Plain alpha-beta, then with more and more of what the depth before found.  All searches find the same values, which is
+checked, so their leaves can be compared.  The order of squares and the aspiration window are each switched off alone to
+see what they save.  The judgement is that of an Otage that has learnt nothing.
 """
 
 import random

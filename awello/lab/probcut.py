@@ -1,9 +1,8 @@
 """How far a shallow search is from a deep one: the measurements behind multi-ProbCut.
 
-Positions come from games that the engine plays against itself with some random moves, so that they are neither too
-good nor absurd.  Each is searched to all depths without probable cuts; where few squares are empty it is solved as
-well. The deviation between two depths, over all positions of a number of empty squares, is fitted by a linear
-function of the empty squares, the difference of the depths and the lower depth.
+Positions of half-random games are searched to all depths without probable cuts, and solved where few squares are empty.
+The deviation between two depths, over all positions of a number of empty squares, is fitted by a linear function of the
+empty squares, the difference of the depths and the lower depth.
 """
 
 import json
@@ -112,12 +111,8 @@ def write(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, 
         rows = [[*pair, len(differences[pair]), value, fits[kind].at(pair)] for pair, value in sorted(measured.items())]
         header = ["empty", "deep", "shallow", "positions", "deviation, discs", "fitted"]
         report.table(kind, f"Searches to {'a depth' if kind == 'depth' else 'the end'}", header, rows)
-    report.text(
-        *(
-            f"{kind}: {found.coefficients}, root mean square error {found.error:.2f} discs"
-            for kind, found in fits.items()
-        )
-    )
+    for kind, found in fits.items():
+        report.text(f"{kind}: {found.coefficients}, root mean square error {found.error:.2f} discs")
     report.write()
     content = {kind: found.coefficients for kind, found in fits.items()} | {"least": LEAST}
     (folder / "probcut.json").write_text(json.dumps(content, indent=2) + "\n", "utf-8")

@@ -6,58 +6,42 @@ Report 2: "Stratégies d'IA pour Othello", 2024, appendix V.B.
 Report 4: "Stratégies pour un Othello de haut niveau", 1996, sections II.3.2, IV.1 and IV.2.
 """
 
+from typing import Any
+
 STRATEGIES = ("positional", "absolute", "mobility", "mixed")
 
+
+def _by_strategy(rows: dict[int, tuple[Any, ...]]) -> dict[int, dict[str, Any]]:
+    """A table of report 0 by depth and strategy; its columns are in the order of the strategies."""
+    return {depth: dict(zip(STRATEGIES, row, strict=True)) for depth, row in rows.items()}
+
+
 # Report 0, table 3.1: seconds of a game with alpha-beta and without, by depth and strategy.
-SECONDS = {
-    2: {"positional": (0.03, 0.04), "absolute": (0.01, 0.02), "mobility": (0.06, 0.12), "mixed": (0.06, 0.08)},
-    4: {"positional": (0.90, 6.21), "absolute": (0.51, 2.10), "mobility": (1.50, 11.52), "mixed": (1.17, 7.34)},
-    6: {
-        "positional": (35.20, 416.65),
-        "absolute": (20.14, 164.64),
-        "mobility": (39.32, 1390.49),
-        "mixed": (17.34, 546.98),
-    },
-}
+SECONDS = _by_strategy(
+    {
+        2: ((0.03, 0.04), (0.01, 0.02), (0.06, 0.12), (0.06, 0.08)),
+        4: ((0.90, 6.21), (0.51, 2.10), (1.50, 11.52), (1.17, 7.34)),
+        6: ((35.20, 416.65), (20.14, 164.64), (39.32, 1390.49), (17.34, 546.98)),
+    }
+)
 
 # Report 0, table 3.2: nodes with alpha-beta in percent of those without: maximum, mean, standard deviation.
-RATIOS = {
-    2: {
-        "positional": (58.80, 57.52, 65.20),
-        "absolute": (64.90, 55.79, 63.92),
-        "mobility": (54.04, 53.95, 60.26),
-        "mixed": (61.09, 58.35, 62.72),
-    },
-    4: {
-        "positional": (13.19, 14.77, 16.35),
-        "absolute": (14.27, 21.19, 17.92),
-        "mobility": (15.29, 14.06, 14.30),
-        "mixed": (12.54, 15.76, 15.56),
-    },
-    6: {
-        "positional": (7.15, 6.96, 6.66),
-        "absolute": (6.26, 7.67, 10.21),
-        "mobility": (1.93, 2.98, 2.56),
-        "mixed": (1.84, 3.07, 2.77),
-    },
-}
+RATIOS = _by_strategy(
+    {
+        2: ((58.80, 57.52, 65.20), (64.90, 55.79, 63.92), (54.04, 53.95, 60.26), (61.09, 58.35, 62.72)),
+        4: ((13.19, 14.77, 16.35), (14.27, 21.19, 17.92), (15.29, 14.06, 14.30), (12.54, 15.76, 15.56)),
+        6: ((7.15, 6.96, 6.66), (6.26, 7.67, 10.21), (1.93, 2.98, 2.56), (1.84, 3.07, 2.77)),
+    }
+)
 
 # Report 0, table 3.3: mean nodes of a move, in tens of thousands, with alpha-beta and without.
-MEAN_NODES = {
-    2: {
-        "positional": (0.003193, 0.005551),
-        "absolute": (0.002579, 0.004622),
-        "mobility": (0.003256, 0.006036),
-        "mixed": (0.003178, 0.005445),
-    },
-    4: {
-        "positional": (0.078708, 0.532977),
-        "absolute": (0.068316, 0.3224),
-        "mobility": (0.073940, 0.525755),
-        "mixed": (0.077103, 0.489311),
-    },
-    6: {"positional": (2.96, 42.50), "absolute": (2.77, 36.06), "mobility": (1.79, 60.19), "mixed": (1.24, 40.39)},
-}
+MEAN_NODES = _by_strategy(
+    {
+        2: ((0.003193, 0.005551), (0.002579, 0.004622), (0.003256, 0.006036), (0.003178, 0.005445)),
+        4: ((0.078708, 0.532977), (0.068316, 0.3224), (0.073940, 0.525755), (0.077103, 0.489311)),
+        6: ((2.96, 42.50), (2.77, 36.06), (1.79, 60.19), (1.24, 40.39)),
+    }
+)
 
 # Report 0, tables 3.4 and 3.5: mean score with table 2 and with table 1, for Black and for White.
 TABLE_SCORES = {
@@ -67,11 +51,13 @@ TABLE_SCORES = {
 }
 
 # Report 0, tables 3.6 and 3.7: mean score over all opponents, for Black and for White.
-SCORES = {
-    2: {"positional": (35.46, 34.95), "absolute": (24.29, 24.77), "mobility": (26.97, 29.33), "mixed": (34.09, 33.52)},
-    4: {"positional": (32.70, 31.91), "absolute": (22.44, 23.34), "mobility": (30.71, 27.86), "mixed": (34.94, 34.29)},
-    6: {"positional": (29.57, 32.97), "absolute": (26.33, 21.99), "mobility": (30.35, 29.56), "mixed": (37.98, 34.70)},
-}
+SCORES = _by_strategy(
+    {
+        2: ((35.46, 34.95), (24.29, 24.77), (26.97, 29.33), (34.09, 33.52)),
+        4: ((32.70, 31.91), (22.44, 23.34), (30.71, 27.86), (34.94, 34.29)),
+        6: ((29.57, 32.97), (26.33, 21.99), (30.35, 29.56), (37.98, 34.70)),
+    }
+)
 
 # Report 2: 20 games against random: games won, percent of the board held and held by random, milliseconds a move.
 AGAINST_RANDOM = {

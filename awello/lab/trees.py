@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 
 from rich.text import Text
 
+from awello.drawing import format_svg
 from awello.evaluate.heuristics import EXACT
 from awello.search.tree import Node, Tree
 
@@ -114,11 +115,6 @@ class Spot:
         """What stands there: the value, or on a cut branch at least the move."""
         return format_node(self.node) or self.node.name
 
-    @property
-    def boxed(self) -> bool:
-        """Whether a shape says who chooses there: leaves and cut branches are bare."""
-        return bool(self.node.children)
-
     def walk(self) -> "Iterator[Spot]":
         """This spot and all below it."""
         yield self
@@ -134,7 +130,7 @@ def draw_tree_svg(tree: Tree, plies: int | None = None) -> str:
     lines, root = describe_tree(tree), _plant(tree.root, 0, plies)
     spots = list(root.walk())
     longest = LETTER * max(len(spot.label) for spot in spots) + 14
-    box, turned = max(NODE, longest), sum(not spot.boxed for spot in spots) > MANY
+    box, turned = max(NODE, longest), sum(not spot.node.children for spot in spots) > MANY
     breadth = _measure(root, box + GAP, TURNED if turned else box + GAP)
     width = max(LEAST_WIDTH, LETTER * max(map(len, lines)) + 2 * MARGIN, breadth + 2 * MARGIN)
     _place(root, (width - breadth) / 2, HEAD + NODE, min(max(LEVEL, breadth / 16), 2.5 * LEVEL))
@@ -145,7 +141,8 @@ def draw_tree_svg(tree: Tree, plies: int | None = None) -> str:
         shapes += _edge(spot, child)
     for spot in spots:
         shapes += _node(spot, box, turned)
-    return _svg(width, height, [*shapes, *_legend(height - FOOT / 2, tree.cut > 0)])
+    paper = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
+    return format_svg(round(width), round(height), [paper, *shapes, *_legend(height - FOOT / 2, tree.cut > 0)])
 
 
 def _plant(node: Node, ply: int, plies: int | None) -> Spot:
@@ -156,7 +153,7 @@ def _plant(node: Node, ply: int, plies: int | None) -> Spot:
 def _measure(spot: Spot, box: float, leaf: float) -> float:
     """The width a spot needs, with all below it, if each box and each leaf need so much."""
     below = sum(_measure(child, box, leaf) for child in spot.children)
-    spot.width = max(box if spot.boxed else leaf, below)
+    spot.width = max(box if spot.node.children else leaf, below)
     return spot.width
 
 
@@ -194,14 +191,16 @@ def _bar(x: float, y: float, along: float, down: float) -> str:
 
 
 def _node(spot: Spot, box: float, turned: bool) -> list[str]:
-    """A square for MAX, a circle for MIN, drawn long if values are; leaves are bare values."""
+    """A square for MAX, a circle for MIN, drawn long if values are; leaves and cut branches are bare values."""
     node, x, y = spot.node, spot.x, spot.y
     colour = GREY if node.cut else GREEN if node.principal else INK
-    if not spot.boxed and turned:
+    if not node.children and turned:
         return [_words(x, y - NODE / 2 + 3, spot.label, 15, colour, "end", node.principal, turned=True)]
     value = _words(x, y, spot.label, 15, colour, "middle", node.principal)
+    if not node.children:
+        return [value]
     folded = [] if spot.children else [_words(x, y + 0.75 * NODE, "…", 15, GREY, "middle")]
-    return [_shape(x, y, box / 2, node.maximising, colour), value, *folded] if spot.boxed else [value]
+    return [_shape(x, y, box / 2, node.maximising, colour), value, *folded]
 
 
 def _shape(x: float, y: float, half: float, maximising: bool, colour: str) -> str:
@@ -243,9 +242,3 @@ def _legend(y: float, cut: bool) -> list[str]:
 def _line(x: float, y: float, end_x: float, end_y: float, colour: str, thick: float, look: str = "") -> str:
     ends = f"M{x:.1f} {y:.1f}L{end_x:.1f} {end_y:.1f}"
     return f'<path d="{ends}" stroke="{colour}" stroke-width="{thick:g}"{look}/>'
-
-
-def _svg(width: float, height: float, shapes: list[str]) -> str:
-    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
-    return "\n".join([head, f'<rect width="100%" height="100%" fill="{PAPER}"/>', *shapes, "</svg>\n"])

@@ -1,8 +1,7 @@
 """Otage against itself (report 4, sections II.5.1 and III.6.6): games that build its book and teach its patterns.
 
-First come all openings of so many plies, one game each and as often as asked; without them the book would only grow
-where it is thick already.  Then it perfects what it knows: where all moves that it remembers lost, they are forbidden
-and the search finds another; now and then it is curious although it knows a good one.
+First come all openings of so many plies, without which the book would only grow where it is thick already.  Then it
+perfects what it knows: where all moves that it remembers lost, the search finds another; now and then it explores.
 
 Games are played in rounds.  The games of a round do not know of each other and are learnt from in order when all have
 been played, so the results do not depend on how many processes or machines play them.
@@ -81,14 +80,6 @@ class AutoplayPlan(GamePlan):
         return {}
 
 
-@dataclass(frozen=True)
-class LearntGame:
-    """A game that Otage has learnt from."""
-
-    record: Record
-    lesson: Lesson
-
-
 @lru_cache(1)
 def all_openings(plies: int) -> list[tuple[int, ...]]:
     """All sequences of so many moves, the first move always the same: 2,050 of six plies."""
@@ -124,8 +115,8 @@ def autoplay(
     jobs: Jobs = 1,
     place: str = "",
     report: Callable[[int], None] = lambda games: None,
-) -> Iterator[LearntGame]:
-    """Play until the plan's number of games has been played, round by round, and yield what each game taught.
+) -> Iterator[tuple[Record, Lesson]]:
+    """Play until the plan's number of games has been played, round by round; yield each game with its lesson.
 
     `report` is called with the number of games played.  Games are also kept in the archive at `place`, by default in
     the folder.  Raises `KeyboardInterrupt` on Ctrl-C; the next call continues.
@@ -151,7 +142,7 @@ def autoplay(
             known += records
             memory.autoplay = end
             memory.write(folder / FILE)
-            yield from map(LearntGame, records, lessons)
+            yield from zip(records, lessons, strict=True)
 
 
 def _read_learnt(folder: Path, plan: AutoplayPlan) -> list[Record]:

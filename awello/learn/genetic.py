@@ -2,10 +2,8 @@
 
 An individual is a list of genes, the weights of a heuristic.  In each generation some of them are fighters; everybody
 plays two games against each fighter and against the boss, who counts double, and who has won most breeds.  Each random
-choice follows from the seed and the number of the generation, so nothing but the individuals has to be kept to go on
-from there, and the results are the same for any number of worker processes.
-
-What is learnt, how it is searched and which game is played follow from the plan: here Awalé's, in `factors` Otage's.
+choice follows from the seed and the number of the generation, so the individuals are all that a file has to keep, and
+the results are the same for any number of worker processes.  The plan in `factors` learns Otage's factors likewise.
 """
 
 import json
@@ -14,8 +12,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from awello import __version__
 from awello.errors import ConfigError
@@ -27,7 +25,7 @@ from awello.rules.game import Game, find_game
 from awello.search.budgeting import Budgeting
 
 try:
-    from deap import base, tools
+    from deap import tools
 except ImportError:
     raise ConfigError("the genetic algorithm needs deap: pip install 'awello[learn]'") from None
 
@@ -143,25 +141,14 @@ def points(own: int, opp: int) -> int:
     return own + (WIN if own > opp else DRAW if own == opp else 0)
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Everything that decides how fit an individual is in a generation."""
-
-    plan: Plan
-    generation: int
-    fighters: tuple[Genes, ...]
-    genes: Genes
+Each = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
 
 
-Each = Callable[[Callable[[Trial], int], Iterable[Trial]], Iterable[int]]
-
-
-def fitness(trial: Trial) -> int:
+def fitness(plan: Plan, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
     """The points of an individual: a game with either colour against each fighter, and against the boss."""
-    plan, own = trial.plan, trial.plan.search_with(trial.genes)
-    total = 0
-    for number, rival in enumerate((plan.boss(), *map(plan.search_with, trial.fighters))):
-        seed = f"{plan.seed}/{trial.generation}/{number}"  # the same for all individuals
+    own, total = plan.search_with(genes), 0
+    for number, rival in enumerate((plan.boss(), *map(plan.search_with, fighters))):
+        seed = f"{plan.seed}/{generation}/{number}"  # the same for all individuals
         first = fight(plan.start(seed), (own, rival), f"{seed}/first")
         second = fight(plan.start(seed), (rival, own), f"{seed}/second")
         total += (1 if number else BOSS) * (points(*first) + points(*reversed(second)))
@@ -172,19 +159,6 @@ def fitness(trial: Trial) -> int:
 def mutate(individual: Individual, smallest: int, largest: int) -> None:
     """Give one gene a new value."""
     individual[random.randrange(len(individual))] = random.randint(smallest, largest)
-
-
-def operators(plan: Plan) -> Any:
-    """The toolbox of a plan."""
-    box = base.Toolbox()
-    box.register("gene", random.randint, plan.smallest, plan.largest)
-    box.register("individual", tools.initRepeat, Individual, box.gene, n=len(plan.naive))
-    box.register("population", tools.initRepeat, list, box.individual)
-    box.register("select", tools.selBest, k=(plan.population + 1) // 2)
-    box.register("clone", Individual)
-    box.register("mate", tools.cxUniform, indpb=0.5)
-    box.register("mutate", mutate, smallest=plan.smallest, largest=plan.largest)
-    return box
 
 
 @contextmanager
@@ -200,14 +174,13 @@ def chance(*words: object) -> Iterator[None]:
 
 def breed(plan: Plan, population: list[Individual]) -> list[Individual]:
     """The children of the best half: random pairs share out their genes, and some children mutate."""
-    box = operators(plan)
-    parents, children = box.select(population), list[Individual]()
+    parents, children = tools.selBest(population, (plan.population + 1) // 2), list[Individual]()
     while len(children) < plan.population:
-        children += box.mate(*map(box.clone, random.sample(parents, 2)))
+        children += tools.cxUniform(*map(Individual, random.sample(parents, 2)), indpb=0.5)
     del children[plan.population :]
     for child in children:
         if random.random() < plan.mutation:
-            box.mutate(child)
+            mutate(child, plan.smallest, plan.largest)
     return children
 
 
@@ -215,7 +188,10 @@ def breed(plan: Plan, population: list[Individual]) -> list[Individual]:
 def begin(plan: Plan) -> Evolution:
     """Population 0: one individual is a person's choice and counts as the best, the others are random."""
     with chance(plan.seed, "begin"):
-        others = operators(plan).population(plan.population - 1)
+        others = [
+            Individual(random.randint(plan.smallest, plan.largest) for _ in plan.naive)
+            for _ in range(plan.population - 1)
+        ]
     return Evolution([plan.naive, *others], plan.naive)
 
 
@@ -227,8 +203,8 @@ def advance(plan: Plan, evolution: Evolution, each: Each = map) -> Evolution:
         # Step 1. The fighters: the best of the last generation is always among them.
         fighters = tuple(map(tuple, (best, *random.sample(population, plan.fighters - 1))))
         # Step 2. Everybody is tried, the last best once more; twins do equally well.
-        trials = {tuple(genes): Trial(plan, number, fighters, tuple(genes)) for genes in (best, *population)}
-        reached = dict(zip(trials, each(fitness, trials.values()), strict=True))
+        tried = list(dict.fromkeys(map(tuple, (best, *population))))
+        reached = dict(zip(tried, each(partial(fitness, plan, number, fighters), tried), strict=True))
         for individual in (best, *population):
             individual.fitness = reached[tuple(individual)]
         # Step 3. The best is replaced only by a better one.
@@ -252,9 +228,8 @@ def learn_order(
     plan: Plan, evolution: Evolution, report: Callable[[int], None], games: int = GAMES, nodes: int = ORDERING
 ) -> list[int]:
     """Which kinds of moves to try first with the best weights, from games that are reported one by one."""
-    heuristic = plan.trained(evolution.best)
-    scores: list[int] = learn_scores(heuristic, games, nodes, plan.seed, report, plan.game).tolist()
-    return scores
+    scores = learn_scores(plan.trained(evolution.best), games, nodes, plan.seed, report, plan.game)
+    return [int(score) for score in scores]
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------

@@ -1,15 +1,12 @@
 """Train a network on tournament games: which move the winner plays in a position, and who wins (report 0, mended).
 
-Report 0's network sees the board in one plane, learns the winners' moves and was never trained to its end.  Ours is a
-tower of residual blocks.  It sees the board as the mover does, and the legal moves.  It learns from all moves, but
-winners and losers have a head each, so that bad moves form the tower and not the answer; a third head says who wins.
-A small network learns more from a large one that was trained before it, its teacher, than from the moves alone (Hinton
-and others 2015): what the teacher thinks of all moves of a position tells more than the one that was played.
+The network is a tower of residual blocks that sees the board as the mover does, and the legal moves.  It learns from
+all moves, but winners and losers have a head each, so that bad moves form the tower and not the answer; a third head
+says who wins.  A small network learns more from a large one, its teacher, than from the moves alone (Hinton and others
+2015): what the teacher thinks of all moves of a position tells more than the one that was played.
 
-Every number of a training is in its `Plan`.  Games up to 2015 teach, but for a few that tell when to stop; later ones
-are only for the figures of the report (`split` says what is done with other games).  Boards are turned by chance.  The
-weights that count are a moving average, the best by the games set aside.  A training that was interrupted goes on from
-its checkpoint, as if nothing had been.
+Every number of a training is in its `Plan`.  Boards are turned by chance; the weights that count are a moving average,
+the best by the games set aside.  A training that was interrupted resumes from its checkpoint with the same results.
 
 This file and the `network_*` that it imports need PyTorch and NumPy and no compiler, so that they run wherever there is
 a fast machine.  `awello train cnn` does the same with fewer options, by default in minutes on a processor:
@@ -35,9 +32,8 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from awello.errors import ConfigError
 from awello.folders import replace_atomically
-from awello.learn.network_figures import examine, figures, judge
+from awello.learn.network_figures import Lessons, Teacher, ask_teacher, examine, figures, judge, losses
 from awello.learn.network_files import can_export, export, keep_age, load_network, load_parts, save_network
-from awello.learn.network_lessons import Lessons, Teacher, ask_teacher, losses
 from awello.learn.network_positions import PLANES, Games, Positions, Sets, planes
 from awello.learn.network_shapes import Plan, count_parameters, make_network
 
@@ -128,8 +124,10 @@ class Training:
         for group in self.optimiser.param_groups:
             group["lr"] = rate_at(self.plan, self.step, self.done)
         chosen, turns = draw(self.plan, len(self.train), self.step, self.device)
-        some, lessons = self.train.take(chosen), self.lessons and self.lessons.take(chosen)
-        if self.teacher and not lessons:
+        some, lessons = self.train.take(chosen), None
+        if self.lessons:
+            lessons = self.lessons[0][chosen], self.lessons[1][chosen]
+        elif self.teacher:
             lessons = ask_teacher(self.teacher, some, 1)
         moves, value = losses(self.plan, self.fast, some, turns, lessons)
         self.optimiser.zero_grad(set_to_none=True)

@@ -1,4 +1,4 @@
-"""How well a network foretells the moves of games, and who wins them."""
+"""What a network says of positions: how far it is from what they teach, and how often it is right."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +9,10 @@ from torch import Tensor, nn
 
 from awello.learn.network_positions import UNKNOWN, Positions, planes, turned, unpack
 from awello.learn.network_shapes import Plan
+
+Teacher = tuple[Plan, nn.Module]
+Lessons = tuple[Tensor, Tensor]
+"""What a teacher says of positions: the share of each square, and the value."""
 
 ILLEGAL = -1e4  # in the place of a promise; finite, because infinities times nothing are no numbers
 MEASURED, CACHED = 16_384, 512  # positions at a time; on a processor so few that its cache holds them
@@ -64,6 +68,45 @@ def promise(plan: Plan, network: nn.Module, some: Positions, symmetries: int) ->
         shares += promises.masked_fill(illegal, ILLEGAL).softmax(1) / symmetries
         values += 0 if value is None else value.float() / symmetries
     return shares, values
+
+
+def ask_teacher(teacher: Teacher, positions: Positions, symmetries: int) -> Lessons:
+    """What a network says of positions, each turned in so many ways."""
+    with torch.no_grad():
+        parts = [promise(*teacher, some, symmetries) for some in portions(positions)]
+    shares, values = zip(*parts, strict=True)
+    return torch.cat([share.half() for share in shares]), torch.cat(values)
+
+
+def losses(
+    plan: Plan, network: nn.Module, some: Positions, turns: Tensor, lessons: Lessons | None = None
+) -> tuple[Tensor, Tensor]:
+    """How far a network is from what positions teach: the cross-entropy of the moves, the square error of the value.
+
+    A teacher is believed to know what a winner would play where a loser moved, so that the first head learns from all.
+    """
+    won, device, turns = some.won, some.own.device, turns.masked_fill(some.even, 0)
+    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        promises, value = network(planes(plan.view, some, turns))
+    # Step 1. What is to be said of each board.
+    allowed, squares = unpack(some.legal, turns) == 1, turned(device)[1][turns, some.square.long()]
+    shares = torch.zeros(allowed.shape, device=device).scatter_(1, squares[:, None], 1.0)
+    shares = shares.lerp(allowed / allowed.sum(1, keepdim=True), plan.smoothing)
+    result, known = some.margin.sign().float(), some.margin != UNKNOWN
+    heads, weights = torch.where(won, 0, promises.shape[1] - 1), torch.where(won, 1.0, plan.losers)
+    if lessons:
+        taught = torch.where(won, plan.taught, 1.0)
+        shares = shares.lerp(lessons[0].float().gather(1, turned(device)[0][turns]), taught[:, None])
+        result = result.lerp(lessons[1], torch.where(known, plan.taught, 1.0))
+        heads, weights, known = torch.zeros_like(heads), torch.ones_like(weights), torch.ones_like(known)
+    # Step 2. How far from it the network is.
+    promises = promises.float()[torch.arange(len(some), device=device), heads]
+    likely = promises.masked_fill(~allowed, ILLEGAL).log_softmax(1)
+    moves = -(weights * (shares * likely).sum(1)).sum() / weights.sum()
+    if value is None:
+        return moves, torch.zeros_like(moves)
+    misses = torch.where(known, value.float() - result, 0)
+    return moves, misses.square().sum() / known.sum().clamp(min=1)
 
 
 def figures(judged: Judged, chosen: Tensor) -> dict[str, float]:

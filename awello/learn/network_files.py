@@ -3,15 +3,13 @@
 import copy
 import importlib.util
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -63,18 +61,6 @@ class Shipped(nn.Module):  # type: ignore[misc]
         return (promises[:, 0],) if value is None else (promises[:, 0], value)
 
 
-class Shown:
-    """Boards by which the range of every layer is measured."""
-
-    def __init__(self, boards: Tensor) -> None:
-        self.parts = iter(boards.cpu().contiguous().split(256))
-
-    def get_next(self) -> dict[str, npt.NDArray[np.float32]] | None:
-        """Some of them; none at the end."""
-        part = next(self.parts, None)
-        return None if part is None else {"board": part.numpy()}
-
-
 def export(plan: Plan, network: nn.Module, boards: Tensor, file: Path) -> None:
     """Write a network as ONNX: any number of boards in, `moves` and `value` out.
 
@@ -88,23 +74,14 @@ def export(plan: Plan, network: nn.Module, boards: Tensor, file: Path) -> None:
     axes = {name: {0: "positions"} for name in ("board", *outputs)}
     shipped = Shipped(copy.deepcopy(network).cpu().float().to(memory_format=torch.contiguous_format)).eval()
     names = {"input_names": ["board"], "output_names": outputs, "dynamic_axes": axes}
-    with TemporaryDirectory() as folder:
+    parts = ({"board": part.numpy()} for part in boards.cpu().contiguous().split(256))
+    with TemporaryDirectory() as folder, ExitStack() as after:
         exact = Path(folder) / "exact.onnx"
         torch.onnx.export(shipped, (board,), str(exact), opset_version=17, dynamo=False, **names)
         kinds = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8, "per_channel": True}
-        with quiet():
-            quantize_static(exact, file, Shown(boards), **kinds)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Let no library advise to prepare networks otherwise: nothing was gained by it."""
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        yield
-    finally:
-        logging.disable(before)
+        after.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.WARNING)  # it advises to prepare networks otherwise, by which nothing was gained
+        quantize_static(exact, file, SimpleNamespace(get_next=lambda: next(parts, None)), **kinds)
 
 
 def can_export() -> bool:

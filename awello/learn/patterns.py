@@ -1,11 +1,9 @@
 """Learn what Othello's patterns are worth.
 
-First from results: each position of a finished game should come out at its final score.  Stages are learnt from the
-beginning of the game to its end, each starting with the weights of the one before it.  Results of games are full of
-chance, so if a depth is given, positions are then searched and the weights learnt again from what is found, now from
-the end of the game to its beginning: a search of some plies judges by stages that have been learnt already.
-
-Some games are held out: their positions only measure the error.
+First from results: each position of a finished game should come out at its final score, stage by stage from the
+beginning of the game to its end.  Results are full of chance, so if a depth is given, positions are then searched and
+the weights learnt again from what is found, now from the end of the game to its beginning: a search of some plies
+judges by stages that have been learnt already.  Some games are held out: their positions only measure the error.
 """
 
 import hashlib

@@ -1,16 +1,15 @@
 """Train a perceptron by games against itself, from nothing (AlphaZero in small; report 1's network, mended).
 
-Play some games, put their positions into a memory of the latest ones, show positions drawn from it, and go on until
+Play some games, put their positions into a memory of the latest ones, show positions drawn from it, and repeat until
 the time is spent.  The loss is the cross-entropy of the moves, plus the square error of the value, plus a little of the
-squared weights.  Report 1's network ended in infinities.  Here no number can grow without bound: inputs are
-normalised, promises are compared with the largest before they become shares, the gradient's length is cut off before
-Adam sees it, and weights end at `LARGEST`; and every step is checked all the same.
+squared weights.  No number can grow without bound: inputs are normalised, promises are compared with the largest before
+they become shares, gradients are clipped, and weights end at `LARGEST`; every step is checked all the same.
 """
 
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,15 +21,16 @@ from awello.evaluate.cnn import TURNED
 from awello.evaluate.network import DAMAGED, Network, load_network, new_network
 from awello.evaluate.perceptron import USUAL
 from awello.kernel import U, Words
-from awello.learn.network_games import play_game
 from awello.limits import Limit
 from awello.players.spec import Spec
 from awello.position import Position
-from awello.rules.game import Game
+from awello.rules.game import PASS, Game
 from awello.search.montecarlo import NetworkTree
-from awello.search.uct import LONGEST, MOST_MOVES
+from awello.search.puct import PRIOR, TOTAL
+from awello.search.uct import COUNT, FIRST, LONGEST, MOST_MOVES, MOVE, VISITS
 
 ROUNDS = 100  # of the tree at each move
+NOISE = 0.25  # the share of chance in the priors of the root
 DRAWN = 16  # plies at the start of a game that are left to chance
 GAMES = 16  # between two lessons
 KEPT = 200_000  # the latest positions
@@ -111,28 +111,54 @@ def make_batch(network: Network, examples: Examples, turns: npt.NDArray[np.int64
     return Batch(inputs, allowed, policies, examples.values)
 
 
-@dataclass
 class SelfPlay:
     """Games of a network against itself."""
 
-    game: Game
-    network: Network
-    rounds: int = ROUNDS
-
-    def __post_init__(self) -> None:
-        self.tree = NetworkTree(MOST_MOVES * (self.rounds + 1), network=self.network)
+    def __init__(self, game: Game, network: Network, rounds: int = ROUNDS) -> None:
+        self.game, self.network, self.rounds = game, network, rounds
+        self.tree = NetworkTree(MOST_MOVES * (rounds + 1), network=network)
 
     def play(self, chance: np.random.Generator) -> Examples:
-        """The positions of one game."""
-        start, tree, size = Position.start(self.game), self.tree, (LONGEST, self.network.moves)
-        seen, policies, values = np.zeros((LONGEST, 3), np.uint64), np.zeros(size, np.float32), np.zeros((LONGEST, 2))
-        seen[0, :2] = start.own, start.opp
+        """The positions of one game: the shares of the visits that moves got, and values.
+
+        A value is halfway between the one that the tree found and the result.  The most visited move is played; in the
+        first plies, where every move has its own luck, each is as likely as its share.
+        """
+        size = LONGEST, self.network.moves
         noise, luck = chance.standard_exponential(size), np.ones(size)
         luck[:DRAWN] = chance.standard_exponential(luck[:DRAWN].shape)
-        memory = tree.nodes, tree.boards, tree.worth, tree.path
-        network, rules = (self.network.weights, self.network.layers, tree.work), (self.rounds, tree.explore)
-        plies = play_game(int(self.game), *memory, *network, *rules, noise, luck, seen, policies, values)
-        return Examples(seen[:plies], policies[:plies], values[:plies, 0].astype(np.float32))
+        position, policies = Position.start(self.game), np.zeros(size, np.float32)
+        words, values, sides = list[tuple[int, int, int]](), list[float](), list[int]()
+        while not position.over and (ply := len(words)) < LONGEST:
+            legal = position.legal_moves()
+            if legal == (PASS,):  # it teaches nothing
+                position = position.after(PASS)
+                continue
+            moves, visits, value = self.search(position, noise[ply])
+            words.append((position.own, position.opp, sum(1 << move for move in legal)))
+            policies[ply, moves] = visits / (self.tree.nodes[0, VISITS] - 1)
+            values.append(value)
+            sides.append(1 - 2 * position.side)
+            position = position.after(int(moves[np.argmax(visits / luck[ply, moves])]))
+        first, second = position.score()
+        results = np.sign(first - second) * np.array(sides)
+        means = 0.5 * (np.array(values) + results)
+        return Examples(np.array(words, np.uint64), policies[: len(words)], means.astype(np.float32))
+
+    def search(self, position: Position, noise: Reals) -> tuple[npt.NDArray[np.int32], Reals, float]:
+        """The moves of a position, how often each was visited, and the position's value for the mover.
+
+        Chance has a share in the priors of the moves, so that games differ and no good move stays unseen.
+        """
+        tree, game, nothing = self.tree, int(self.game), np.zeros(0, np.uint64)
+        tree.begin(position)
+        tree.size = tree.grow(game, nothing, 1)
+        first, count = tree.nodes[0, FIRST], tree.nodes[0, COUNT]
+        children = slice(first, first + count)
+        moves, priors = tree.nodes[children, MOVE], tree.worth[children, PRIOR]
+        priors += NOISE * (noise[moves] / sum(noise[moves]) - priors)
+        tree.size = tree.grow(game, nothing, self.rounds - 1)
+        return moves, tree.nodes[children, VISITS].astype(float), -tree.worth[0, TOTAL] / tree.nodes[0, VISITS]
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
@@ -191,18 +217,12 @@ def gradient(
     return loss, slope + 2 * DECAY * weights
 
 
-@dataclass
 class Learner:
     """A network and what Adam remembers of its gradients."""
 
-    network: Network
-    dropout: float = 0.0
-    steps: int = 0
-    mean: npt.NDArray[np.float32] = field(init=False)
-    square: npt.NDArray[np.float32] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.mean, self.square = np.zeros_like(self.network.weights), np.zeros_like(self.network.weights)
+    def __init__(self, network: Network, dropout: float = 0.0) -> None:
+        self.network, self.dropout, self.steps = network, dropout, 0
+        self.mean, self.square = np.zeros_like(network.weights), np.zeros_like(network.weights)
 
     def show(self, examples: Examples, rate: float, chance: np.random.Generator) -> Loss:
         """Take a step towards what examples teach; `ConfigError` if a number is not finite."""
@@ -285,11 +305,8 @@ def resume(checkpoint: Path, game: Game, layers: int, dropout: float, seed: int)
     learner = Learner(network, dropout)
     try:
         with np.load(checkpoint) as content:
-            learner.mean[:], learner.square[:], learner.steps = (
-                content["mean"],
-                content["square"],
-                int(content["steps"]),
-            )
+            learner.mean[:], learner.square[:] = content["mean"], content["square"]
+            learner.steps = int(content["steps"])
             return learner, float(content["spent"]), int(content["games"])
     except DAMAGED:
         raise ConfigError(f"{checkpoint} is damaged: remove it, or choose another --out") from None

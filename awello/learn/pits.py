@@ -1,10 +1,9 @@
 """What seeds in each pit are worth to Awalé's champion, learnt from games against itself.
 
-A round plays games of every variant from random openings, by the network so far (`evaluate.pits`); the first round
-knows nothing.  Each position whose best move captures nothing is an example, for captures are played out before a
-position is judged: the value that a search finds there, mixed with what the game then brought (TD(lambda)).  Then
-examples drawn from the latest rounds are shown to the network, which follows the gradient of the squared error (Adam).
-A game is judged before it is learnt from, so the errors told are those of games never seen.
+A round plays games of every variant from random openings by the network so far (`evaluate.pits`).  Each position whose
+best move captures nothing is an example, for captures are played out before a position is judged: the value that a
+search finds there, mixed with what the game then brought (TD(lambda)).  Then examples of the latest rounds are shown to
+the network (Adam).  A game is judged before it is learnt from, so the errors told are those of games never seen.
 """
 
 import math

@@ -1,9 +1,8 @@
 """Ridge regression over tables of weights: what each place must hold so that the sums come close to given values.
 
-Every example names some places, and its value is the sum of what they hold.  The fit minimises the squared misses and,
-`strength` times, the squared distance of the weights from where they began: a weight that n examples know goes
-n / (n + strength) of its way.  The conjugate gradient method (Hestenes and Stiefel 1952), scaled by how often a place
-is named, needs a dozen rounds of two passes over the examples.
+The fit minimises the squared misses and, `strength` times, the squared distance of the weights from where they began: a
+weight that n examples know goes n / (n + strength) of its way.  The conjugate gradient method (Hestenes and Stiefel
+1952), scaled by how often a place is named, needs a dozen rounds of two passes over the examples.
 """
 
 from collections.abc import Sequence

@@ -38,23 +38,28 @@ class Tree:
 
     def analyse(self, position: Position, seconds: float, playouts: int | None, seed: int) -> Analysis:
         """What random games say of a position within a time and a number of them."""
-        begun = time.perf_counter()
-        self.nodes[: self.size] = 0
-        self.boards[0] = position.own, position.opp
-        self.size, done = self._plant(int(position.game)), 0
+        begun, done = time.perf_counter(), 0
+        self.begin(position)
         chance = np.array([seed * 2 + 1], np.uint64) * U(0x9E3779B97F4A7C15)
         while playouts is None or done < playouts:
             rounds = self.rounds if playouts is None else min(self.rounds, playouts - done)
-            self.size = self._grow(int(position.game), chance, rounds)
+            self.size = self.grow(int(position.game), chance, rounds)
             done += rounds
             if time.perf_counter() - begun >= seconds:
                 break
         return self._answer(done, time.perf_counter() - begun)
 
+    def begin(self, position: Position) -> None:
+        """Empty the tree and put a position at its root."""
+        self.nodes[: self.size] = 0
+        self.boards[0] = position.own, position.opp
+        self.size = self._plant(int(position.game))
+
     def _plant(self, game: int) -> int:
         return int(uct.expand(game, self.nodes, self.boards, 0, 1))
 
-    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
+    def grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
+        """Grow by so many rounds; the size of the tree after them."""
         memory, policy = (self.nodes, self.boards, self.path, chance), (self.weights, self.changes)
         return int(ppaf.grow(game, *memory, self.size, rounds, self.explore, *policy))
 
@@ -121,7 +126,7 @@ class NetworkTree(GuidedTree):
         super().__post_init__()
         self.work = np.zeros(WORK, np.float32)
 
-    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
+    def grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
         memory = self.nodes, self.boards, self.worth, self.path
         network = self.network.weights, self.network.layers, self.work
         return int(puct.grow(game, *memory, *network, self.size, rounds, self.explore))
@@ -138,7 +143,7 @@ class CnnTree(GuidedTree):
         super().__post_init__()
         self.paths, self.lengths = np.zeros((BATCH, DEEPEST), np.int64), np.zeros(BATCH, np.int64)
 
-    def _grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
+    def grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
         memory, size = (self.nodes, self.boards, self.worth, self.paths, self.lengths), self.size
         while rounds > 0:
             waiting, done, size = puct.reach(game, *memory, size, rounds, self.explore)

@@ -73,10 +73,8 @@ class PositionSource:
     def children(self) -> "list[tuple[str, Source]]":
         here = replace(self.position, past=frozenset())
         moves = here.legal_moves() if self.depth else ()
-        return [(here.format_move(move), self._after(here.after(move))) for move in moves]
-
-    def _after(self, position: Position) -> "PositionSource":
-        return PositionSource(position, self.depth - 1, self.block, not self.maximising)
+        below = replace(self, depth=self.depth - 1, maximising=not self.maximising)
+        return [(here.format_move(move), replace(below, position=here.after(move))) for move in moves]
 
     def value(self) -> float:
         here = replace(self.position, past=frozenset())
@@ -224,11 +222,6 @@ class Tree:
         return self.algorithm.startswith("negamax")
 
     @property
-    def prunes(self) -> bool:
-        """Whether branches that cannot matter are cut."""
-        return self.algorithm in PRUNING
-
-    @property
     def value(self) -> float:
         """The value of the root."""
         return self.root.value or 0
@@ -306,7 +299,7 @@ def search(tree: Tree, node: Node, alpha: float = -math.inf, beta: float = math.
         if alpha >= beta:
             break
         best = max(best, -search(tree, child, -beta, -alpha))
-        alpha = max(alpha, best) if tree.prunes else alpha
+        alpha = max(alpha, best) if tree.algorithm in PRUNING else alpha
     node.value = tree.seen(node, best)
     return best
 
