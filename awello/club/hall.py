@@ -161,8 +161,8 @@ class Hall:
         guest.send({"type": "welcome", **names, **self.lobby.view()})
         for seat in self.seats.of(account.number) if account else []:
             guest.send({"type": "game", **seat.view(self.now())})
-            if account and (news := self.absence.news_for(seat, account.number)):
-                guest.send(news)
+            if account and (opponent := seat.opponent(account.number).number) not in self.present:
+                guest.send(self.absence.news(seat, opponent))
         for offer in self.lobby.challenges.of(("to", account.number)) if account else []:
             guest.send({"type": "challenge", **offer.view()})
         self.tournaments.greet(guest)
@@ -218,7 +218,13 @@ class Hall:
     def awaits(self, guest: Guest, number: int, ply: int, move: str) -> bool:
         """Whether a game waits for exactly this player's move, and the move is legal."""
         seat = self.seats.get(number)
-        return seat is not None and guest.account is not None and seat.table.awaits(guest.account.number, ply, move)
+        if seat is None or guest.account is None:
+            return False
+        try:
+            seat.table.play(guest.account.number, ply, move, seat.table.since)
+        except AwelloError:
+            return False
+        return True
 
     async def resign(self, guest: Guest, number: int) -> Message:
         """Give a game up."""

@@ -41,7 +41,7 @@ class Lobby:
         self._must_be_here(account)
         self.hall.may_play(account, terms)
         for offer in self.seeks.of(terms.pool):
-            if offer.account.number != account.number and offer.terms.fits(terms) and self._can_meet(account, offer):
+            if offer.terms.fits(terms) and self._can_meet(account, offer):
                 return await self._take(account, offer, terms.side)
         if len(self.seeks.of(("by", account.number))) >= MOST_SEEKS:
             raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
@@ -132,7 +132,9 @@ class Lobby:
 
     def _can_meet(self, account: Account, offer: Offer) -> bool:
         """Whether a seek can be paired now; one that cannot does not keep others waiting."""
-        return self.hall.can_play(offer.account, offer.terms) and not self.hall.blocks.between(account, offer.account)
+        other, blocks = offer.account, self.hall.blocks
+        blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
+        return other.number != account.number and not blocked and self.hall.can_play(other, offer.terms)
 
     def _must_be_here(self, account: Account) -> None:
         """Refuse the offer of somebody who has left since they asked: nobody would take it back."""

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, or_, select
 
 from awello.club.accounts import Account
-from awello.club.rating import SURE
+from awello.club.rating import Rating
 from awello.club.schema import accounts, changes, games, ratings
 from awello.club.stored_games import record_of, table_of
 from awello.club.table import ABORTED
@@ -17,12 +17,11 @@ _first, _second = accounts.alias("one"), accounts.alias("other")
 
 def ratings_of(connection: Connection, account: int) -> list[dict[str, Any]]:
     """What an account is worth in every pool in which it has played, and how its games there ended."""
-    rows = connection.execute(select(ratings).where(ratings.c.account == account).order_by(ratings.c.pool))
     found = []
-    for row in rows:
-        game, _, speed = row.pool.partition(" ")
-        tally = {"wins": row.wins, "draws": row.draws, "losses": row.losses}
-        found.append({"game": game, "speed": speed, "rating": round(row.mean), "sure": row.doubt <= SURE, **tally})
+    asked = select(ratings).where(ratings.c.account == account).order_by(ratings.c.pool)
+    for row in connection.execute(asked).mappings():
+        game, _, speed = row["pool"].partition(" ")
+        found.append({**row, **Rating(row["mean"], row["doubt"]).view(), "game": game, "speed": speed})
     return found
 
 

@@ -111,16 +111,6 @@ class Table:
             raise Refused("guest", f"you do not play game {self.number}: you can only watch it")
         return self.players.index(account)
 
-    def awaits(self, account: int, ply: int, move: str) -> bool:
-        """Whether it is this account's turn, at this ply, and the move is legal."""
-        if self.over or ply != len(self.moves) or self.players[self.mover] != account:
-            return False
-        try:
-            self.position.parse_move(move)
-        except AwelloError:
-            return False
-        return True
-
     # ---- what players do ---------------------------------------------------------------------------------------------
     def play(self, account: int, ply: int, move: str, now: float, lag: float = 0.0) -> "Table":
         """A move; passes that follow are played at once, because they leave no choice.

@@ -19,7 +19,6 @@ from awello.club.accounts import (
     revoke_token,
 )
 from awello.club.profile import records_of
-from awello.club.rating import SURE
 from awello.club.stored_games import ladder
 from awello.club.table import Refused
 from awello.formats.files import find_format
@@ -234,8 +233,7 @@ async def show_ladder(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Any:
     """People and programs by their rating."""
-    rows = await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
-    return [row | {"rating": round(row["mean"]), "sure": row["doubt"] <= SURE} for row in rows]
+    return await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
 
 
 @router.get("/players/{name}", summary="A player", response_model=Profile)
