@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, insert, select
 
-from awello.club.accounts import Account, find_account
+from awello.club.accounts import Account, need_account
 from awello.club.offers import Message
 from awello.club.schema import accounts, blocks
 from awello.club.seat import Guest
@@ -37,9 +37,7 @@ class Blocks:
 
     async def block(self, guest: Guest, name: str) -> Message:
         """Block a player; to do so again changes nothing."""
-        account, other = guest.member, await self.hall.store.fetch(partial(find_account, name=name))
-        if other is None:
-            raise Refused("absent", f"there is no player {name}")
+        account, other = guest.member, await self.hall.store.fetch(partial(need_account, name=name))
         mine = self._blocked.get(account.number, {})
         if other.number == account.number:
             raise Refused("self", "you cannot block yourself")

@@ -33,6 +33,7 @@ if not EXTRA_MISSING:
 
 WORK_SECONDS = 10.0  # that the page's smaller work may take
 STATUS = {Missing: 404, Busy: 409}
+CLUB_STATUS = {"absent": 404, "password": 403}  # by the code of a refusal
 
 
 def create_app(
@@ -142,7 +143,8 @@ def _answer_problems(app: FastAPI) -> None:
 
     @app.exception_handler(AwelloError)
     async def wrong(request: Request, error: AwelloError) -> JSONResponse:
-        return answer(STATUS.get(type(error), 400), *complaint(error))
+        code, message = complaint(error)
+        return answer(STATUS.get(type(error)) or CLUB_STATUS.get(code, 400), code, message)
 
     @app.exception_handler(RequestValidationError)
     async def misshapen(request: Request, error: RequestValidationError) -> JSONResponse:
