@@ -41,8 +41,7 @@ class Archiving:
                 while numbers := await self.store.fetch(partial(_list_unarchived, after=last)):
                     for last in numbers:
                         with suppress(AwelloError):  # one that cannot be does not keep the others
-                            if seat := await self.store.fetch(partial(load_seat, number=last)):
-                                await self._archive(seat, write)
+                            await self._archive(await self.store.fetch(partial(load_seat, number=last)), write)
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
                     await self._ended.wait()

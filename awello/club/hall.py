@@ -335,10 +335,7 @@ class Hall:
         raise Refused("absent", f"no game {number} is played")
 
     async def _stored_seat(self, number: int) -> Seat:
-        seat = await self.store.fetch(partial(load_seat, number=number))
-        if seat is None:
-            raise Refused("absent", f"there is no game {number}")
-        return seat
+        return await self.store.fetch(partial(load_seat, number=number))
 
     # ---- telling -----------------------------------------------------------------------------------------------------
     def tell_account(self, account: int, message: Message) -> None:

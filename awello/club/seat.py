@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -150,31 +150,28 @@ def lay_table(
     if terms.rated and not unrated and terms.tournament is None:
         repeated = rated_today(connection, players, now()) >= MOST_RATED_PER_PAIR
         unrated = REPEATS if repeated else None
-
-    def make(number: int) -> Table:
-        rated = terms.rated and not unrated
-        return new_table(number, terms.game, players, terms.control, rated, now(), terms.tournament)
-
-    table = add_table(connection, make)
+    make = partial(new_table, game=terms.game, players=players, control=terms.control, tournament=terms.tournament)
+    table = add_table(connection, partial(make, rated=terms.rated and not unrated, now=now()))
     if also:
         also(connection, table)
-    seat = sit_down(connection, table, people)
+    seat = sit_down(connection, table)
     seat.unrated = unrated
     return seat
 
 
-def load_seat(connection: Connection, number: int) -> Seat | None:
-    """The stored game of a number; None if there is no such game."""
+def load_seat(connection: Connection, number: int) -> Seat:
+    """The stored game of a number; refused if there is no such game."""
     row = connection.execute(select(games).where(games.c.id == number)).first()
-    return None if row is None else sit_down(connection, table_of(row))
+    if row is None:
+        raise Refused("absent", f"there is no game {number}")
+    return sit_down(connection, table_of(row))
 
 
-def sit_down(connection: Connection, table: Table, people: tuple[Account, Account] | None = None) -> Seat:
+def sit_down(connection: Connection, table: Table) -> Seat:
     """A game as the hall has it: who plays, and what they are worth."""
-    if people is None:
-        asked = select(accounts).where(accounts.c.id.in_(table.players))
-        rows = {row.id: account_of(row) for row in connection.execute(asked)}
-        people = rows[table.players[0]], rows[table.players[1]]
+    rows = connection.execute(select(accounts).where(accounts.c.id.in_(table.players)))
+    found = {row.id: account_of(row) for row in rows}
+    people = found[table.players[0]], found[table.players[1]]
     pool = pool_of(table.game, table.control)
     first, second = (rating_of(connection, number, pool) for number in table.players)
     if table.over and (changed := changed_by(connection, table.number)):
