@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from awello.club.absence import Absence
 from awello.club.accounts import Account
-from awello.club.archiving import PATIENCE, Archiver, Archiving
+from awello.club.archiving import PATIENCE, Archiver, archive_games
 from awello.club.blocks import Blocks
 from awello.club.chat import Chat
 from awello.club.fair_play import Conduct
@@ -59,7 +59,7 @@ class Hall:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.lobby, self.tournaments, self.chat = Lobby(self), Tournaments(self), Chat(self)
         self.blocks, self.absence, self.conduct = Blocks(self), Absence(self), Conduct(self)
-        self.archiving = Archiving(self.store)
+        self._ended = asyncio.Event()  # a game has, and waits to be archived
 
     def now(self) -> float:
         """The moment, in seconds since 1970; it never goes back."""
@@ -72,7 +72,7 @@ class Hall:
         await self.blocks.load()
         self._begin(_for_ever(self._look_at_clocks))
         self._begin(_for_ever(self._note_the_time))
-        self._begin(_for_ever(partial(self.archiving.run, lambda: self.archive), PATIENCE))
+        self._begin(_for_ever(partial(archive_games, self.store, self._ended, lambda: self.archive), PATIENCE))
         self._begin(_for_ever(self.tournaments.run))
 
     async def _take_up(self) -> None:
@@ -96,13 +96,11 @@ class Hall:
             tables = {table.number: table for table in await self.store.retry(act)}
             for number, table in tables.items():
                 seat = self.seats.get(number) or self.seats.add(number, await self._stored_seat(number))
-                seat.follow(table)
-                self.rated_positions.update(table)
+                self._follow(seat, table)
                 self._tell_table(seat)
             for seat in [seat for number, seat in self.seats.items() if number not in tables]:
                 written = await self._stored_seat(seat.table.number)  # it ended, but nobody could be told
-                seat.follow(written.table)
-                self.rated_positions.update(written.table)
+                self._follow(seat, written.table)
                 seat.after = written.after
                 await self._end(seat)
                 self._tell_table(seat)
@@ -205,7 +203,7 @@ class Hall:
     async def move(self, guest: Guest, number: int, ply: int, move: str) -> Message:
         """Play a move; one that was played already, and is sent again after a break, is acknowledged again."""
         account, seat = guest.member, self._playing(number)
-        played = 0 <= ply < len(seat.names) and seat.names[ply].lower() == move.lower()
+        played = 0 <= ply < len(seat.table.moves) and seat.names[ply].lower() == move.lower()
         if played and seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS:
             return self._standing(seat)
         arrival = self.now() if guest.received is None else min(self.now(), self._started + guest.received)
@@ -300,13 +298,16 @@ class Hall:
             if after is not seat.table:
                 rated = await self.store.write(SaveGame(after))
                 self.counts["moves"] += len(after.moves) - len(seat.table.moves)
-                seat.follow(after)
-                self.rated_positions.update(after)
+                self._follow(seat, after)
                 if after.over:
                     seat.after = (rated[0].mean, rated[1].mean) if rated else None
                     await self._end(seat)
                 self._tell_table(seat)
             return self._standing(seat)
+
+    def _follow(self, seat: Seat, table: Table) -> None:
+        seat.table = table
+        self.rated_positions.update(table)
 
     async def _end(self, seat: Seat) -> None:
         number = seat.table.number
@@ -316,7 +317,7 @@ class Hall:
         while len(self.ended) > REMEMBERED:
             self.ended.popitem(last=False)
         self.lobby.change()
-        self.archiving.wake()
+        self._ended.set()
         self.conduct.note_end(seat.table)
         if seat.table.tournament is not None:
             self.tournaments.wake()

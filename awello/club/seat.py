@@ -3,9 +3,9 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -17,8 +17,8 @@ from awello.club.rating import Rating, pool_of
 from awello.club.schema import accounts, games
 from awello.club.stored_games import add_table, changed_by, rating_of, table_of
 from awello.club.table import Refused, Table, new_table
-from awello.position import Position, format_position
-from awello.rules.game import Game
+from awello.position import format_position
+from awello.rules.game import PASS
 
 Also = Callable[[Connection, Table], None]
 
@@ -66,8 +66,6 @@ class Seat:
     table: Table
     people: tuple[Account, Account]
     ratings: tuple[Rating, Rating]
-    names: list[str] = field(default_factory=list)
-    """The moves as they are written."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: set[Guest] = field(default_factory=set)
     rematch: int | None = None
@@ -79,21 +77,15 @@ class Seat:
     returns: Counter[int] = field(default_factory=Counter)
     """How often each account has come back to the game."""
 
-    def __post_init__(self) -> None:
-        self._add_names(self.table.moves)
-
-    def follow(self, table: Table) -> None:
-        """Take the game as it is now; its moves continue those known here."""
-        self._add_names(table.moves[len(self.names) :])
-        self.table = table
+    @property
+    def names(self) -> list[str]:
+        """The moves as they are written."""
+        name = self.table.game.adapter.format_move
+        return ["pass" if move == PASS else name(move, ply % 2) for ply, move in enumerate(self.table.moves)]
 
     def opponent(self, account: int) -> Account:
         """Whom an account plays; refused if it does not play here."""
         return self.people[1 - self.table.side_of(account)]
-
-    def _add_names(self, moves: Sequence[int]) -> None:
-        movers = _movers(self.table.game)
-        self.names += [movers[ply % 2].format_move(move) for ply, move in enumerate(moves, len(self.names))]
 
     def view(self, now: float) -> Message:
         """The whole game, for those who are told."""
@@ -112,7 +104,7 @@ class Seat:
             "unrated": self.unrated,
             "players": players,
             "ply": len(table.moves),
-            "moves": list(self.names),
+            "moves": self.names,
             "seconds": [round(spent, 1) for spent in table.seconds] if table.over else None,
             "position": format_position(position),
             "mover": None if table.over else table.mover,
@@ -125,13 +117,6 @@ class Seat:
             "score": position.score() if position.over else None,
             "reason": table.reason,
         }
-
-
-@cache
-def _movers(game: Game) -> tuple[Position, Position]:
-    """A position for each side to move; the names of moves depend on nothing else."""
-    start = Position.start(game)
-    return start, replace(start, side=1)
 
 
 def lay_table(
