@@ -113,8 +113,7 @@ async def log_out(house: House, request: Request) -> Any:
 @router.get("/session", summary="Who is logged in", response_model=Member)
 async def session(house: House, request: Request) -> Any:
     """The name of whoever asks."""
-    account = await house.who(request.headers, request.cookies)
-    return {"name": account.name, "program": account.program} if account else {"name": None}
+    return await house.who(request.headers, request.cookies) or {"name": None}
 
 
 def _welcome(request: Request, origin: Origin, name: str, secret: str) -> Response:
@@ -152,15 +151,13 @@ async def add_program(program: Program, house: House, request: Request) -> Any:
         accounts.note(connection, f"program {program.name} registered", address_of(request), owner.number)
         return accounts.open_account(connection, program.name, None, owner.number)
 
-    made = await house.write(act)
-    return {"name": made.name, "program": True}
+    return await house.write(act)
 
 
 @router.get("/programs", summary="One's programs", response_model=list[Member])
 async def programs(house: House, request: Request) -> Any:
     """The programs of whoever asks."""
-    found = await house.read(partial(accounts.list_programs, owner=await _person(house, request)))
-    return [{"name": program.name, "program": True} for program in found]
+    return await house.read(partial(accounts.list_programs, owner=await _person(house, request)))
 
 
 async def _program(house: Any, request: Request, name: str) -> tuple[Any, Any]:
