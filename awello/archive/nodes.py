@@ -50,10 +50,7 @@ def best_known(game: int, own: U, opp: U, keys: Words, begins: Numbers, shift: U
 
 @kernel("void(int8[::1], uint64[:, ::1], uint64[::1], int64[::1], uint64, int8[::1])")
 def minimax(games: Bytes, words: Words, keys: Words, begins: Numbers, shift: U, values: Bytes) -> None:
-    """Give the nodes, which lie in the order of their keys, their values for whoever is to move.
-
-    Keys that are `bucket` when shifted begin at `begins[bucket]`.
-    """
+    """Write the values of nodes in the order of their keys; those that are `bucket` when shifted begin at `begins`."""
     for node in range(keys.size):
         game, own, opp = int(games[node]), words[node, 0], words[node, 1]
         if is_over(game, own, opp):

@@ -75,10 +75,7 @@ class Tree:
         return {move: -value for move, value in values.items() if value is not None}
 
     def advise(self, position: Position) -> Advice | None:
-        """The best known move if it wins, else the moves to leave out when another is sought; None if unknown.
-
-        Where every move is known it is the best of them, good or bad.
-        """
+        """The best known move if it wins or all are known, else the moves to leave out; None if nothing is known."""
         value = self.value(position)
         if value is None:
             return None

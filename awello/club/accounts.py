@@ -116,10 +116,7 @@ def stored_password(connection: Connection, name: str) -> tuple[Account | None, 
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
-    """Store another password, end all sessions and forget all devices.
-
-    Refused if another password than `old`, as it was stored, is there by now.
-    """
+    """Store another password, end all sessions and forget all devices; refused if it is no longer `old`."""
     mine = [accounts.c.id == account.number, ~accounts.c.closed]
     if old is not None:
         mine.append(accounts.c.password == old)

@@ -87,8 +87,9 @@ class Contest:
 
     # ---- for those who are told --------------------------------------------------------------------------------------
     @cached_property
-    def _names(self) -> dict[int, str]:
-        return {person.number: person.name for person in self.people}
+    def accounts(self) -> dict[int, Account]:
+        """Who entered, by number."""
+        return {person.number: person for person in self.people}
 
     def view(self) -> Message:
         """What it is, in short."""
@@ -99,15 +100,15 @@ class Contest:
     @cached_property
     def table(self) -> list[Message]:
         """The standings, with names."""
-        programs = {person.number: person.program for person in self.people}
         rows = [asdict(standing) for standing in self.standings]
-        return [{"name": self._names[row["player"]], "program": programs[row.pop("player")], **row} for row in rows]
+        people = [self.accounts[row.pop("player")] for row in rows]
+        return [{"name": one.name, "program": one.program, **row} for one, row in zip(people, rows, strict=True)]
 
     def pairing(self, fixture: Fixture) -> Message:
         """Who plays whom, in which game, and what came of it."""
-        second = None if fixture.second is None else self._names[fixture.second]
+        second = None if fixture.second is None else self.accounts[fixture.second].name
         points = list(fixture.points[: len(fixture.players)]) if fixture.decided else None
-        told: Message = {"round": fixture.round, "board": fixture.board, "first": self._names[fixture.first]}
+        told: Message = {"round": fixture.round, "board": fixture.board, "first": self.accounts[fixture.first].name}
         return told | {"second": second, "game": fixture.game, "points": points, "forfeit": fixture.forfeit}
 
     def whole(self) -> Message:

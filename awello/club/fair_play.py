@@ -32,16 +32,12 @@ OWNER, NETWORK, REPEATS = "owner", "network", "repeats"  # why a game is not rat
 
 
 # ---- which games count ----------------------------------------------------------------------------------------------
-def fewest_plies(game: Game) -> int:
-    """How many plies a rated game has at least, unless the board decides it."""
-    return FEWEST_PLIES_4X4 if game == Game.OTHELLO4 else FEWEST_PLIES
-
-
 def counts(table: Table) -> bool:
     """Whether the result of a game changes ratings."""
     if not table.over or not table.rated or table.reason == ABORTED:
         return False
-    return not table.reason or len(table.moves) >= fewest_plies(table.game)
+    fewest = FEWEST_PLIES_4X4 if table.game == Game.OTHELLO4 else FEWEST_PLIES
+    return not table.reason or len(table.moves) >= fewest
 
 
 def same_person(one: Account, other: Account) -> bool:

@@ -1,8 +1,4 @@
-"""The hall: who is here, who seeks a game, and the tables; everything that happens is written down, then told.
-
-Whoever is here is a `Guest`: an account and a way to be told something.  What guests ask for either happens as a
-whole, and everybody concerned is told, or is refused with a reason and changes nothing.
-"""
+"""The hall: who is here, who seeks a game, and the tables; a request is written, then told, or refused as a whole."""
 
 import asyncio
 import logging
@@ -132,10 +128,7 @@ class Hall:
                     break  # the database cannot be written: at the next look
 
     async def _note_the_time(self) -> None:
-        """Note that the club is open, and tell what is new in the lobby, not oftener than this.
-
-        After a failure nobody knows what was written: begin again from the database.
-        """
+        """Note that the club is open, and tell what is new in the lobby; after a failure, read the games again."""
         while True:
             await asyncio.sleep(PULSE)
             self.lobby.tell()

@@ -127,10 +127,7 @@ def lay_table(
     also: Also | None = None,
     unrated: str | None = None,
 ) -> Seat:
-    """Write a game that begins down, and whatever else must be written with it.
-
-    `unrated` says why the game does not count although its players wanted it to.
-    """
+    """Write a new game, and `also` what belongs to it; `unrated` says why it does not count though it was to."""
     players = people[0].number, people[1].number
     if terms.rated and not unrated and terms.tournament is None:
         repeated = rated_today(connection, players, now()) >= MOST_RATED_PER_PAIR

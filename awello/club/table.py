@@ -200,10 +200,7 @@ class Table:
 
     # ---- what time does ----------------------------------------------------------------------------------------------
     def flag(self, now: float) -> "Table":
-        """The table after a look at the clock: the mover has lost if their time has run out.
-
-        A side that does not make its first move in time loses nothing: the game is aborted.
-        """
+        """The mover loses if their time has run out; without a first move in time, the game is aborted."""
         if self.over or now - self.since <= self.time_to_move:
             return self
         if self.awaits_first_move:
