@@ -1,7 +1,4 @@
-"""Blocked players: their challenges, rematches and chat do not reach the one who blocked them, nor are they paired.
-
-A blocked player is not notified: a challenge is refused as if no challenges were taken.
-"""
+"""Blocked players: they are not paired, nor do their challenges, rematches and chat arrive; they are not notified."""
 
 import time
 from functools import partial

@@ -66,22 +66,18 @@ class Contest:
     def standings(self) -> list[Standing]:
         """Who leads, by all that has been decided."""
         decided = [fixture for fixture in self.fixtures if fixture.decided]
-        return standings([person.number for person in self.people], decided)
+        return standings(list(self.accounts), decided)
 
     def next_pairs(self, here: Iterable[int]) -> list[Pair]:
-        """Who plays whom in the next round; none if there is no next one.
-
-        Who stayed away from their last pairing of a Swiss tournament, and is not here now either, is left out: nobody
-        should get one point after the other for waiting.
-        """
-        players = [person.number for person in self.people]
+        """Who plays whom in the next round; none if there is no next one."""
+        players = list(self.accounts)
         if self.round >= self.rounds:
             return []
         if self.system != SWISS:
             return round_robin(players, self.system == DOUBLE)[self.round]
+        # players who missed their last pairing and are still away are left out: their opponents would win by waiting
         last = {player: fixture for fixture in self.fixtures for player in fixture.players}
-        present = set(here)
-        lost = {player for player, fixture in last.items() if fixture.stayed_away(player)} - present
+        lost = {player for player, fixture in last.items() if fixture.stayed_away(player)} - set(here)
         left = [player for player in players if player not in lost]
         return swiss_round(left, self.fixtures) if len(left) > 1 else []
 

@@ -1,7 +1,4 @@
-"""Who plays whom in a tournament: round robin by the circle, Swiss by the cheapest pairs, and how they stand.
-
-Everything here follows from what was played before; nothing is left to chance, and nothing is remembered.
-"""
+"""Tournament pairings and standings, from the games played so far: round robin by the circle, Swiss by matching."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
