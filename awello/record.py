@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from awello.errors import IllegalMoveError
-from awello.kernel import U
+from awello.kernel import U, Words
 from awello.position import Position
-from awello.rules.game import replay as replay_words
+from awello.rules.game import replay as replay_moves
 from awello.rules.game import squares_of
 from awello.rules.othello import put_passes
 
@@ -78,11 +78,17 @@ class Record:
         return f"{sides[self.winner]} wins {max(first, second)}-{min(first, second)}{why}"
 
 
+def replay_words(start: Position, moves: Sequence[int]) -> Words:
+    """The words of the start and of the position after each move, up to the first that is illegal."""
+    words = np.empty((len(moves) + 1, 2), np.uint64)
+    legal = replay_moves(int(start.game), U(start.own), U(start.opp), np.array(moves, np.int8), words)
+    return words[: legal + 1]
+
+
 def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
     """How many of the moves are legal one after the other, and the position after those; fast."""
-    words = np.empty((len(moves) + 1, 2), np.uint64)
-    legal = replay_words(int(start.game), U(start.own), U(start.opp), np.array(moves, np.int8), words)
-    rows, past = words[: legal + 1].tolist(), set(start.past)
+    rows, past = replay_words(start, moves).tolist(), set(start.past)
+    legal = len(rows) - 1
     if start.game.adapter.has_repetition:
         for ply, ((own, opp), (_, sown)) in enumerate(pairwise(rows)):
             key = own, opp, start.side ^ ply & 1

@@ -167,7 +167,8 @@ def test_ratings_follow_results() -> None:
     assert rate(Rating(), Rating(), 1) == (lost, won)
     even = rate(Rating(1700, 60), Rating(1500, 60), None)
     assert even[0].mean < 1700 and even[1].mean > 1500
-    assert str(Rating()) == "1500?" and str(Rating(1612.4, 50)) == "1612"
+    assert Rating().view() == {"rating": 1500, "sure": False}
+    assert Rating(1612.4, 50).view() == {"rating": 1612, "sure": True}
 
 
 def test_a_rating_finds_its_place() -> None:

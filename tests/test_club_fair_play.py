@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from awello import Game
 from awello.club import absence, fair_play
 from awello.club.accounts import open_account
 from awello.club.entries import plan_contest
-from awello.club.fair_play import EarlyExits
+from awello.club.fair_play import Conduct
 from awello.club.offers import Terms
 from awello.club.schema import entries, games, ratings
 from awello.club.seat import Guest
@@ -54,7 +55,7 @@ async def test_games_resigned_at_once_do_not_count(club: Club) -> None:
     for _ in range(8):
         number = await club.begin(ann, eve, replace(RATED, control=Clock(300.0)))
         await club.hall.resign(eve, number)
-        club.hall.conduct.early_exits = EarlyExits()
+        club.hall.conduct.early_exits.clear()
     assert mean(club, ann) == 1500.0 == mean(club, eve)
 
 
@@ -95,7 +96,7 @@ async def test_aborted_games_do_not_use_up_a_pair(club: Club) -> None:
         number = await club.begin(ann, eve, RATED)
         assert club.last("Ann")["rated"]
         await club.hall.abort(eve, number)
-        club.hall.conduct.early_exits = EarlyExits()
+        club.hall.conduct.early_exits.clear()
 
 
 @club
@@ -175,7 +176,7 @@ async def test_a_seek_of_one_who_waits_does_not_keep_others_waiting(club: Club) 
     ann, eve, bob = club.enter("Ann"), club.enter("Eve"), club.enter("Bob")
     await club.hall.lobby.seek(eve, RATED)
     for _ in range(fair_play.FREE_EXITS + 1):
-        club.hall.conduct.early_exits.note(eve.member.number, club.hall.now())
+        club.hall.conduct.note_exit(eve.member.number)
     assert "seek" in await club.hall.lobby.seek(ann, RATED)
     number = (await club.hall.lobby.seek(bob, RATED))["game"]
     assert {person.name for person in club.hall.seats[number].people} == {"Ann", "Bob"}
@@ -192,14 +193,21 @@ async def test_unrated_games_and_long_ones_cost_nothing(club: Club) -> None:
 
 
 def test_exits_are_forgotten_after_an_hour() -> None:
-    exits = EarlyExits()
-    for moment in (0.0, 1.0, 2.0, 3.0):
-        exits.note(7, moment)
-    assert exits.wait(7, 3.0) == fair_play.PENALTY and exits.wait(7, 303.0) == 0.0 and exits.wait(8, 3.0) == 0.0
-    assert exits.count(7, fair_play.HOUR + 1.5) == 2
+    hall: Any = SimpleNamespace()
+    conduct = Conduct(hall)
+
+    def exits(account: int, moment: float, note: bool = False) -> tuple[int, int]:
+        hall.now = lambda: moment
+        if note:
+            conduct.note_exit(account)
+        return conduct.recent_exits(account)
+
+    assert [exits(7, moment, note=True)[1] for moment in (0.0, 1.0, 2.0, 3.0)] == [0, 0, 0, fair_play.PENALTY / 60]
+    assert exits(7, 242.0)[1] == 2 and exits(7, 303.0)[1] == 0 and exits(8, 3.0) == (0, 0)
+    assert exits(7, fair_play.HOUR + 1.5)[0] == 2
     for moment in range(4, 40):
-        exits.note(7, float(moment))
-    assert exits.wait(7, 39.0) == fair_play.LONGEST_PENALTY
+        exits(7, float(moment), note=True)
+    assert exits(7, 39.0)[1] == fair_play.LONGEST_PENALTY / 60
 
 
 @club

@@ -134,7 +134,7 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
     for name in names:
         assert not played.over
         played = move(played, 0.001, name=name)
-        seat.follow(played)
+        seat.table = played
     assert played.over and len(played.moves) == table.MOST_PLIES and seat.names == names
     assert played.reason in (table.BEHIND, table.LIMIT)
     assert LONGEST_GAME >= table.MOST_PLIES, "the page shows all of it"

@@ -1,6 +1,4 @@
-"""Files in and out of the archive: folders are searched, WTHOR's names are found beside its games, and a file that was
-imported can be written again as it was.
-"""
+"""Files in and out of the archive; one that was imported can be written again as it was."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache

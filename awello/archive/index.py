@@ -40,7 +40,8 @@ def trace_records(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     scores = np.empty(len(records), np.int64)
     trace(int(game), owns, opps, lengths, moves, places, names, scores)
     if game.adapter.has_repetition:
-        scores[:] = [_margin(record) for record in records]  # the words do not tell that a position came again
+        finals = (record.final for record in records)  # the words do not tell that a position came again
+        scores[:] = [final.margin if final.over else UNKNOWN for final in finals]
     turned = (lengths + [start.side for start in starts]) % 2 == 1
     for_first = np.where(turned & (scores != UNKNOWN), -scores, scores)
     margins = [None if score == UNKNOWN else score for score in for_first.tolist()]
@@ -53,11 +54,6 @@ def trace_records(game: Game, records: Sequence[Record], ids: Sequence[int]) -> 
     entries["place"], entries["move"], entries["record"] = places, names, np.repeat(ids, lengths + 1)
     entries["score"] = np.where(spread == UNKNOWN, UNKNOWN, spread * back)
     return entries, margins
-
-
-def _margin(record: Record) -> int:
-    """The margin of whoever is to move at the end of a game."""
-    return record.final.margin if record.final.over else UNKNOWN
 
 
 def add_entries(connection: Connection, game: Game, entries: Entries) -> None:

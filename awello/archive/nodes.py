@@ -26,41 +26,11 @@ def key_of(game: int, own: U, opp: U) -> U:
     return U(popcount(~(own | opp))) << U(58) | (place ^ U(game) << U(6)) >> U(6)
 
 
-@kernel(
-    "UniTuple(int64, 2)(int8[::1], uint64[::1], uint64[::1], int64[::1], int8[::1],"
-    " int8[::1], uint64[::1], uint64[::1], uint64[::1])"
-)
-def walk(
-    games: Bytes,
-    owns: Words,
-    opps: Words,
-    lengths: Numbers,
-    moves: Bytes,
-    node_games: Bytes,
-    node_owns: Words,
-    node_opps: Words,
-    keys: Words,
-) -> tuple[int, int]:
-    """Write the positions of the games that end on the board; how many games and how many positions those are."""
-    ended, begin, at = 0, 0, 0
-    for record in range(owns.size):
-        game, own, opp, first = int(games[record]), owns[record], opps[record], at
-        for ply in range(lengths[record] + 1):
-            node_games[at], node_owns[at], node_opps[at], keys[at] = game, own, opp, key_of(game, own, opp)
-            at += 1
-            if ply == lengths[record]:
-                break
-            move = int(moves[begin + ply])
-            if move == -1:
-                own, opp = opp, own
-            else:
-                own, opp = play(game, own, opp, move)
-        begin += lengths[record]
-        if is_over(game, own, opp):
-            ended += 1
-        else:
-            at = first
-    return ended, at
+@kernel("void(int8[::1], uint64[:, ::1], uint64[::1])")
+def write_keys(games: Bytes, words: Words, keys: Words) -> None:
+    """Write the keys of positions."""
+    for node in range(keys.size):
+        keys[node] = key_of(int(games[node]), words[node, 0], words[node, 1])
 
 
 @kernel("int64(int64, uint64, uint64, uint64[::1], int64[::1], uint64, int8[::1])")
@@ -78,14 +48,11 @@ def best_known(game: int, own: U, opp: U, keys: Words, begins: Numbers, shift: U
     return best
 
 
-@kernel("void(int8[::1], uint64[::1], uint64[::1], uint64[::1], int64[::1], uint64, int8[::1])")
-def minimax(games: Bytes, owns: Words, opps: Words, keys: Words, begins: Numbers, shift: U, values: Bytes) -> None:
-    """Give the nodes, which lie in the order of their keys, their values for whoever is to move.
-
-    Keys that are `bucket` when shifted begin at `begins[bucket]`.
-    """
+@kernel("void(int8[::1], uint64[:, ::1], uint64[::1], int64[::1], uint64, int8[::1])")
+def minimax(games: Bytes, words: Words, keys: Words, begins: Numbers, shift: U, values: Bytes) -> None:
+    """Write the values of nodes in the order of their keys; those that are `bucket` when shifted begin at `begins`."""
     for node in range(keys.size):
-        game, own, opp = int(games[node]), owns[node], opps[node]
+        game, own, opp = int(games[node]), words[node, 0], words[node, 1]
         if is_over(game, own, opp):
             values[node] = score(game, own, opp)
         elif legal_moves(game, own, opp) == U(0):

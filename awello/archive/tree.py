@@ -7,19 +7,16 @@ are found as they lie on the board, symmetric ones as one, so games that reach t
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import islice
 
 import numpy as np
 
 from awello.archive.archive import Archive, Wanted
-from awello.archive.nodes import Bytes, Numbers, key_of, minimax, walk
+from awello.archive.nodes import key_of, minimax, write_keys
 from awello.errors import ConfigError
-from awello.kernel import U, Words
+from awello.kernel import U
 from awello.position import Position
-from awello.record import Record
-from awello.rules.game import SIZES
-
-BATCH = 20_000  # games walked through at once
+from awello.record import Record, replay_words
+from awello.rules.game import SIZES, is_over
 
 
 @dataclass(frozen=True)
@@ -34,36 +31,13 @@ class Advice:
     """Known moves, none of them good, that a search for another leaves out."""
 
 
-@dataclass(frozen=True)
-class Nodes:
-    """Positions, and the keys by which they are found."""
-
-    games: Bytes
-    owns: Words
-    opps: Words
-    keys: Words
-
-    def pick(self, chosen: Numbers | slice) -> "Nodes":
-        """Some of them."""
-        return Nodes(self.games[chosen], self.owns[chosen], self.opps[chosen], self.keys[chosen])
-
-
-def join(parts: Iterable[Nodes]) -> Nodes:
-    """All of the parts, each position once, in the order of the keys."""
-    columns = [(part.games, part.owns, part.opps, part.keys) for part in parts]
-    games, owns, opps, keys = map(np.concatenate, zip(*columns, strict=True))
-    _, first = np.unique(keys, return_index=True)
-    return Nodes(games, owns, opps, keys).pick(first)
-
-
 class Tree:
     """Games of Othello, of any size, as one tree of positions with values."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self.games = 0
-        self._nodes = Nodes(np.empty(0, np.int8), *(np.empty(0, np.uint64) for _ in range(3)))
-        self._values = np.empty(0, np.int8)
-        self._new: list[Nodes] = []
+        self._nodes = [(np.empty(0, np.int8), np.empty((0, 2), np.uint64))]  # games and words, in parts if some are new
+        self._keys, self._values = np.empty(0, np.uint64), np.empty(0, np.int8)
         self.add(records)
 
     @classmethod
@@ -75,11 +49,14 @@ class Tree:
 
     def add(self, records: Iterable[Record]) -> None:
         """Let games grow into the tree; those that the board did not decide are left out."""
-        coming = iter(records)
-        while batch := list(islice(coming, BATCH)):
-            ended, nodes = _walk(batch)
-            self.games += ended
-            self._new.append(nodes)
+        for record in records:
+            start = record.start
+            if start.game not in SIZES.values():
+                raise ConfigError("the tree of played games holds games of Othello: leave those of Awalé out")
+            words = replay_words(start, record.moves)
+            if is_over(int(start.game), *words[-1]):
+                self.games += 1
+                self._nodes.append((np.full(len(words), int(start.game), np.int8), words))
 
     def __len__(self) -> int:
         self._grow()
@@ -89,8 +66,8 @@ class Tree:
         """The margin for whoever is to move if both play the best that is known; None of an unknown position."""
         self._grow()
         key = U(key_of(int(position.game), U(position.own), U(position.opp)))
-        at = np.searchsorted(self._nodes.keys, key)
-        return int(self._values[at]) if at < len(self._values) and self._nodes.keys[at] == key else None
+        at = np.searchsorted(self._keys, key)
+        return int(self._values[at]) if at < len(self._keys) and self._keys[at] == key else None
 
     def branches(self, position: Position) -> dict[int, int]:
         """The legal moves to known positions, and their values for the mover."""
@@ -98,10 +75,7 @@ class Tree:
         return {move: -value for move, value in values.items() if value is not None}
 
     def advise(self, position: Position) -> Advice | None:
-        """The best known move if it wins, else the moves to leave out when another is sought; None if unknown.
-
-        Where every move is known it is the best of them, good or bad.
-        """
+        """The best known move if it wins or all are known, else the moves to leave out; None if nothing is known."""
         value = self.value(position)
         if value is None:
             return None
@@ -112,27 +86,16 @@ class Tree:
 
     def _grow(self) -> None:
         """Take in what was added, and find all values again: a new one can change those of many positions before."""
-        if not self._new:
+        if len(self._nodes) == 1:
             return
-        nodes = join([self._nodes, *self._new])
-        bits = max(1, len(nodes.keys).bit_length() - 1)
+        games, words = map(np.concatenate, zip(*self._nodes, strict=True))
+        keys = np.empty(len(games), np.uint64)
+        write_keys(games, words, keys)
+        self._keys, first = np.unique(keys, return_index=True)
+        self._nodes = [(games[first], words[first])]
+        bits = max(1, len(first).bit_length() - 1)
         shift = U(64 - bits)
-        held = np.bincount((nodes.keys >> shift).astype(np.int64), minlength=1 << bits)
+        held = np.bincount((self._keys >> shift).astype(np.int64), minlength=1 << bits)
         begins = np.concatenate([[0], np.cumsum(held)])
-        values = np.empty(len(nodes.keys), np.int8)
-        minimax(nodes.games, nodes.owns, nodes.opps, nodes.keys, begins, shift, values)
-        self._nodes, self._values, self._new = nodes, values, []
-
-
-def _walk(records: list[Record]) -> tuple[int, Nodes]:
-    """How many games the board decided, and the positions of those."""
-    starts, lengths = [record.start for record in records], np.array([len(record.moves) for record in records])
-    games = np.array([int(start.game) for start in starts], np.int8)
-    if games.max() > max(SIZES.values()):
-        raise ConfigError("the tree of played games holds games of Othello: leave those of Awalé out")
-    owns, opps = (np.array([getattr(start, word) for start in starts], np.uint64) for word in ("own", "opp"))
-    moves = np.array([move for record in records for move in record.moves], np.int8)
-    room = len(moves) + len(records)
-    nodes = Nodes(np.empty(room, np.int8), *(np.empty(room, np.uint64) for _ in range(3)))
-    ended, count = walk(games, owns, opps, lengths, moves, nodes.games, nodes.owns, nodes.opps, nodes.keys)
-    return ended, nodes.pick(slice(count))
+        self._values = np.empty(len(first), np.int8)
+        minimax(*self._nodes[0], self._keys, begins, shift, self._values)

@@ -54,11 +54,6 @@ class Absence:
             seat.returns[account] += 1
             self.hall.tell_account(seat.opponent(account).number, self.news(seat, account))
 
-    def news_for(self, seat: Seat, account: int) -> Message | None:
-        """What a player who comes in is told of the opponent: nothing if they are here."""
-        other = seat.opponent(account).number
-        return None if other in self.hall.present else self.news(seat, other)
-
     def news(self, seat: Seat, account: int) -> Message:
         """Whether a player is here, and if not, in how many seconds the other one can claim the win."""
         side = seat.table.side_of(account)

@@ -94,9 +94,11 @@ def list_programs(connection: Connection, owner: Account) -> list[Account]:
     return [account_of(row) for row in connection.execute(asked)]
 
 
-def owner_of(connection: Connection, account: Account) -> str | None:
-    """The name of a program's owner."""
-    return connection.execute(select(accounts.c.name).where(accounts.c.id == account.owner)).scalar()
+def need_account(connection: Connection, name: str) -> Account:
+    """The account of a name; refused if there is none."""
+    if (found := find_account(connection, name)) is None:
+        raise Refused("absent", f"there is no player {name}")
+    return found
 
 
 def close_account(connection: Connection, account: Account) -> None:
@@ -114,10 +116,7 @@ def stored_password(connection: Connection, name: str) -> tuple[Account | None, 
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
-    """Store another password, end all sessions and forget all devices.
-
-    Refused if another password than `old`, as it was stored, is there by now.
-    """
+    """Store another password, end all sessions and forget all devices; refused if it is no longer `old`."""
     mine = [accounts.c.id == account.number, ~accounts.c.closed]
     if old is not None:
         mine.append(accounts.c.password == old)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from awello.club.schema import games
-from awello.club.seat import Seat, load_seat
+from awello.club.seat import load_seat
 from awello.club.store import ClubStore
 from awello.club.stored_games import record_of
 from awello.club.table import ABORTED
@@ -21,38 +21,28 @@ PATIENCE = 60.0  # seconds before an archive that could not be written is tried 
 Archiver = Callable[[Record], Awaitable[Any]]
 
 
-class Archiving:
-    """What of the club's games still has to be archived."""
+async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callable[[], Archiver | None]) -> None:
+    """Archive games for as long as there is an archive; the event is set when one has ended."""
+    while write := archive():
+        ended.clear()
+        last = 0
+        with suppress(AwelloError):
+            while numbers := await store.fetch(partial(_list_unarchived, after=last)):
+                for last in numbers:
+                    with suppress(AwelloError):  # one that cannot be does not keep the others
+                        await _archive(store, last, write)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await ended.wait()
 
-    def __init__(self, store: ClubStore) -> None:
-        self.store = store
-        self._ended = asyncio.Event()
 
-    def wake(self) -> None:
-        """A game has ended."""
-        self._ended.set()
-
-    async def run(self, archive: Callable[[], Archiver | None]) -> None:
-        """Archive games for as long as there is an archive."""
-        while write := archive():
-            self._ended.clear()
-            last = 0
-            with suppress(AwelloError):
-                while numbers := await self.store.fetch(partial(_list_unarchived, after=last)):
-                    for last in numbers:
-                        with suppress(AwelloError):  # one that cannot be does not keep the others
-                            if seat := await self.store.fetch(partial(load_seat, number=last)):
-                                await self._archive(seat, write)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
-                    await self._ended.wait()
-
-    async def _archive(self, seat: Seat, archive: Archiver) -> None:
-        table, names = seat.table, (seat.people[0].name, seat.people[1].name)
-        if table.reason != ABORTED and table.moves:
-            await archive(await self.store.fetch(partial(record_of, table=table, names=names)))
-        done = update(games).where(games.c.id == table.number).values(archived=True)
-        await self.store.write(lambda connection: connection.execute(done).rowcount)
+async def _archive(store: ClubStore, number: int, archive: Archiver) -> None:
+    seat = await store.fetch(partial(load_seat, number=number))
+    table, names = seat.table, (seat.people[0].name, seat.people[1].name)
+    if table.reason != ABORTED and table.moves:
+        await archive(await store.fetch(partial(record_of, table=table, names=names)))
+    done = update(games).where(games.c.id == number).values(archived=True)
+    await store.write(lambda connection: connection.execute(done).rowcount)
 
 
 def _list_unarchived(connection: Connection, after: int) -> Sequence[int]:

@@ -1,7 +1,4 @@
-"""Blocked players: their challenges, rematches and chat do not reach the one who blocked them, nor are they paired.
-
-A blocked player is not notified: a challenge is refused as if no challenges were taken.
-"""
+"""Blocked players: they are not paired, nor do their challenges, rematches and chat arrive; they are not notified."""
 
 import time
 from functools import partial
@@ -9,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, insert, select
 
-from awello.club.accounts import Account, find_account
+from awello.club.accounts import Account, need_account
 from awello.club.offers import Message
 from awello.club.schema import accounts, blocks
 from awello.club.seat import Guest
@@ -30,14 +27,14 @@ class Blocks:
 
     async def load(self) -> None:
         """Read all blocks when the club opens."""
-        for row in await self.hall.store.fetch(_load):
-            self._blocked.setdefault(row[0], {})[row[1]] = row[2]
+        stored = select(blocks.c.account, accounts.c.id, accounts.c.name)
+        stored = stored.join(accounts, accounts.c.id == blocks.c.blocked)
+        for account, number, name in await self.hall.store.fetch(lambda connection: connection.execute(stored).all()):
+            self._blocked.setdefault(account, {})[number] = name
 
     async def block(self, guest: Guest, name: str) -> Message:
         """Block a player; to do so again changes nothing."""
-        account, other = guest.member, await self.hall.store.fetch(partial(find_account, name=name))
-        if other is None:
-            raise Refused("absent", f"there is no player {name}")
+        account, other = guest.member, await self.hall.store.fetch(partial(need_account, name=name))
         mine = self._blocked.get(account.number, {})
         if other.number == account.number:
             raise Refused("self", "you cannot block yourself")
@@ -67,19 +64,9 @@ class Blocks:
         if self.has_blocked(account, other):
             raise Refused("closed", f"{account.name} does not take challenges now: seek a game, or ask somebody else")
 
-    def between(self, one: Account, other: Account) -> bool:
-        """Whether one of two accounts has blocked the other."""
-        return self.has_blocked(one, other) or self.has_blocked(other, one)
-
     def names(self, account: Account | None) -> list[str]:
         """Whom an account has blocked."""
         return sorted(self._blocked.get(account.number, {}).values()) if account else []
-
-
-def _load(connection: Connection) -> list[tuple[int, int, str]]:
-    joined = select(blocks.c.account, blocks.c.blocked, accounts.c.name)
-    rows = connection.execute(joined.join(accounts, accounts.c.id == blocks.c.blocked)).all()
-    return [(row.account, row.blocked, row.name) for row in rows]
 
 
 def _add(connection: Connection, account: int, blocked: int) -> None:

@@ -1,7 +1,4 @@
-"""Words between the two players of a game: off until somebody turns them on, told at once, and kept nowhere.
-
-Each connection turns them on for itself.  Who speaks also listens, and nobody is spoken to who does not want to be.
-"""
+"""Chat between the two players of a game: off until a connection turns it on, delivered at once, and not stored."""
 
 from typing import TYPE_CHECKING
 from unicodedata import bidirectional, category

@@ -66,29 +66,26 @@ class Contest:
     def standings(self) -> list[Standing]:
         """Who leads, by all that has been decided."""
         decided = [fixture for fixture in self.fixtures if fixture.decided]
-        return standings([person.number for person in self.people], decided)
+        return standings(list(self.accounts), decided)
 
     def next_pairs(self, here: Iterable[int]) -> list[Pair]:
-        """Who plays whom in the next round; none if there is no next one.
-
-        Who stayed away from their last pairing of a Swiss tournament, and is not here now either, is left out: nobody
-        should get one point after the other for waiting.
-        """
-        players = [person.number for person in self.people]
+        """Who plays whom in the next round; none if there is no next one."""
+        players = list(self.accounts)
         if self.round >= self.rounds:
             return []
         if self.system != SWISS:
             return round_robin(players, self.system == DOUBLE)[self.round]
+        # players who missed their last pairing and are still away are left out: their opponents would win by waiting
         last = {player: fixture for fixture in self.fixtures for player in fixture.players}
-        present = set(here)
-        lost = {player for player, fixture in last.items() if fixture.stayed_away(player)} - present
+        lost = {player for player, fixture in last.items() if fixture.stayed_away(player)} - set(here)
         left = [player for player in players if player not in lost]
         return swiss_round(left, self.fixtures) if len(left) > 1 else []
 
     # ---- for those who are told --------------------------------------------------------------------------------------
     @cached_property
-    def _names(self) -> dict[int, str]:
-        return {person.number: person.name for person in self.people}
+    def accounts(self) -> dict[int, Account]:
+        """Who entered, by number."""
+        return {person.number: person for person in self.people}
 
     def view(self) -> Message:
         """What it is, in short."""
@@ -99,15 +96,15 @@ class Contest:
     @cached_property
     def table(self) -> list[Message]:
         """The standings, with names."""
-        programs = {person.number: person.program for person in self.people}
         rows = [asdict(standing) for standing in self.standings]
-        return [{"name": self._names[row["player"]], "program": programs[row.pop("player")], **row} for row in rows]
+        people = [self.accounts[row.pop("player")] for row in rows]
+        return [{"name": one.name, "program": one.program, **row} for one, row in zip(people, rows, strict=True)]
 
     def pairing(self, fixture: Fixture) -> Message:
         """Who plays whom, in which game, and what came of it."""
-        second = None if fixture.second is None else self._names[fixture.second]
+        second = None if fixture.second is None else self.accounts[fixture.second].name
         points = list(fixture.points[: len(fixture.players)]) if fixture.decided else None
-        told: Message = {"round": fixture.round, "board": fixture.board, "first": self._names[fixture.first]}
+        told: Message = {"round": fixture.round, "board": fixture.board, "first": self.accounts[fixture.first].name}
         return told | {"second": second, "game": fixture.game, "points": points, "forfeit": fixture.forfeit}
 
     def whole(self) -> Message:

@@ -96,7 +96,7 @@ def plan_contest(
 def enter_contest(connection: Connection, which: int | str, account: Account, network: str | None = None) -> Contest:
     """Enter a tournament, from a network unless it is the server's own machine; to do so again changes nothing."""
     contest = find_contest(connection, which)
-    if account.number in {person.number for person in contest.people}:
+    if account.number in contest.accounts:
         return contest
     _still_open(contest)
     _check_person(connection, contest, account, network)

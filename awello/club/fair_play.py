@@ -32,16 +32,12 @@ OWNER, NETWORK, REPEATS = "owner", "network", "repeats"  # why a game is not rat
 
 
 # ---- which games count ----------------------------------------------------------------------------------------------
-def fewest_plies(game: Game) -> int:
-    """How many plies a rated game has at least, unless the board decides it."""
-    return FEWEST_PLIES_4X4 if game == Game.OTHELLO4 else FEWEST_PLIES
-
-
 def counts(table: Table) -> bool:
     """Whether the result of a game changes ratings."""
     if not table.over or not table.rated or table.reason == ABORTED:
         return False
-    return not table.reason or len(table.moves) >= fewest_plies(table.game)
+    fewest = FEWEST_PLIES_4X4 if table.game == Game.OTHELLO4 else FEWEST_PLIES
+    return not table.reason or len(table.moves) >= fewest
 
 
 def same_person(one: Account, other: Account) -> bool:
@@ -65,47 +61,35 @@ def early_leaver(table: Table) -> int | None:
     return table.aborted_by if table.reason == ABORTED else table.loser
 
 
-class EarlyExits:
-    """Who has left rated games early within the last hour, and how long they wait for the next one.
-
-    Nothing of it is stored: a restart forgives.
-    """
-
-    def __init__(self) -> None:
-        self._moments: OrderedDict[int, deque[float]] = OrderedDict()  # by account
-
-    def note(self, account: int, now: float) -> None:
-        """An account has left a game early."""
-        self._moments.setdefault(account, deque(maxlen=20)).append(now)
-        self._moments.move_to_end(account)
-        while len(self._moments) > MOST_REMEMBERED:
-            self._moments.popitem(last=False)
-
-    def count(self, account: int, now: float) -> int:
-        """How many games an account has left early within an hour."""
-        return sum(moment > now - HOUR for moment in self._moments.get(account, ()))
-
-    def wait(self, account: int, now: float) -> float:
-        """The seconds until an account may play rated games again."""
-        beyond = self.count(account, now) - FREE_EXITS
-        if beyond <= 0:
-            return 0.0
-        return max(0.0, self._moments[account][-1] + min(beyond * PENALTY, LONGEST_PENALTY) - now)
-
-
 class Conduct:
-    """What accounts have done lately, and what follows from it."""
+    """What accounts have done lately, and what follows from it; nothing of it is stored, so a restart forgives."""
 
     def __init__(self, hall: "Hall") -> None:
-        self.hall, self.early_exits = hall, EarlyExits()
+        self.hall = hall
+        self.early_exits: OrderedDict[int, deque[float]] = OrderedDict()  # moments, by account
 
     def check(self, account: Account, terms: Terms) -> None:
         """Refuse a rated game to an account that has left too many early."""
-        wait = self.early_exits.wait(account.number, self.hall.now())
-        if terms.rated and wait:
+        _, minutes = self.recent_exits(account.number)
+        if terms.rated and minutes:
             often = f"{account.name} has left more than {FREE_EXITS} rated games early within an hour"
-            until = f"rated games are possible again in {math.ceil(wait / 60)} min, unrated ones now"
-            raise Refused("wait", f"{often}: {until}", minutes=math.ceil(wait / 60))
+            until = f"rated games are possible again in {minutes} min, unrated ones now"
+            raise Refused("wait", f"{often}: {until}", minutes=minutes)
+
+    def recent_exits(self, account: int) -> tuple[int, int]:
+        """How many games an account has left early within an hour, and the minutes until it may play rated ones."""
+        now = self.hall.now()
+        recent = [moment for moment in self.early_exits.get(account, ()) if moment > now - HOUR]
+        beyond = len(recent) - FREE_EXITS
+        until = recent[-1] + min(beyond * PENALTY, LONGEST_PENALTY) if beyond > 0 else now
+        return len(recent), math.ceil(max(0.0, until - now) / 60)
+
+    def note_exit(self, account: int) -> None:
+        """An account has left a game early."""
+        self.early_exits.setdefault(account, deque(maxlen=20)).append(self.hall.now())
+        self.early_exits.move_to_end(account)
+        while len(self.early_exits) > MOST_REMEMBERED:
+            self.early_exits.popitem(last=False)
 
     def why_unrated(self, one: Account, other: Account) -> str | None:
         """Why a game of two accounts must not count: they belong to one person, or play from one network."""
@@ -122,8 +106,7 @@ class Conduct:
         side = early_leaver(table)
         if side is None:
             return
-        account, now = table.players[side], self.hall.now()
-        self.early_exits.note(account, now)
-        left, wait = self.early_exits.count(account, now), self.early_exits.wait(account, now)
-        warning = {"type": "warning", "left": left, "free": FREE_EXITS, "minutes": math.ceil(wait / 60)}
-        self.hall.tell_account(account, warning)
+        account = table.players[side]
+        self.note_exit(account)
+        left, minutes = self.recent_exits(account)
+        self.hall.tell_account(account, {"type": "warning", "left": left, "free": FREE_EXITS, "minutes": minutes})

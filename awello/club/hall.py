@@ -1,8 +1,4 @@
-"""The hall: who is here, who seeks a game, and the tables; everything that happens is written down, then told.
-
-Whoever is here is a `Guest`: an account and a way to be told something.  What guests ask for either happens as a
-whole, and everybody concerned is told, or is refused with a reason and changes nothing.
-"""
+"""The hall: who is here, who seeks a game, and the tables; a request is written, then told, or refused as a whole."""
 
 import asyncio
 import logging
@@ -18,7 +14,7 @@ from sqlalchemy import Connection
 
 from awello.club.absence import Absence
 from awello.club.accounts import Account
-from awello.club.archiving import PATIENCE, Archiver, Archiving
+from awello.club.archiving import PATIENCE, Archiver, archive_games
 from awello.club.blocks import Blocks
 from awello.club.chat import Chat
 from awello.club.fair_play import Conduct
@@ -59,7 +55,7 @@ class Hall:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.lobby, self.tournaments, self.chat = Lobby(self), Tournaments(self), Chat(self)
         self.blocks, self.absence, self.conduct = Blocks(self), Absence(self), Conduct(self)
-        self.archiving = Archiving(self.store)
+        self._ended = asyncio.Event()  # a game has, and waits to be archived
 
     def now(self) -> float:
         """The moment, in seconds since 1970; it never goes back."""
@@ -72,7 +68,7 @@ class Hall:
         await self.blocks.load()
         self._begin(_for_ever(self._look_at_clocks))
         self._begin(_for_ever(self._note_the_time))
-        self._begin(_for_ever(partial(self.archiving.run, lambda: self.archive), PATIENCE))
+        self._begin(_for_ever(partial(archive_games, self.store, self._ended, lambda: self.archive), PATIENCE))
         self._begin(_for_ever(self.tournaments.run))
 
     async def _take_up(self) -> None:
@@ -96,13 +92,11 @@ class Hall:
             tables = {table.number: table for table in await self.store.retry(act)}
             for number, table in tables.items():
                 seat = self.seats.get(number) or self.seats.add(number, await self._stored_seat(number))
-                seat.follow(table)
-                self.rated_positions.update(table)
+                self._follow(seat, table)
                 self._tell_table(seat)
             for seat in [seat for number, seat in self.seats.items() if number not in tables]:
                 written = await self._stored_seat(seat.table.number)  # it ended, but nobody could be told
-                seat.follow(written.table)
-                self.rated_positions.update(written.table)
+                self._follow(seat, written.table)
                 seat.after = written.after
                 await self._end(seat)
                 self._tell_table(seat)
@@ -134,10 +128,7 @@ class Hall:
                     break  # the database cannot be written: at the next look
 
     async def _note_the_time(self) -> None:
-        """Note that the club is open, and tell what is new in the lobby, not oftener than this.
-
-        After a failure nobody knows what was written: begin again from the database.
-        """
+        """Note that the club is open, and tell what is new in the lobby; after a failure, read the games again."""
         while True:
             await asyncio.sleep(PULSE)
             self.lobby.tell()
@@ -161,8 +152,8 @@ class Hall:
         guest.send({"type": "welcome", **names, **self.lobby.view()})
         for seat in self.seats.of(account.number) if account else []:
             guest.send({"type": "game", **seat.view(self.now())})
-            if account and (news := self.absence.news_for(seat, account.number)):
-                guest.send(news)
+            if account and (opponent := seat.opponent(account.number).number) not in self.present:
+                guest.send(self.absence.news(seat, opponent))
         for offer in self.lobby.challenges.of(("to", account.number)) if account else []:
             guest.send({"type": "challenge", **offer.view()})
         self.tournaments.greet(guest)
@@ -205,7 +196,7 @@ class Hall:
     async def move(self, guest: Guest, number: int, ply: int, move: str) -> Message:
         """Play a move; one that was played already, and is sent again after a break, is acknowledged again."""
         account, seat = guest.member, self._playing(number)
-        played = 0 <= ply < len(seat.names) and seat.names[ply].lower() == move.lower()
+        played = 0 <= ply < len(seat.table.moves) and seat.names[ply].lower() == move.lower()
         if played and seat.table.players[ply % 2] == account.number and seat.table.moves[ply] != PASS:
             return self._standing(seat)
         arrival = self.now() if guest.received is None else min(self.now(), self._started + guest.received)
@@ -218,7 +209,13 @@ class Hall:
     def awaits(self, guest: Guest, number: int, ply: int, move: str) -> bool:
         """Whether a game waits for exactly this player's move, and the move is legal."""
         seat = self.seats.get(number)
-        return seat is not None and guest.account is not None and seat.table.awaits(guest.account.number, ply, move)
+        if seat is None or guest.account is None:
+            return False
+        try:
+            seat.table.play(guest.account.number, ply, move, seat.table.since)
+        except AwelloError:
+            return False
+        return True
 
     async def resign(self, guest: Guest, number: int) -> Message:
         """Give a game up."""
@@ -294,13 +291,16 @@ class Hall:
             if after is not seat.table:
                 rated = await self.store.write(SaveGame(after))
                 self.counts["moves"] += len(after.moves) - len(seat.table.moves)
-                seat.follow(after)
-                self.rated_positions.update(after)
+                self._follow(seat, after)
                 if after.over:
                     seat.after = (rated[0].mean, rated[1].mean) if rated else None
                     await self._end(seat)
                 self._tell_table(seat)
             return self._standing(seat)
+
+    def _follow(self, seat: Seat, table: Table) -> None:
+        seat.table = table
+        self.rated_positions.update(table)
 
     async def _end(self, seat: Seat) -> None:
         number = seat.table.number
@@ -310,7 +310,7 @@ class Hall:
         while len(self.ended) > REMEMBERED:
             self.ended.popitem(last=False)
         self.lobby.change()
-        self.archiving.wake()
+        self._ended.set()
         self.conduct.note_end(seat.table)
         if seat.table.tournament is not None:
             self.tournaments.wake()
@@ -329,10 +329,7 @@ class Hall:
         raise Refused("absent", f"no game {number} is played")
 
     async def _stored_seat(self, number: int) -> Seat:
-        seat = await self.store.fetch(partial(load_seat, number=number))
-        if seat is None:
-            raise Refused("absent", f"there is no game {number}")
-        return seat
+        return await self.store.fetch(partial(load_seat, number=number))
 
     # ---- telling -----------------------------------------------------------------------------------------------------
     def tell_account(self, account: int, message: Message) -> None:

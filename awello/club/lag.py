@@ -25,11 +25,6 @@ def full_quota(control: Clock) -> float:
     return min(1.0, expected_seconds(control) / 30)
 
 
-def regain(control: Clock) -> float:
-    """The seconds that each move gives back to the quota."""
-    return min(0.2, expected_seconds(control) / 400)
-
-
 @dataclass(frozen=True)
 class LagQuota:
     """The lag compensation that a side can still get."""
@@ -45,8 +40,8 @@ class LagQuota:
 
     def after(self, used: float, control: Clock) -> "LagQuota":
         """The quota after a move that used some of it."""
-        ready = self.ready - used
-        gained = max(0.0, min(regain(control), self.reserve, full_quota(control) - ready))
+        ready, regained = self.ready - used, min(0.2, expected_seconds(control) / 400)
+        gained = max(0.0, min(regained, self.reserve, full_quota(control) - ready))
         return LagQuota(ready + gained, self.reserve - gained + RESERVE * control.increment)
 
 

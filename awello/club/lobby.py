@@ -41,7 +41,7 @@ class Lobby:
         self._must_be_here(account)
         self.hall.may_play(account, terms)
         for offer in self.seeks.of(terms.pool):
-            if offer.account.number != account.number and offer.terms.fits(terms) and self._can_meet(account, offer):
+            if offer.terms.fits(terms) and self._can_meet(account, offer):
                 return await self._take(account, offer, terms.side)
         if len(self.seeks.of(("by", account.number))) >= MOST_SEEKS:
             raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
@@ -91,48 +91,50 @@ class Lobby:
         mine = offer is not None and account.number in (offer.account.number, offer.to.number if offer.to else None)
         if offer is None or not mine:
             raise Refused("gone", f"there is no such offer {number} of yours")
-        if self.seeks.take(number):
-            self.change()
-        elif self.challenges.take(number):
-            for person in (offer.account, offer.to):
-                if person and person.number != account.number:
-                    self._tell_declined(person, offer, account)
+        self._remove(offer)
+        if offer.to:
+            self._tell_declined(offer.to if offer.account.number == account.number else offer.account, offer, account)
         return {}
 
     async def _take(self, account: Account, offer: Offer, side: int | None) -> Message:
         """Begin the game that was offered; an offer can be taken once."""
         self.hall.may_play(offer.account, offer.terms)
-        found = self.seeks.take(offer.number) or self.challenges.take(offer.number)
-        if found is None:
-            raise Refused("gone", f"there is no offer {offer.number}: it was withdrawn or taken")
+        self._remove(offer)
         wanted = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
         first = self.hall.chance.randrange(2) if wanted is None else wanted
         people = (offer.account, account) if first == 0 else (account, offer.account)
-        if found.to is None:
-            self.change()
         return await self.hall.start(people, offer.terms)
 
     def withdraw(self, account: Account) -> None:
         """Take back all that somebody offers."""
-        for offers in (self.seeks, self.challenges):
-            for offer in offers.of(("by", account.number)):
-                offers.take(offer.number)
-                if offer.to:
-                    self._tell_declined(offer.to, offer, account)
+        mine = "by", account.number
+        for offer in self.seeks.of(mine) + self.challenges.of(mine):
+            self._remove(offer)
+            if offer.to:
+                self._tell_declined(offer.to, offer, account)
 
     def decline_all(self, account: Account, other: Account) -> None:
         """Decline every challenge of an account to another one."""
         for offer in self.challenges.of(("by", account.number)):
             if offer.to == other:
-                self.challenges.take(offer.number)
+                self._remove(offer)
                 self._tell_declined(account, offer, other)
+
+    def _remove(self, offer: Offer) -> None:
+        if offer.to:
+            self.challenges.take(offer.number)
+        else:
+            self.seeks.take(offer.number)
+            self.change()
 
     def _tell_declined(self, account: Account, offer: Offer, by: Account) -> None:
         self.hall.tell_account(account.number, {"type": "declined", "number": offer.number, "by": by.name})
 
     def _can_meet(self, account: Account, offer: Offer) -> bool:
         """Whether a seek can be paired now; one that cannot does not keep others waiting."""
-        return self.hall.can_play(offer.account, offer.terms) and not self.hall.blocks.between(account, offer.account)
+        other, blocks = offer.account, self.hall.blocks
+        blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
+        return other.number != account.number and not blocked and self.hall.can_play(other, offer.terms)
 
     def _must_be_here(self, account: Account) -> None:
         """Refuse the offer of somebody who has left since they asked: nobody would take it back."""

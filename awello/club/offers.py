@@ -1,7 +1,7 @@
 """What is offered in the hall: a game on some terms, to everybody or to one."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from awello.club.accounts import Account
@@ -45,8 +45,7 @@ class Terms:
 
     def view(self) -> Message:
         """For those who are told."""
-        control = {"seconds": self.control.seconds, "increment": self.control.increment}
-        return {"kind": str(self.game), "control": control, "rated": self.rated}
+        return {"kind": str(self.game), "control": asdict(self.control), "rated": self.rated}
 
 
 @dataclass(frozen=True)

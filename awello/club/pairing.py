@@ -1,9 +1,6 @@
-"""Who plays whom in a tournament: round robin by the circle, Swiss by the cheapest pairs, and how they stand.
+"""Tournament pairings and standings, from the games played so far: round robin by the circle, Swiss by matching."""
 
-Everything here follows from what was played before; nothing is left to chance, and nothing is remembered.
-"""
-
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -79,13 +76,17 @@ class Past:
 
     rank: int = 0
     points: float = 0.0
-    met: Counter[int | None] = field(default_factory=Counter)  # None for a bye
+    games: list[tuple[int | None, float]] = field(default_factory=list)  # the opponent, None for a bye, and the points
     sides: list[int] = field(default_factory=list)  # of each game: 0 who moved first
 
     @property
     def lean(self) -> int:
         """How much oftener they moved first than second."""
         return len(self.sides) - 2 * sum(self.sides)
+
+    def met(self, other: int | None) -> int:
+        """How often they had this opponent, or a bye."""
+        return sum(each == other for each, _ in self.games)
 
 
 def pasts(players: Iterable[int], played: Iterable[Pairing]) -> dict[int, Past]:
@@ -96,7 +97,7 @@ def pasts(players: Iterable[int], played: Iterable[Pairing]) -> dict[int, Past]:
             if player in found:
                 past = found[player]
                 past.points += pairing.points[side]
-                past.met[other] += 1
+                past.games.append((other, pairing.points[side]))
                 past.sides += [] if pairing.forfeit or other is None else [side]
     return found
 
@@ -139,14 +140,14 @@ def _demands(
     assert one is not None  # the bye comes last
     if other is None:
         mine = past[one]
-        return mine.met[None], 0, int(2 * (mine.points - fewest)), 0, 0, len(past) - mine.rank
+        return mine.met(None), 0, int(2 * (mine.points - fewest)), 0, 0, len(past) - mine.rank
     a, b = past[one], past[other]
     uneven = min(a.lean, b.lean) >= MOST_UNEVEN or max(a.lean, b.lean) <= -MOST_UNEVEN
     apart, ranks = int(2 * abs(a.points - b.points)), abs(a.rank - b.rank)
     again = bool(a.sides and b.sides and a.sides[-1] == b.sides[-1])
     sides = 2 * max(0, 2 * MOST_UNEVEN - abs(a.lean - b.lean)) + again
     halves = ranks if apart else abs(ranks - equals[a.points] // 2)
-    return a.met[other], int(uneven), 0, apart**2, sides, halves
+    return a.met(other), int(uneven), 0, apart**2, sides, halves
 
 
 def _in_order(demands: Mapping[tuple[int, int], Sequence[int]]) -> dict[tuple[int, int], int]:
@@ -175,21 +176,12 @@ def standings(players: Sequence[int], played: Iterable[Pairing]) -> list[Standin
 
     Who is equal in all shares a place, and stands in the order of the list.  A bye is a point, but no opponent.
     """
-    points: defaultdict[int, float] = defaultdict(float)
-    opponents: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)  # and what was got against them
-    for pairing in played:
-        first, second, (mine, theirs) = pairing.first, pairing.second, pairing.points
-        points[first] += mine
-        if second is not None:
-            points[second] += theirs
-            opponents[first].append((second, mine))
-            opponents[second].append((first, theirs))
+    past = pasts(players, played)
     scores: dict[int, tuple[float, float, float, int]] = {}
-    for player in players:
-        games = opponents[player]
-        buchholz = sum(points[other] for other, _ in games)
-        berger = sum(points[other] * got for other, got in games)
-        scores[player] = points[player], buchholz, berger, sum(got == 1 for _, got in games)
+    for player, mine in past.items():
+        games = [(past[other].points, got) for other, got in mine.games if other is not None]
+        berger = sum(points * got for points, got in games)
+        scores[player] = mine.points, sum(points for points, _ in games), berger, sum(got == 1 for _, got in games)
     order = sorted(players, key=lambda player: scores[player], reverse=True)  # stable: equals keep their order
     better = Counter(scores.values())
     places = {score: 1 + sum(better[each] for each in better if each > score) for score in better}

@@ -1,12 +1,13 @@
 """What is stored of one account: its ratings, its last games, and all its games for export."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, Select, func, or_, select
 
-from awello.club.accounts import Account
-from awello.club.rating import SURE
+from awello.club.accounts import Account, need_account
+from awello.club.rating import Rating
 from awello.club.schema import accounts, changes, games, ratings
 from awello.club.stored_games import record_of, table_of
 from awello.club.table import ABORTED
@@ -15,22 +16,28 @@ from awello.record import Record
 _first, _second = accounts.alias("one"), accounts.alias("other")
 
 
+def load_profile(connection: Connection, name: str, limit: int, before: int | None = None) -> dict[str, Any]:
+    """A player, whose program it is, the ratings, how many games have ended, and the last games."""
+    account = need_account(connection, name)
+    owner = connection.execute(select(accounts.c.name).where(accounts.c.id == account.owner)).scalar()
+    ended = select(func.count()).where(_plays(account.number), games.c.over, games.c.reason != ABORTED)
+    return {
+        **asdict(account),
+        "owner": owner,
+        "ratings": ratings_of(connection, account.number),
+        "games": connection.execute(ended).scalar_one(),
+        "last": last_games(connection, account.number, limit, before),
+    }
+
+
 def ratings_of(connection: Connection, account: int) -> list[dict[str, Any]]:
     """What an account is worth in every pool in which it has played, and how its games there ended."""
-    rows = connection.execute(select(ratings).where(ratings.c.account == account).order_by(ratings.c.pool))
     found = []
-    for row in rows:
-        game, _, speed = row.pool.partition(" ")
-        tally = {"wins": row.wins, "draws": row.draws, "losses": row.losses}
-        found.append({"game": game, "speed": speed, "rating": round(row.mean), "sure": row.doubt <= SURE, **tally})
+    asked = select(ratings).where(ratings.c.account == account).order_by(ratings.c.pool)
+    for row in connection.execute(asked).mappings():
+        game, _, speed = row["pool"].partition(" ")
+        found.append({**row, **Rating(row["mean"], row["doubt"]).view(), "game": game, "speed": speed})
     return found
-
-
-def count_games(connection: Connection, account: int) -> int:
-    """How many games of an account have ended, those that were not begun left out."""
-    asked = select(func.count()).select_from(games).where(_plays(account), games.c.over, games.c.reason != ABORTED)
-    count: int = connection.execute(asked).scalar_one()
-    return count
 
 
 def last_games(connection: Connection, account: int, limit: int, before: int | None = None) -> list[dict[str, Any]]:

@@ -12,9 +12,8 @@ import numpy as np
 from awello.club.table import Table
 from awello.kernel import U
 from awello.position import Position
-from awello.record import Record, replay
+from awello.record import Record, replay, replay_words
 from awello.rules.game import PASS, canonical_children
-from awello.rules.game import replay as replay_words
 
 FIRST_PLY = 10  # from which on positions are kept
 MOST_MOVES = 64
@@ -34,12 +33,8 @@ class RatedPositions:
 
     def meets(self, record: Record) -> bool:
         """Whether a game comes through such a position."""
-        if not self._keys:
-            return False
-        start, words = record.start, np.empty((len(record.moves) + 1, 2), np.uint64)
-        moves = np.array(record.moves, np.int8)
-        played = replay_words(int(start.game), U(start.own), U(start.opp), moves, words)
-        return any(Position(start.game, own, opp) in self for own, opp in words[: played + 1].tolist())
+        words = replay_words(record.start, record.moves).tolist() if self._keys else []
+        return any(Position(record.start.game, own, opp) in self for own, opp in words)
 
     def update(self, table: Table) -> None:
         """Take a game as it is now."""

@@ -33,17 +33,9 @@ class Rating:
     mean: float = START
     doubt: float = UNSURE
 
-    @property
-    def provisional(self) -> bool:
-        """Whether too few games have been played to be sure."""
-        return self.doubt > SURE
-
     def view(self) -> dict[str, int | bool]:
         """For those who are told."""
-        return {"rating": round(self.mean), "sure": not self.provisional}
-
-    def __str__(self) -> str:
-        return f"{round(self.mean)}{'?' if self.provisional else ''}"
+        return {"rating": round(self.mean), "sure": self.doubt <= SURE}
 
 
 def pool_of(game: Game, control: Clock) -> str:

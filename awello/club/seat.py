@@ -3,9 +3,9 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -17,8 +17,8 @@ from awello.club.rating import Rating, pool_of
 from awello.club.schema import accounts, games
 from awello.club.stored_games import add_table, changed_by, rating_of, table_of
 from awello.club.table import Refused, Table, new_table
-from awello.position import Position, format_position
-from awello.rules.game import Game
+from awello.position import format_position
+from awello.rules.game import PASS
 
 Also = Callable[[Connection, Table], None]
 
@@ -66,8 +66,6 @@ class Seat:
     table: Table
     people: tuple[Account, Account]
     ratings: tuple[Rating, Rating]
-    names: list[str] = field(default_factory=list)
-    """The moves as they are written."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: set[Guest] = field(default_factory=set)
     rematch: int | None = None
@@ -79,21 +77,15 @@ class Seat:
     returns: Counter[int] = field(default_factory=Counter)
     """How often each account has come back to the game."""
 
-    def __post_init__(self) -> None:
-        self._add_names(self.table.moves)
-
-    def follow(self, table: Table) -> None:
-        """Take the game as it is now; its moves continue those known here."""
-        self._add_names(table.moves[len(self.names) :])
-        self.table = table
+    @property
+    def names(self) -> list[str]:
+        """The moves as they are written."""
+        name = self.table.game.adapter.format_move
+        return ["pass" if move == PASS else name(move, ply % 2) for ply, move in enumerate(self.table.moves)]
 
     def opponent(self, account: int) -> Account:
         """Whom an account plays; refused if it does not play here."""
         return self.people[1 - self.table.side_of(account)]
-
-    def _add_names(self, moves: Sequence[int]) -> None:
-        movers = _movers(self.table.game)
-        self.names += [movers[ply % 2].format_move(move) for ply, move in enumerate(moves, len(self.names))]
 
     def view(self, now: float) -> Message:
         """The whole game, for those who are told."""
@@ -112,7 +104,7 @@ class Seat:
             "unrated": self.unrated,
             "players": players,
             "ply": len(table.moves),
-            "moves": list(self.names),
+            "moves": self.names,
             "seconds": [round(spent, 1) for spent in table.seconds] if table.over else None,
             "position": format_position(position),
             "mover": None if table.over else table.mover,
@@ -127,13 +119,6 @@ class Seat:
         }
 
 
-@cache
-def _movers(game: Game) -> tuple[Position, Position]:
-    """A position for each side to move; the names of moves depend on nothing else."""
-    start = Position.start(game)
-    return start, replace(start, side=1)
-
-
 def lay_table(
     connection: Connection,
     people: tuple[Account, Account],
@@ -142,39 +127,33 @@ def lay_table(
     also: Also | None = None,
     unrated: str | None = None,
 ) -> Seat:
-    """Write a game that begins down, and whatever else must be written with it.
-
-    `unrated` says why the game does not count although its players wanted it to.
-    """
+    """Write a new game, and `also` what belongs to it; `unrated` says why it does not count though it was to."""
     players = people[0].number, people[1].number
     if terms.rated and not unrated and terms.tournament is None:
         repeated = rated_today(connection, players, now()) >= MOST_RATED_PER_PAIR
         unrated = REPEATS if repeated else None
-
-    def make(number: int) -> Table:
-        rated = terms.rated and not unrated
-        return new_table(number, terms.game, players, terms.control, rated, now(), terms.tournament)
-
-    table = add_table(connection, make)
+    make = partial(new_table, game=terms.game, players=players, control=terms.control, tournament=terms.tournament)
+    table = add_table(connection, partial(make, rated=terms.rated and not unrated, now=now()))
     if also:
         also(connection, table)
-    seat = sit_down(connection, table, people)
+    seat = sit_down(connection, table)
     seat.unrated = unrated
     return seat
 
 
-def load_seat(connection: Connection, number: int) -> Seat | None:
-    """The stored game of a number; None if there is no such game."""
+def load_seat(connection: Connection, number: int) -> Seat:
+    """The stored game of a number; refused if there is no such game."""
     row = connection.execute(select(games).where(games.c.id == number)).first()
-    return None if row is None else sit_down(connection, table_of(row))
+    if row is None:
+        raise Refused("absent", f"there is no game {number}")
+    return sit_down(connection, table_of(row))
 
 
-def sit_down(connection: Connection, table: Table, people: tuple[Account, Account] | None = None) -> Seat:
+def sit_down(connection: Connection, table: Table) -> Seat:
     """A game as the hall has it: who plays, and what they are worth."""
-    if people is None:
-        asked = select(accounts).where(accounts.c.id.in_(table.players))
-        rows = {row.id: account_of(row) for row in connection.execute(asked)}
-        people = rows[table.players[0]], rows[table.players[1]]
+    rows = connection.execute(select(accounts).where(accounts.c.id.in_(table.players)))
+    found = {row.id: account_of(row) for row in rows}
+    people = found[table.players[0]], found[table.players[1]]
     pool = pool_of(table.game, table.control)
     first, second = (rating_of(connection, number, pool) for number in table.players)
     if table.over and (changed := changed_by(connection, table.number)):

@@ -133,7 +133,7 @@ def ladder(connection: Connection, pool: str, count: int) -> list[dict[str, Any]
     joined = select(ratings, accounts.c.name, accounts.c.program).join(accounts, accounts.c.id == ratings.c.account)
     asked = joined.where(ratings.c.pool == pool, ratings.c.doubt <= SURE, ~accounts.c.closed)
     rows = connection.execute(asked.order_by(ratings.c.mean.desc(), ratings.c.doubt).limit(count))
-    return [dict(row) for row in rows.mappings()]
+    return [{**row, **Rating(row["mean"], row["doubt"]).view()} for row in rows.mappings()]
 
 
 # ---- what else is written --------------------------------------------------------------------------------------------

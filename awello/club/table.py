@@ -111,16 +111,6 @@ class Table:
             raise Refused("guest", f"you do not play game {self.number}: you can only watch it")
         return self.players.index(account)
 
-    def awaits(self, account: int, ply: int, move: str) -> bool:
-        """Whether it is this account's turn, at this ply, and the move is legal."""
-        if self.over or ply != len(self.moves) or self.players[self.mover] != account:
-            return False
-        try:
-            self.position.parse_move(move)
-        except AwelloError:
-            return False
-        return True
-
     # ---- what players do ---------------------------------------------------------------------------------------------
     def play(self, account: int, ply: int, move: str, now: float, lag: float = 0.0) -> "Table":
         """A move; passes that follow are played at once, because they leave no choice.
@@ -210,10 +200,7 @@ class Table:
 
     # ---- what time does ----------------------------------------------------------------------------------------------
     def flag(self, now: float) -> "Table":
-        """The table after a look at the clock: the mover has lost if their time has run out.
-
-        A side that does not make its first move in time loses nothing: the game is aborted.
-        """
+        """The mover loses if their time has run out; without a first move in time, the game is aborted."""
         if self.over or now - self.since <= self.time_to_move:
             return self
         if self.awaits_first_move:

@@ -136,8 +136,7 @@ class Tournaments:
 
     async def _begin(self, contest: Contest, fixture: Fixture) -> None:
         """Begin a game; it is stored together with its pairing, or not at all."""
-        people = {person.number: person for person in contest.people}
-        first, second = (people[player] for player in fixture.players)
+        first, second = (contest.accounts[player] for player in fixture.players)
         bind = partial(entries.bind_game, contest=contest, fixture=fixture)
         await self.hall.start((first, second), contest.terms, bind)
 

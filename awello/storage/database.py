@@ -101,10 +101,7 @@ def rows_among(connection: Connection, query: Select[Any], column: Any, values: 
 
 @contextmanager
 def writing(engine: Engine, idle: float = IDLE) -> Iterator[Connection]:
-    """A transaction that writes, one at a time: it is committed as a whole or not at all.
-
-    A server ends it after `idle` seconds without a statement, so that a lost client does not hold its lock.
-    """
+    """A transaction that writes, one at a time; a server ends it after `idle` seconds, if its client is lost."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             limit = f"set_config('idle_in_transaction_session_timeout', '{1000 * idle:.0f}', true)"

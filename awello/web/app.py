@@ -31,6 +31,7 @@ if not EXTRA_MISSING:
     from awello.web import club_connection, club_tournaments, members
 
 WORK_SECONDS = 10.0  # that the page's smaller work may take
+CLUB_STATUS = {"absent": 404, "password": 403}  # by the code of a refusal
 
 
 def create_app(
@@ -138,8 +139,9 @@ def answer_problems(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
-        invalid = 422 if isinstance(error, RequestValidationError) else 400
-        return answer(getattr(error, "status_code", invalid), *complaint(error))
+        code, message = complaint(error)
+        invalid = 422 if isinstance(error, RequestValidationError) else CLUB_STATUS.get(code, 400)
+        return answer(getattr(error, "status_code", invalid), code, message)
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:

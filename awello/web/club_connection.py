@@ -19,21 +19,15 @@ from awello.club.accounts import Account, digest_of
 from awello.club.hall import Hall
 from awello.club.seat import Guest
 from awello.web.club_messages import REQUESTS, Move, Pong
-from awello.web.clubhouse import (
-    MOST_CONNECTIONS,
-    MOST_OF_ACCOUNT,
-    MOST_OF_ADDRESS,
-    MOST_WATCHERS,
-    WATCHER,
-    Clubhouse,
-    secret_of,
-)
+from awello.web.clubhouse import Clubhouse, secret_of
 from awello.web.connection import GONE, POLICY_VIOLATION, TRY_AGAIN, Fields, Id, MessageConnection
 from awello.web.door import Refusal, network_of_client
 from awello.web.limits import Bucket, Buckets
 
+MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 5000, 1000, 256, 16
 PING = 5.0  # seconds between two measurements of the round trip
 PATIENCE = 30.0  # seconds without any message, after which a connection is dead
+WATCHER = (40, 5)  # messages of a connection without an account: at once, and a second
 WATCHER_COST = 4.0  # milliseconds of the event loop that a message without an account costs its network
 
 

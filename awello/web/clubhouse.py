@@ -29,10 +29,9 @@ NO_CLUB = "this server has no club: start it with --club"
 COOKIE = "awello_session"
 SIGN_UPS = (5, 1 / 720)  # of an address: at once, and a second
 HASHES = 1  # at once
-MEMBER, WATCHER = (200, 60), (40, 5)  # messages of an account, and of a connection that has none: at once, a second
+MEMBER = (200, 60)  # messages of an account: at once, and a second
 ARRIVALS = (128, 5)  # connections of an address: at once, and a second
 LOOK = 5.0  # seconds between two looks whether those who are here may still be
-MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 5000, 1000, 256, 16
 
 Done = TypeVar("Done")
 
@@ -47,9 +46,8 @@ class Clubhouse:
         self.logins, self.signups, self.downloads = LoginLimits(), Buckets(*SIGN_UPS), Buckets(*DOWNLOADS)
         self.arrivals, self.messages = Buckets(*ARRIVALS), Buckets(*MEMBER)
         self.writing = asyncio.Lock()  # while a file with somebody's games is written
-        self._hashing: CapacityLimiter | None = None
+        self._hashing = CapacityLimiter(HASHES)  # few at once, because each takes much memory and time
         self._looking: asyncio.Task[None] | None = None
-        self._store: ClubStore | None = None
         self._hall: Hall | None = None
 
     async def open(self) -> None:
@@ -58,8 +56,8 @@ class Clubhouse:
             return
         if EXTRA_MISSING:
             raise EXTRA_MISSING
-        self._store = await asyncio.to_thread(ClubStore, self.place)
-        self._hall = Hall(self._store, self._archive if self.archivist.place is not None else None)
+        store = await asyncio.to_thread(ClubStore, self.place)
+        self._hall = Hall(store, self._archive if self.archivist.place is not None else None)
         await self._hall.open()
         self._looking = asyncio.create_task(self._look_at_secrets())
 
@@ -67,9 +65,9 @@ class Clubhouse:
         """Close the hall, then the books."""
         if self._looking:
             self._looking.cancel()
-        if self._hall and self._store:
+        if self._hall:
             await self._hall.close()
-            await asyncio.to_thread(self._store.close)
+            await asyncio.to_thread(self._hall.store.close)
 
     @property
     def hall(self) -> "Hall":
@@ -112,9 +110,7 @@ class Clubhouse:
         return found
 
     async def hash(self, work: Callable[..., Done], *words: str | None) -> Done:
-        """Hash a password or compare it: few at once, because each takes much memory and time."""
-        if self._hashing is None:
-            self._hashing = CapacityLimiter(HASHES)
+        """Hash a password or compare it."""
         return await to_thread.run_sync(partial(work, *words), limiter=self._hashing)
 
     async def _look_at_secrets(self) -> None:

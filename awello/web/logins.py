@@ -10,15 +10,13 @@ import secrets
 from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
-from starlette.responses import Response
 
 from awello.web.door import address_of
 from awello.web.limits import Buckets, network_of
 
-COOKIE = "awello_device"
+DEVICE_COOKIE = "awello_device"  # which stays when somebody logs out
 OF_PAIR = (10, 1 / 6)  # tries of an account from a network or a known device: at once, and per second
 OF_NETWORK, OF_ACCOUNT, OF_STRANGERS = (40, 1 / 3), (50, 1 / 2), (100, 5)  # from where nobody has logged in
-LASTS = 180 * 86400  # seconds that a device keeps its cookie
 
 
 @dataclass(frozen=True)
@@ -33,17 +31,10 @@ class Origin:
 
 def origin_of(request: HTTPConnection) -> Origin:
     """Where a request comes from."""
-    address, device = address_of(request), request.cookies.get(COOKIE, "")
+    address, device = address_of(request), request.cookies.get(DEVICE_COOKIE, "")
     if not re.fullmatch(r"[\w-]{43}", device, re.ASCII):
         device = secrets.token_urlsafe(32)
     return Origin(address, network_of(address), device)
-
-
-def mark_device(answer: Response, origin: Origin, secure: bool) -> None:
-    """Let a device be known by a cookie, which stays when somebody logs out."""
-    answer.set_cookie(
-        COOKIE, origin.device, max_age=LASTS, path="/api/club", httponly=True, samesite="strict", secure=secure
-    )
 
 
 class LoginLimits:

@@ -7,32 +7,18 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from awello.club import accounts, profile
-from awello.club.accounts import (
-    by_session,
-    close_session,
-    find_account,
-    list_programs,
-    list_tokens,
-    make_token,
-    note,
-    owner_of,
-    revoke_token,
-)
-from awello.club.profile import records_of
-from awello.club.rating import SURE
 from awello.club.stored_games import ladder
-from awello.club.table import Refused
 from awello.formats.files import find_format
 from awello.web.clubhouse import COOKIE, House
 from awello.web.door import Refusal, address_of
 from awello.web.exchange import FILE, packed
 from awello.web.limits import network_of
-from awello.web.logins import Origin, mark_device, origin_of
+from awello.web.logins import DEVICE_COOKIE, Origin, origin_of
 from awello.web.member_messages import Label, Login, Member, Passwords, Profile, Program, Rank, Token
 from awello.web.messages import GameName
 
 MOST_GAMES = 5000  # that are written to one file
-LARGEST = (1 << 31) - 1  # number of a game
+Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games with smaller numbers")]
 
 router = APIRouter(prefix="/api/club", tags=["club"])
 
@@ -66,7 +52,7 @@ async def log_in(login: Login, house: House, request: Request) -> Any:
     right = await house.hash(accounts.is_password, hashed, login.password)
     if account is None or not right:
         name = account.name if account else "an unknown name"  # which may be a password in the wrong field
-        await house.write(lambda connection: note(connection, f"wrong password for {name}", origin.address))
+        await house.write(lambda connection: accounts.note(connection, f"wrong password for {name}", origin.address))
         raise Refusal(401, "password", "the name or the password is wrong")
 
     def act(connection: Any) -> str:
@@ -83,7 +69,7 @@ async def change(passwords: Passwords, house: House, request: Request) -> Any:
     person, origin = await _person(house, request), origin_of(request)
     _, hashed = await _may_try(house, person.name, origin)
     if not await house.hash(accounts.is_password, hashed, passwords.old):
-        await house.write(lambda connection: note(connection, "wrong password", origin.address, person.number))
+        await house.write(lambda connection: accounts.note(connection, "wrong password", origin.address, person.number))
         raise Refusal(403, "password", "the old password is wrong")
     new = await house.hash(accounts.hash_password, passwords.new)
 
@@ -91,10 +77,7 @@ async def change(passwords: Passwords, house: House, request: Request) -> Any:
         accounts.change_password(connection, person, new, hashed)
         return _let_in(connection, person, origin, "password changed")
 
-    try:
-        return _welcome(request, origin, person.name, await house.write(act))
-    except Refused as refused:
-        raise Refusal(403, refused.code, str(refused)) from None
+    return _welcome(request, origin, person.name, await house.write(act))
 
 
 async def _may_try(house: Any, name: str, origin: Origin) -> tuple[Any, str | None]:
@@ -112,7 +95,7 @@ async def _may_try(house: Any, name: str, origin: Origin) -> tuple[Any, str | No
 
 def _let_in(connection: Any, account: Any, origin: Origin, what: str) -> str:
     """The secret of a new session; the device is known from now on."""
-    note(connection, what, origin.address, account.number)
+    accounts.note(connection, what, origin.address, account.number)
     accounts.remember_device(connection, account, origin.device, origin.network)
     return accounts.open_session(connection, account)
 
@@ -121,7 +104,7 @@ def _let_in(connection: Any, account: Any, origin: Origin, what: str) -> str:
 async def log_out(house: House, request: Request) -> Any:
     """End this browser's session."""
     if secret := request.cookies.get(COOKIE):
-        await house.write(partial(close_session, secret=secret))
+        await house.write(partial(accounts.close_session, secret=secret))
     answer = JSONResponse({"name": None, "program": False})
     answer.delete_cookie(COOKIE, path="/api/club")
     return answer
@@ -130,18 +113,17 @@ async def log_out(house: House, request: Request) -> Any:
 @router.get("/session", summary="Who is logged in", response_model=Member)
 async def session(house: House, request: Request) -> Any:
     """The name of whoever asks."""
-    account = await house.who(request.headers, request.cookies)
-    return {"name": account.name, "program": account.program} if account else {"name": None}
+    return await house.who(request.headers, request.cookies) or {"name": None}
 
 
 def _welcome(request: Request, origin: Origin, name: str, secret: str) -> Response:
     """Answer with cookies that scripts cannot read and other sites cannot send."""
-    answer = JSONResponse({"name": name, "program": False})
-    secure = request.url.scheme == "https"
-    answer.set_cookie(
-        COOKIE, secret, max_age=30 * 86400, path="/api/club", httponly=True, samesite="strict", secure=secure
-    )
-    mark_device(answer, origin, secure)
+    answer, secure = JSONResponse({"name": name, "program": False}), request.url.scheme == "https"
+    cookies = [(COOKIE, secret, accounts.SESSION), (DEVICE_COOKIE, origin.device, accounts.KNOWN)]
+    for key, value, lasts in cookies:
+        answer.set_cookie(
+            key, value, max_age=int(lasts), path="/api/club", httponly=True, samesite="strict", secure=secure
+        )
     return answer
 
 
@@ -154,7 +136,7 @@ async def _person(house: Any, request: Request) -> Any:
 
 def _check_session(connection: Any, request: Request, person: Any) -> None:
     """Refuse an act in whose transaction the session has ended: by another password, or with the account."""
-    if by_session(connection, request.cookies.get(COOKIE, "")) != person:
+    if accounts.by_session(connection, request.cookies.get(COOKIE, "")) != person:
         raise Refusal(401, "account", "your session has ended: log in again")
 
 
@@ -166,23 +148,21 @@ async def add_program(program: Program, house: House, request: Request) -> Any:
 
     def act(connection: Any) -> Any:
         _check_session(connection, request, owner)
-        note(connection, f"program {program.name} registered", address_of(request), owner.number)
+        accounts.note(connection, f"program {program.name} registered", address_of(request), owner.number)
         return accounts.open_account(connection, program.name, None, owner.number)
 
-    made = await house.write(act)
-    return {"name": made.name, "program": True}
+    return await house.write(act)
 
 
 @router.get("/programs", summary="One's programs", response_model=list[Member])
 async def programs(house: House, request: Request) -> Any:
     """The programs of whoever asks."""
-    found = await house.read(partial(list_programs, owner=await _person(house, request)))
-    return [{"name": program.name, "program": True} for program in found]
+    return await house.read(partial(accounts.list_programs, owner=await _person(house, request)))
 
 
 async def _program(house: Any, request: Request, name: str) -> tuple[Any, Any]:
     """Whoever asks, and a program of theirs."""
-    owner, found = await _person(house, request), await house.read(partial(find_account, name=name))
+    owner, found = await _person(house, request), await house.read(partial(accounts.find_account, name=name))
     if found is None or found.owner != owner.number:
         raise Refusal(404, "absent", f"you have no program {name}")
     return owner, found
@@ -195,7 +175,7 @@ OfProgram = Annotated[str, Path(max_length=40)]
 async def tokens(name: OfProgram, house: House, request: Request) -> Any:
     """The tokens that were made for a program, without their secrets."""
     _, program = await _program(house, request, name)
-    return await house.read(partial(list_tokens, account=program))
+    return await house.read(partial(accounts.list_tokens, account=program))
 
 
 @router.post("/programs/{name}/tokens", summary="Make a token")
@@ -205,8 +185,8 @@ async def add_token(name: OfProgram, label: Label, house: House, request: Reques
 
     def act(connection: Any) -> str:
         _check_session(connection, request, owner)
-        note(connection, f"token made for {program.name}", address_of(request), program.owner)
-        return make_token(connection, program, label.label)
+        accounts.note(connection, f"token made for {program.name}", address_of(request), program.owner)
+        return accounts.make_token(connection, program, label.label)
 
     return {"token": await house.write(act)}
 
@@ -219,8 +199,8 @@ async def drop_token(
     _, program = await _program(house, request, name)
 
     def act(connection: Any) -> bool:
-        note(connection, f"token {number} of {program.name} revoked", address_of(request), program.owner)
-        return revoke_token(connection, program, number)
+        accounts.note(connection, f"token {number} of {program.name} revoked", address_of(request), program.owner)
+        return accounts.revoke_token(connection, program, number)
 
     return {"revoked": await house.write(act)}
 
@@ -234,8 +214,7 @@ async def show_ladder(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Any:
     """People and programs by their rating."""
-    rows = await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
-    return [row | {"rating": round(row["mean"]), "sure": row["doubt"] <= SURE} for row in rows]
+    return await house.read(lambda connection: ladder(connection, f"{game} {speed}", limit))
 
 
 @router.get("/players/{name}", summary="A player", response_model=Profile)
@@ -243,35 +222,21 @@ async def show_player(
     name: OfProgram,
     house: House,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None,
+    before: Before = None,
 ) -> Any:
     """Their ratings, how many games they have played, and the last of them."""
-    account, owner = await _player(house, name)
-
-    def ask(connection: Any) -> dict[str, Any]:
-        return {
-            "ratings": profile.ratings_of(connection, account.number),
-            "games": profile.count_games(connection, account.number),
-            "last": profile.last_games(connection, account.number, limit, before),
-        }
-
-    here = account.number in house.hall.present
-    return {"name": account.name, "program": account.program, "owner": owner, "here": here, **await house.read(ask)}
+    found = await house.read(partial(profile.load_profile, name=name, limit=limit, before=before))
+    return found | {"here": found["number"] in house.hall.present}
 
 
 @router.get("/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE)
-async def take_home(
-    name: OfProgram,
-    house: House,
-    request: Request,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None,
-) -> Response:
+async def take_home(name: OfProgram, house: House, request: Request, before: Before = None) -> Response:
     """The games that have ended: those of Othello as GGF, those of Awalé as OGN; both are packed into a `.zip`."""
-    account, _ = await _player(house, name)
+    account = await house.read(partial(accounts.need_account, name=name))
     _often(house.downloads.take(network_of(address_of(request))))
 
     def write(connection: Any) -> dict[str, bytes]:
-        records = list(records_of(connection, account, MOST_GAMES, before))
+        records = list(profile.records_of(connection, account, MOST_GAMES, before))
         sorts = [("ggf", "othello"), ("ogn", "awale")]
         found = [(format, [each for each in records if each.start.game.family == family]) for format, family in sorts]
         return {end: text for format, some in found if some for end, text in find_format(format).write(some).items()}
@@ -281,11 +246,3 @@ async def take_home(
     if not contents:
         raise Refusal(404, "absent", f"{account.name} has played no game to its end")
     return packed(contents, f"awello-{account.name}")
-
-
-async def _player(house: Any, name: str) -> tuple[Any, str | None]:
-    """The account of a name, and the name of its owner."""
-    found = await house.read(partial(find_account, name=name))
-    if found is None:
-        raise Refusal(404, "absent", f"there is no player {name}")
-    return found, await house.read(partial(owner_of, account=found))
