@@ -80,7 +80,9 @@ Variant = Annotated[str | None, typer.Option(help="Awalé: abapa, tournament or 
 PositionText = Annotated[
     str | None, typer.Option("--position", help="A position: an OBF board or an Awalé diagram", metavar="P")
 ]
-Processes = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; unless said, 1", metavar="N")]
+Processes = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
+Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
+Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table in MiB", metavar="MB")]
 Cluster = Annotated[
     str | None,
     typer.Option(
@@ -132,6 +134,14 @@ def chosen_jobs(jobs: int | None, cluster: str | None, usual: int = 1) -> int | 
 def print_json(content: dict[str, Any]) -> None:
     """One JSON object on standard output; where that is not Unicode, other characters are escaped."""
     print(json.dumps(content, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf")))
+
+
+def print_result(content: dict[str, Any], text: str, json: bool) -> None:
+    """Print the outcome of a command: one JSON object for machines, or a text for people."""
+    if json:
+        print_json(content)
+    else:
+        print(text)
 
 
 def progress_bar() -> Progress:

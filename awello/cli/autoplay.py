@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json
-from awello.cli.running import leave_early, show_progress
+from awello.cli.running import resumable, show_progress
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import FILE, TERMS, Memory
 from awello.learn.autoplay import AutoplayPlan, LearntGame
@@ -51,18 +51,14 @@ def autoplay(
         raise ConfigError(f"--limit {limit} is not for Otage: give a time such as 20ms, 20000n (nodes) or 4 (plies)")
     time = parse_clock(clock) if clock else Clock()
     plan = AutoplayPlan(parsed, time, seed, plies, passes, games)
-    workers, learnt, counts = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[LearntGame](), list[int]()
-    try:
-        with show_progress("autoplay", games) as update:
+    workers, counts = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
+    with resumable(folder), show_progress("autoplay", games) as update:
 
-            def show(played: int) -> None:
-                counts.append(played)
-                update(played)
+        def show(played: int) -> None:
+            counts.append(played)
+            update(played)
 
-            for game in play(folder, plan, workers, place or "", show):
-                learnt.append(game)
-    except KeyboardInterrupt:
-        leave_early(folder)
+        learnt = list(play(folder, plan, workers, place or "", show))
     new = counts[-1] - counts[0] if counts else 0
     report(folder, place or str(folder / GAMES), learnt, new, json)
 

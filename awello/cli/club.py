@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from sqlalchemy import Connection, Select, select
 
-from awello.cli.app import Json, app, print_json
+from awello.cli.app import Json, app, print_json, print_result
 from awello.club import schema
 from awello.club.accounts import (
     Account,
@@ -186,7 +186,7 @@ def tournament(
     kind: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="KIND")] = "swiss",
     game: Annotated[str, typer.Option(help="What is played, such as othello or abapa", metavar="GAME")] = "othello",
     time: Annotated[str, typer.Option(help="Of a player for a game, such as 5m or 3m+2s", metavar="TIME")] = "5m",
-    rounds: Annotated[int | None, typer.Option(min=1, help="Of a Swiss one; unless said, 5", metavar="N")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Of a Swiss one; default: 5", metavar="N")] = None,
     grace: Annotated[str, typer.Option(help="How long players are waited for in a round", metavar="TIME")] = "2m",
     casual: Annotated[bool, typer.Option("--casual", help="Its games are not rated")] = False,
     json: Json = False,
@@ -202,10 +202,8 @@ def tournament(
     with open_club(place, write=True) as connection:
         made = plan_contest(connection, name, kind, terms, count, starts, waiting)
         note(connection, f"tournament {made.number} planned", "console")
-    if json:
-        print_json(made.view())
-        return
-    print(f"tournament {made.number}, {made.name}, begins at {format_moment(made.starts)}")
+    text = f"tournament {made.number}, {made.name}, begins at {format_moment(made.starts)}"
+    print_result(made.view(), text, json)
 
 
 def read_moment(text: str) -> float:

@@ -15,6 +15,7 @@ from awello.cli.app import progress_bar
 FirstSpec = Annotated[str, typer.Argument(metavar="A", help="The first player's spec; 'awello players' lists them")]
 SecondSpec = Annotated[str, typer.Argument(metavar="B", help="The second player's spec")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")]
+Openings = Annotated[Path | None, typer.Option(help="A file of openings, one transcript per line", metavar="FILE")]
 Out = Annotated[
     Path | None, typer.Option(help="Folder that keeps every game: the same command resumes", metavar="FOLDER")
 ]
@@ -49,7 +50,16 @@ def show_progress(
         yield update
 
 
-def leave_early(folder: Path | None) -> NoReturn:
+@contextmanager
+def resumable(place: Path | str) -> Iterator[None]:
+    """What is done inside can be interrupted: a place keeps it, and the same command resumes from there."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        leave_early(place)
+
+
+def leave_early(folder: Path | str | None) -> NoReturn:
     """End an interrupted command, and say how to resume it if a folder keeps what was played."""
     if folder is None:
         raise typer.Exit(130)

@@ -32,7 +32,7 @@ def serve(
         str, typer.Option(help="The address to listen on; 0.0.0.0 lets others in your network in", metavar="H")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="8421 or the next free one unless said; 0: any", metavar="P")
+        int | None, typer.Option(min=0, max=65535, help="Default: 8421 or the next free one; 0: any", metavar="P")
     ] = None,
     threads: Annotated[
         int | None,

@@ -1,6 +1,5 @@
 """`awello train cnn`: a convolutional network that learns from games of Othello."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from awello.cli.app import Json, print_json, progress
-from awello.cli.train import parse_budget, train
+from awello.cli.app import Json, print_result, progress
+from awello.cli.running import resumable
+from awello.cli.train import Budget, Plot, Seed, parse_budget, train
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
 
@@ -33,8 +33,8 @@ def cnn(
         list[Path],
         typer.Argument(help="Games: WTHOR files, folders of them, archives; or one games.npz", metavar="PLACES"),
     ],
-    budget: Annotated[str, typer.Option(help="How long to train, such as 5m or 1h", metavar="TIME")] = "5m",
-    out: Annotated[Path, typer.Option(help="For what comes of it, and to go on from", metavar="FOLDER")] = Path("cnn"),
+    budget: Budget = "5m",
+    out: Annotated[Path, typer.Option(help="Folder to write, or to resume from", metavar="FOLDER")] = Path("cnn"),
     network: Annotated[
         Literal["residual", "report"], typer.Option(help="Residual blocks, or the network of report 0")
     ] = "residual",
@@ -50,17 +50,17 @@ def cnn(
     teacher: Annotated[
         Path | None, typer.Option(help="The weights.pt of a larger network, which teaches too", metavar="FILE")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="What chance follows from", metavar="S")] = 1,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Threads; unless said, one a core", metavar="N")] = None,
-    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Unless said, cuda if PyTorch finds it")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the curves to this .svg or .png", metavar="FILE")] = None,
+    seed: Seed = 1,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Threads; default: one per core", metavar="N")] = None,
+    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Default: cuda if PyTorch finds it")] = None,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """Train a network on games of Othello: which move a winner plays in a position, and who wins.
 
     Ten times on the way it prints the loss, and how many moves the network finds in some games set aside.
     At the end it is measured on games that taught nothing: from 2016 on, or a tenth by chance if these are few or most.
-    The player cnn,file=FOLDER/network.onnx plays by it. Safe to interrupt: the same command goes on.
+    The player cnn,file=FOLDER/network.onnx plays by it. Can be interrupted; run it again to resume.
     """
     seconds = parse_budget(budget)
     check_places(places)
@@ -75,10 +75,8 @@ def cnn(
     report = read_report(out)
     if plot:
         write_plot(plot, lambda axes: draw_curves(axes, read_curves(out)))
-    if json:
-        print_json(report | {"file": str(out / NETWORK)})
-    else:
-        print("\n".join(["", *format_report(report), "", *describe(report, out)]))
+    text = "\n".join(["", *format_report(report), "", *describe(report, out)])
+    print_result(report | {"file": str(out / NETWORK)}, text, json)
 
 
 def learn(plan: "Plan", places: Sequence[Path], out: Path, device: str, json: bool) -> None:
@@ -86,26 +84,21 @@ def learn(plan: "Plan", places: Sequence[Path], out: Path, device: str, json: bo
     from awello.learn.network import format_row, run
 
     checkpoint, seconds = out / "checkpoint.pt", 60 * plan.minutes
-    try:
-        with progress("read games", seconds) as show:
-            rows = run(
-                plan,
-                read_places(places, out),
-                out,
-                checkpoint,
-                device,
-                brief=device == "cpu",
-                passed=lambda spent: show(0, completed=spent, description="train cnn"),
-            )
-            for row in rows:
-                if not json:
-                    print(format_row(row), flush=True)
-                if row["seconds"] >= seconds:
-                    show(0, description="measure cnn")
-    except KeyboardInterrupt:
-        if checkpoint.exists():
-            print(f"awello: what was learnt is in {out}: the same command goes on from there", file=sys.stderr)
-        raise
+    with resumable(out), progress("read games", seconds) as show:
+        rows = run(
+            plan,
+            read_places(places, out),
+            out,
+            checkpoint,
+            device,
+            brief=device == "cpu",
+            passed=lambda spent: show(0, completed=spent, description="train cnn"),
+        )
+        for row in rows:
+            if not json:
+                print(format_row(row), flush=True)
+            if row["seconds"] >= seconds:
+                show(0, description="measure cnn")
 
 
 def find_device(wanted: str | None, threads: int | None) -> str:
