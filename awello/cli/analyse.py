@@ -26,10 +26,7 @@ from awello.schemas import ReviewJson
 
 @app.command()
 def analyse(
-    record: Annotated[
-        str,
-        typer.Argument(metavar="RECORD", help="A game such as f5d6c3 or FfBe, a file that holds one, or - for stdin"),
-    ],
+    record: Annotated[str, typer.Argument(metavar="RECORD", help="Moves such as f5d6c3, a file, or - for stdin")],
     size: Size = None,
     variant: Variant = None,
     limit: Annotated[

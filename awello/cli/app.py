@@ -77,18 +77,11 @@ app = typer.Typer(
 GameName = Annotated[str, typer.Argument(metavar="GAME", help="othello or awale")]
 Size = Annotated[int | None, typer.Option(help="Othello: rows of the board, 4, 6 or 8", metavar="N")]
 Variant = Annotated[str | None, typer.Option(help="Awalé: abapa, tournament or romein", metavar="V")]
-PositionText = Annotated[
-    str | None, typer.Option("--position", help="A position: an OBF board or an Awalé diagram", metavar="P")
-]
+PositionText = Annotated[str | None, typer.Option("--position", help="An OBF board or an Awalé diagram", metavar="P")]
 Processes = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
 Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table in MiB", metavar="MB")]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster", help="Play on the workers of a dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS"
-    ),
-]
+Cluster = Annotated[str | None, typer.Option(help="A dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines")]
 
 

@@ -142,9 +142,8 @@ def accounts(place: Place, json: Json = False) -> None:
         kind = "program" if row["program"] else "person"
         return f"{row['id']:5d}  {row['name']:20s}  {kind}{', closed' if row['closed'] else ''}"
 
-    query = select(
-        schema.accounts.c.id, schema.accounts.c.name, schema.accounts.c.program, schema.accounts.c.closed
-    ).order_by(schema.accounts.c.id)
+    column = schema.accounts.c
+    query = select(column.id, column.name, column.program, column.closed).order_by(column.id)
     show(place, "accounts", query, json, line)
 
 
@@ -161,13 +160,8 @@ def audit(
         return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['what'])}"
 
     newest = select(schema.audit.c.id).order_by(schema.audit.c.id.desc()).limit(last)
-    show(
-        place,
-        "audit",
-        select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id),
-        json,
-        line,
-    )
+    query = select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id)
+    show(place, "audit", query, json, line)
 
 
 def printable(text: str) -> str:
@@ -180,9 +174,7 @@ def printable(text: str) -> str:
 def tournament(
     place: Place,
     name: Annotated[str, typer.Argument(help="What it is called", metavar="NAME")],
-    at: Annotated[
-        str, typer.Option(help="When it begins: 2026-11-20T18:00, here unless it says where; or 10m from now")
-    ],
+    at: Annotated[str, typer.Option(help="When it begins: 2026-11-20T18:00 (local time), or 10m from now")],
     kind: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="KIND")] = "swiss",
     game: Annotated[str, typer.Option(help="What is played, such as othello or abapa", metavar="GAME")] = "othello",
     time: Annotated[str, typer.Option(help="Of a player for a game, such as 5m or 3m+2s", metavar="TIME")] = "5m",

@@ -29,9 +29,7 @@ def duel(
     fixed: Annotated[bool, typer.Option("--fixed", help="Play all games, whatever is clear before")] = False,
     seed: Seed = 0,
     openings: Openings = None,
-    opening_plies: Annotated[
-        int, typer.Option(min=0, help="Without a file: random moves that leave both sides equal", metavar="N")
-    ] = 8,
+    opening_plies: Annotated[int, typer.Option(min=0, help="Without a file: balanced random moves", metavar="N")] = 8,
     jobs: Processes = None,
     cluster: Cluster = None,
     out: Out = None,

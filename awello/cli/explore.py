@@ -75,8 +75,5 @@ def bar(branch: Branch) -> str:
     """The same as a bar: full for won, half for drawn, light for lost games."""
     won, drawn, _ = shares(branch)
     first, second = round(BAR * won), round(BAR * (won + drawn))
-    return (
-        "█" * first + "▒" * (second - first) + "░" * (BAR - second)
-        if branch.wins + branch.draws + branch.losses
-        else ""
-    )
+    lost = BAR - second if branch.wins + branch.draws + branch.losses else 0
+    return "█" * first + "▒" * (second - first) + "░" * lost

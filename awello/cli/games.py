@@ -84,13 +84,9 @@ def print_reports(reports: Sequence[Report]) -> None:
 @selects_games
 def export(
     options: GameOptions,
-    out: Annotated[
-        Path, typer.Option(help="The file to write, its ending tells the format; - prints it", metavar="FILE")
-    ],
+    out: Annotated[Path, typer.Option(help="The file to write (its ending names the format), or -", metavar="FILE")],
     form: Annotated[str | None, typer.Option("--format", help="Where the ending does not", metavar="F")] = None,
-    file: Annotated[
-        str | None, typer.Option("--file", help="A file that was imported, to be written again", metavar="NAME")
-    ] = None,
+    file: Annotated[str | None, typer.Option(help="Write this imported file again", metavar="NAME")] = None,
     moves: Through = "",
     place: Place = None,
     json: Json = False,

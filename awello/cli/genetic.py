@@ -60,9 +60,7 @@ for heuristic in HEURISTICS:
 
 @train.command()
 def otage(
-    memory: Annotated[
-        Path, typer.Option(help="The folder of what Otage has learnt: its patterns count", metavar="DIR")
-    ],
+    memory: Annotated[Path, typer.Option(help="The folder of Otage's memory: its patterns count", metavar="DIR")],
     budget: Budget = "1h",
     out: Out = Path("otage.json"),
     jobs: Processes = None,

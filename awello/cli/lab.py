@@ -18,9 +18,7 @@ from awello.rules.game import find_game
 @app.command()
 def lab(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One of the experiments above")],
-    game: Annotated[
-        str | None, typer.Option(help="othello or awale; default: that of the experiment", metavar="GAME")
-    ] = None,
+    game: Annotated[str | None, typer.Option(help="Default: the experiment's", metavar="GAME")] = None,
     variant: Variant = None,
     games: Annotated[
         int | None, typer.Option(min=1, help="Games for each configuration; otage: positions", metavar="N")

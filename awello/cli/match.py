@@ -25,9 +25,7 @@ def match(
     games: Annotated[int, typer.Option(min=1, help="How many games", metavar="N")] = 10,
     seed: Seed = 0,
     openings: Openings = None,
-    clock: Annotated[
-        str | None, typer.Option(help="Time for each player's game, such as 5m or 30s+500ms", metavar="T")
-    ] = None,
+    clock: Annotated[str | None, typer.Option(help="For each player's game: 5m or 30s+500ms", metavar="T")] = None,
     jobs: Processes = None,
     cluster: Cluster = None,
     out: Out = None,

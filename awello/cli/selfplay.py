@@ -24,13 +24,9 @@ def selfplay(
     out: Annotated[Path, typer.Option(help="Folder for the games, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 1000,
     openings: Openings = None,
-    opening_plies: Annotated[
-        str, typer.Option(help="Random moves at the beginning, such as 10 or 4-16", metavar="N")
-    ] = "0",
+    opening_plies: Annotated[str, typer.Option(help="Random first moves, such as 10 or 4-16", metavar="N")] = "0",
     seed: Seed = 0,
-    weights: Annotated[
-        Path | None, typer.Option(help="Learnt weights in place of the shipped ones", metavar="FILE")
-    ] = None,
+    weights: Annotated[Path | None, typer.Option(help="Learnt weights to play with", metavar="FILE")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,
     cluster: Cluster = None,
     size: Size = None,

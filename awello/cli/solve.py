@@ -38,18 +38,13 @@ AWALE_HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
 @app.command(context_settings={"ignore_unknown_options": True})  # a board may begin with a dash
 def solve(
     game: GameName,
-    what: Annotated[
-        str,
-        typer.Argument(metavar="WHAT", help="A file of positions, - for standard input, a position, moves, or start"),
-    ],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="A file, - for stdin, a position, moves, or start")],
     size: Size = None,
     variant: Variant = None,
     wld: Annotated[bool, typer.Option("--wld", help="Ask only who wins: win, draw or loss")] = False,
     threads: Threads = 1,
     hash: Hash = 64,
-    time: Annotated[
-        str, typer.Option(help="Awalé: how long to search what the table of endgames does not know", metavar="T")
-    ] = "1s",
+    time: Annotated[str, typer.Option(help="Awalé: time to search beyond the endgame table", metavar="T")] = "1s",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line for machines")] = False,
 ) -> None:
     """Solve positions: the score under best play, from the mover's view.

@@ -24,19 +24,14 @@ WIDE = 240  # columns of tables that no terminal shows
 @app.command()
 def tournament(
     game: GameName,
-    bots: Annotated[
-        list[str], typer.Argument(metavar="A B ...", help="Two specs or more; 'awello players' lists them")
-    ],
+    bots: Annotated[list[str], typer.Argument(metavar="A B ...", help="Specs; 'awello players' lists them")],
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each pair, two games each", metavar="N")] = 100,
     move_time: Annotated[str | None, typer.Option(help="Time for each move, such as 100ms", metavar="T")] = None,
     tolerance: Annotated[str, typer.Option(help="Tolerance per move", metavar="T")] = "10ms",
     memory: Annotated[float | None, typer.Option(help="MiB of memory for a bot and its processes", metavar="M")] = None,
     learning: Annotated[str | None, typer.Option(help="Time to get ready, such as 1h", metavar="T")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads of a bot and its processes", metavar="N")] = None,
-    opening_plies: Annotated[
-        int,
-        typer.Option(min=0, help="Random moves before each round: bots without chance repeat a game", metavar="N"),
-    ] = 0,
+    opening_plies: Annotated[int, typer.Option(min=0, help="Random first moves, so that games vary", metavar="N")] = 0,
     seed: Seed = 0,
     jobs: Processes = None,
     cluster: Cluster = None,

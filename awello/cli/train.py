@@ -45,12 +45,8 @@ def patterns(
         typer.Option(help="Games: a folder with wthor/*.wtb and games/*.gz, or a file; again for more", metavar="PATH"),
     ],
     out: Out = Path("patterns.npz"),
-    depth: Annotated[
-        int, typer.Option(min=0, max=12, help="Learn again from searches of N and N - 1 plies", metavar="N")
-    ] = 0,
-    positions: Annotated[
-        int, typer.Option(min=100, help="Positions to search for each number of empty squares", metavar="N")
-    ] = 200_000,
+    depth: Annotated[int, typer.Option(min=0, max=12, help="Learn from searches of N plies too", metavar="N")] = 0,
+    positions: Annotated[int, typer.Option(min=100, help="Positions to search per stage", metavar="N")] = 200_000,
     jobs: TrainingThreads = 1,
     seed: Seed = 1,
     plot: Plot = None,

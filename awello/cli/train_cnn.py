@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # needs PyTorch, which other trainings do without
     from awello.learn.network_shapes import Plan
 
 NETWORK = "network.onnx"
+READY = ".npz"  # the ending of games that an earlier training has written
 BATCH = {"cpu": 256, "cuda": 4096}
 SETS = {
     "winners": "winners' moves",
@@ -29,15 +30,10 @@ SETS = {
 
 @train.command()
 def cnn(
-    places: Annotated[
-        list[Path],
-        typer.Argument(help="Games: WTHOR files, folders of them, archives; or one games.npz", metavar="PLACES"),
-    ],
+    places: Annotated[list[Path], typer.Argument(metavar="PLACES", help="WTHOR files, folders, archives or games.npz")],
     budget: Budget = "5m",
     out: Annotated[Path, typer.Option(help="Folder to write, or to resume from", metavar="FOLDER")] = Path("cnn"),
-    network: Annotated[
-        Literal["residual", "report"], typer.Option(help="Residual blocks, or the network of report 0")
-    ] = "residual",
+    network: Annotated[Literal["residual", "report"], typer.Option(help="Residual blocks or report 0's")] = "residual",
     width: Annotated[int, typer.Option(min=8, max=512, help="Channels of the residual blocks", metavar="N")] = 32,
     blocks: Annotated[int, typer.Option(min=1, max=64, help="Residual blocks", metavar="N")] = 2,
     view: Annotated[
@@ -47,9 +43,7 @@ def cnn(
     moves: Annotated[
         Literal["all", "winners"], typer.Option(help="Whose moves teach; winners alone do not teach who wins")
     ] = "all",
-    teacher: Annotated[
-        Path | None, typer.Option(help="The weights.pt of a larger network, which teaches too", metavar="FILE")
-    ] = None,
+    teacher: Annotated[Path | None, typer.Option(help="weights.pt of a larger network", metavar="FILE")] = None,
     seed: Seed = 1,
     jobs: Annotated[int | None, typer.Option(min=1, help="Threads; default: one per core", metavar="N")] = None,
     device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Default: cuda if PyTorch finds it")] = None,
@@ -123,13 +117,8 @@ def check_places(places: Sequence[Path]) -> None:
     for place in places:
         if not place.exists():
             raise ConfigError(f"there is no {str(place)!r}: give WTHOR files, a folder of them, or an archive")
-    if len(places) > 1 and any(is_ready(place) for place in places):
+    if len(places) > 1 and any(place.suffix == READY for place in places):
         raise ConfigError("a file of games, .npz, stands alone: give it, or WTHOR files, folders of them and archives")
-
-
-def is_ready(place: Path) -> bool:
-    """Whether it is a file of games as a training before wrote it."""
-    return place.suffix == ".npz"
 
 
 def read_places(places: Sequence[Path], out: Path) -> "Games":
@@ -137,10 +126,11 @@ def read_places(places: Sequence[Path], out: Path) -> "Games":
     from awello.learn.network_data import write_games
     from awello.learn.network_positions import Games
 
-    if is_ready(places[0]):
-        return Games.read(places[0])
-    write_games(places, out / "games.npz")
-    return Games.read(out / "games.npz")
+    file = places[0]
+    if file.suffix != READY:
+        file = out / f"games{READY}"
+        write_games(places, file)
+    return Games.read(file)
 
 
 def format_report(report: dict[str, Any]) -> list[str]:
