@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
@@ -227,10 +228,6 @@ def print_statistics(found: Statistics) -> None:
     if found.years:
         console.print(f"from {found.years[0][0]} to {found.years[-1][0]}")
     table = Table("player", "games", "event", "games", "opening", "games")
-    columns = (found.players[:TOP], found.events[:TOP], found.openings[:TOP])
-    for at in range(max(map(len, columns))):
-        cells = [
-            (name, f"{count:,d}") for name, count in (column[at] if at < len(column) else ("", 0) for column in columns)
-        ]
-        table.add_row(*(cell if name else "" for name, count in cells for cell in (name, count)))
+    for row in zip_longest(found.players[:TOP], found.events[:TOP], found.openings[:TOP], fillvalue=("", 0)):
+        table.add_row(*(cell for name, count in row for cell in (name, f"{count:,d}" if name else "")))
     print_table(console, table, ("player", "event", "opening"))

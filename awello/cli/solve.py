@@ -125,12 +125,7 @@ class Solved:
 
 def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -> Iterator[Solved]:
     """Solve problems one after the other; those of one size share an engine."""
-    numbered = enumerate(problems, 1)
-    for (game, over), group in groupby(numbered, lambda pair: (pair[1].position.game, pair[1].position.over)):
-        if over:
-            yield from (Solved(problem, final_analysis(problem.position), wld) for _, problem in group)
-            continue
-
+    for game, group in groupby(enumerate(problems, 1), lambda pair: pair[1].position.game):
         with Engine(game, threads=threads, hash=hash) as engine:
             for number, problem in group:
                 yield solve_one(engine, problem, wld, f"{number} of {len(problems)}")
@@ -138,6 +133,8 @@ def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -
 
 def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> Solved:
     """Solve a problem as if it were the only one, telling on the live line what is known so far."""
+    if problem.position.over:
+        return Solved(problem, final_analysis(problem.position), wld)
     engine.clear()
     with live_line(label) as tell:
         for analysis in engine.solve(problem.position, wld=wld):
