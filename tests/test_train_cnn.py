@@ -54,7 +54,7 @@ def test_without_torch_one_line_says_what_to_install(tmp_path: Path) -> None:
     code = f"import sys; sys.modules['torch'] = None; sys.argv[1:] = {words}; import awello.cli.app as a; a.main()"
     done = run("-c", code)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr == "awello: training a network needs PyTorch: pip install 'awello[train]'\n"
+    assert done.stderr == "awello: training needs PyTorch, onnx and onnxruntime: pip install 'awello[train]'\n"
     assert not (tmp_path / "out").exists()
 
 

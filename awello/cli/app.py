@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from typer.core import TyperCommand, TyperGroup
 
 from awello import __version__
@@ -137,11 +137,11 @@ def print_result(content: dict[str, Any], text: str, json: bool) -> None:
         print(text)
 
 
-def progress_bar() -> Progress:
-    """A bar with steps and time left on standard error, where that is a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+def progress_bar(*columns: ProgressColumn) -> Progress:
+    """A display on standard error, where that is a terminal; default: a bar with steps and time left."""
+    usual = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return Progress(*(columns or usual), console=console, transient=True, disable=not console.is_terminal)
 
 
 @contextmanager

@@ -16,6 +16,8 @@ from awello.errors import ConfigError
 from awello.limits import Clock, parse_clock
 from awello.rules.game import find_game
 
+Records = Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")]
+
 
 @app.command()
 def match(
@@ -32,7 +34,7 @@ def match(
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
-    records: Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")] = False,
+    records: Records = False,
 ) -> None:
     """Play games between A and B, each opening with both colours. Ctrl-C ends with the recap of what was played."""
     chosen = find_game(game, size, variant)

@@ -32,7 +32,7 @@ def perft(
     Each depth is shown when it is complete, up to DEPTH; with --json only the last one. Ctrl-C keeps what is known.
     """
     chosen = find_game(game, size, variant)
-    start, done, interrupted = start_position(chosen, position), dict[str, float](), False
+    start, done = start_position(chosen, position), dict[str, float]()
     try:
         for plies in range(min(1, depth), depth + 1):
             leaves, seconds = count(start, plies)
@@ -40,13 +40,10 @@ def perft(
             if not json:
                 rate = leaves / seconds / 1e6
                 print(f"{game} perft {plies}: {leaves:,} leaves in {seconds:.3f} s, {rate:.1f} M leaves/s", flush=True)
-    except KeyboardInterrupt:
-        interrupted = True
-    if json and done:
-        rules = {"variant": chosen.variant} if chosen.variant else {"size": chosen.size}
-        print_json({"game": game, **rules, **done})
-    if interrupted:
-        raise typer.Exit(130)
+    finally:
+        if json and done:
+            rules = {"variant": chosen.variant} if chosen.variant else {"size": chosen.size}
+            print_json({"game": game, **rules, **done})
 
 
 def count(start: Position, depth: int) -> tuple[int, float]:

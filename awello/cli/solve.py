@@ -2,8 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -11,10 +10,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from awello.analysis import Analysis
-from awello.cli.app import GameName, Hash, Size, Threads, Variant, app, print_json
+from awello.cli.app import GameName, Hash, Size, Threads, Variant, app, print_json, progress_bar
 from awello.cli.positions import is_source, read_lines
 from awello.engine.engine import Engine
 from awello.engine.tablebase import seeds_on_board
@@ -136,10 +135,11 @@ def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> Solved
     if problem.position.over:
         return Solved(problem, final_analysis(problem.position), wld)
     engine.clear()
-    with live_line(label) as tell:
+    with progress_bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as line:
+        task = line.add_task(label, total=None)
         for analysis in engine.solve(problem.position, wld=wld):
             found = Solved(problem, analysis, wld)
-            tell(f"{label}: {describe(found)}")
+            line.update(task, description=f"{label}: {describe(found)}")
     return found
 
 
@@ -185,9 +185,10 @@ def format_row(number: int, solved: Solved, width: int = 80) -> str:
     position, analysis = solved.problem.position, solved.analysis
     shown = min(SHOWN, max(0, (width - HEADER.index("best line") + 1) // len("a1 ")))
     line = " ".join(position.format_move(move) for move in analysis.line[:shown])
+    rate = format_rate(analysis.nodes, analysis.seconds)
     row = (
         f"{number:>3} {position.empties:>7} {solved.format_score():>5} {solved.best or '-':<4} {MARKS[solved.right]} "
-        f"{analysis.seconds:>9.3f} {format_count(analysis.nodes):>10} {format_rate([solved]):>9}  {line}"
+        f"{analysis.seconds:>9.3f} {format_count(analysis.nodes):>10} {rate:>9}  {line}"
     )
     return row.rstrip()
 
@@ -199,7 +200,7 @@ def format_totals(done: Sequence[Solved]) -> str:
     seconds = sum(solved.analysis.seconds for solved in done)
     nodes = sum(solved.analysis.nodes for solved in done)
     problems = f"{len(done)} position{'' if len(done) == 1 else 's'}"
-    return f"{problems}{right}: {seconds:.3f} s, {format_count(nodes)} nodes, {format_rate(done)} M nodes/s"
+    return f"{problems}{right}: {seconds:.3f} s, {format_count(nodes)} nodes, {format_rate(nodes, seconds)} M nodes/s"
 
 
 def format_count(nodes: int) -> str:
@@ -207,27 +208,15 @@ def format_count(nodes: int) -> str:
     return f"{nodes / 1e6:,.1f} M" if nodes >= 1e5 else f"{nodes:,}"
 
 
-def format_rate(done: Sequence[Solved]) -> str:
+def format_rate(nodes: int, seconds: float) -> str:
     """Millions of nodes a second."""
-    seconds = sum(solved.analysis.seconds for solved in done)
-    return f"{sum(solved.analysis.nodes for solved in done) / seconds / 1e6:.1f}" if seconds else "0.0"
+    return f"{nodes / seconds / 1e6:.1f}" if seconds else "0.0"
 
 
 def describe(found: Solved) -> str:
     """What is known so far, for the live line."""
     analysis = found.analysis
     return f"{found.best} {found.format_score()}, {analysis.certainty} % sure, {format_count(analysis.nodes)} nodes"
-
-
-@contextmanager
-def live_line(label: str) -> Iterator[Callable[[str], None]]:
-    """A line with the time on standard error, where that is a terminal; yields a function that changes its text."""
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda text: bar.update(task, description=text)
 
 
 # ---- Awalé -----------------------------------------------------------------------------------------------------------

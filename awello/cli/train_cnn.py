@@ -98,14 +98,11 @@ def learn(plan: "Plan", places: Sequence[Path], out: Path, device: str, json: bo
 def find_device(wanted: str | None, threads: int | None) -> str:
     """Where to train, and on how many threads of a processor; says which libraries are missing."""
     try:
-        import torch
-    except ImportError:
-        raise ConfigError("training a network needs PyTorch: pip install 'awello[train]'") from None
-    try:
         import onnx  # noqa: F401
         import onnxruntime  # noqa: F401
+        import torch
     except ImportError:
-        raise ConfigError("writing a network needs onnx and onnxruntime: pip install 'awello[train]'") from None
+        raise ConfigError("training needs PyTorch, onnx and onnxruntime: pip install 'awello[train]'") from None
     if wanted == "cuda" and not torch.cuda.is_available():
         raise ConfigError("PyTorch finds no GPU that it can use: leave --device cuda out")
     torch.set_num_threads(threads or torch.get_num_threads())

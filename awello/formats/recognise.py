@@ -58,7 +58,7 @@ class Recognised:
 def recognise(text: str, game: Game | None = None) -> Recognised:
     """The game or position in a text; `NotationError` says what was almost understood.
 
-    Unless said, the text tells the game: Othello of the size on which it is legal, or abapa.
+    Default: the game that the text tells, Othello of the size on which it is legal, or abapa.
     """
     if len(text) > LONGEST:
         raise NotationError(f"the text has {len(text)} characters: paste one game, {LONGEST} at most")
