@@ -595,5 +595,5 @@ def test_people_enter_on_the_channel(tmp_path: Path) -> None:
     for at in ("tomorrow", "2001-01-01T18:00", ""):
         wrong = awello("club", "tournament", str(file), "Late", "--at", at).stderr
         assert wrong.startswith("awello: ") and ("is not a time" in wrong or "has passed" in wrong)
-    assert "no game 'chess'" in awello("club", "tournament", str(file), "C", "--at", "1h", "--game", "chess").stderr
+    assert "game 'chess'" in awello("club", "tournament", str(file), "C", "--at", "1h", "--game", "chess").stderr
     assert "tournament 1 planned" in awello("club", "audit", str(file)).stdout

@@ -404,7 +404,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
 
 @pytest.mark.parametrize(
     ("content", "part"),
-    [(b"f5a1", "game.txt: move 2"), (b"\xff\xfe", "it is not text"), (b"# none\n", "game.txt: there is no game")],
+    [(b"f5a1", "game.txt: move 2"), (b"\xff\xfe", "is not text"), (b"# none\n", "game.txt: there is no game")],
 )
 def test_a_bad_file_is_named(content: bytes, part: str, tmp_path: Path) -> None:
     (tmp_path / "game.txt").write_bytes(content)

@@ -110,7 +110,7 @@ def test_the_smallest_board() -> None:
     assert by_name["best"] in ("b1", "a2", "d3", "c4")
     assert by_name["exact"] is True
     assert by_name["nodes"] > 0
-    assert by_name["seconds"] > 0
+    assert by_name["seconds"] >= 0  # in whole milliseconds
     assert solved("start", "--size", "4", "--wld")[0]["score"] == -1
 
 

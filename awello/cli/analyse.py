@@ -1,6 +1,5 @@
 """`awello analyse`: a played game with the value of each move, its mistakes and what was better."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from awello.cli.app import Json, Size, Variant, app, print_json, progress
+from awello.cli.app import Hash, Json, Size, Threads, Variant, app, print_json, progress
+from awello.cli.positions import is_source, read_source
 from awello.cli.tables import print_table
 from awello.engine.engine import Engine
 from awello.errors import ConfigError, NotationError
@@ -26,17 +26,14 @@ from awello.schemas import ReviewJson
 
 @app.command()
 def analyse(
-    record: Annotated[
-        str,
-        typer.Argument(metavar="RECORD", help="A game such as f5d6c3 or FfBe, a file that holds one, or - for stdin"),
-    ],
+    record: Annotated[str, typer.Argument(metavar="RECORD", help="Moves such as f5d6c3, a file, or - for stdin")],
     size: Size = None,
     variant: Variant = None,
     limit: Annotated[
         str, typer.Option(help="For each position: level=12, 10 (plies), 500ms or 450000n (nodes)", metavar="L")
     ] = "level=12",
-    threads: Annotated[int, typer.Option(min=1, help="Threads that search", metavar="N")] = 1,
-    memory: Annotated[int, typer.Option("--hash", min=1, help="Megabytes of the engine's table", metavar="MB")] = 64,
+    threads: Threads = 1,
+    memory: Hash = 64,
     plot: Annotated[Path | None, typer.Option(help="Draw the values to this .svg or .png too", metavar="FILE")] = None,
     engine: Annotated[str, typer.Option(help="Use another program: nboard,command=ntest", metavar="SPEC")] = "",
     json: Json = False,
@@ -67,13 +64,10 @@ def analyse(
 def read_record(text: str, game: Game | None) -> Record:
     """The game that is written in a text, in a file, or on standard input (`-`)."""
 
-    piped = text == "-"
-    held, name = piped or _is_file(Path(text)), "standard input" if piped else text
+    held = is_source(text)
+    name, content = read_source(text, "a game is moves such as f5d6c3") if held else ("", text)
     try:
-        content = sys.stdin.read() if piped else Path(text).read_text("utf-8-sig") if held else text
         record = recognise(content, game).record
-    except UnicodeDecodeError:
-        raise ConfigError(f"cannot read {name!r}: it is not text; a game is moves such as f5d6c3") from None
     except NotationError as error:
         if not held and Path(text).suffix[1:].isalnum():
             raise ConfigError(f"no file has the name {text!r}, and {error}") from None
@@ -81,14 +75,6 @@ def read_record(text: str, game: Game | None) -> Record:
     if not record.moves:
         raise ConfigError("this is a position without moves: write the moves of a game behind it")
     return record
-
-
-def _is_file(path: Path) -> bool:
-    """Whether it is a file; a long transcript cannot even be the name of one."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
 
 
 def judge(record: Record, limit: Limit, threads: int, memory: int, external: str = "") -> tuple[list[Judgement], bool]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from typer.core import TyperCommand, TyperGroup
 
 from awello import __version__
@@ -77,16 +77,11 @@ app = typer.Typer(
 GameName = Annotated[str, typer.Argument(metavar="GAME", help="othello or awale")]
 Size = Annotated[int | None, typer.Option(help="Othello: rows of the board, 4, 6 or 8", metavar="N")]
 Variant = Annotated[str | None, typer.Option(help="Awalé: abapa, tournament or romein", metavar="V")]
-PositionText = Annotated[
-    str | None, typer.Option("--position", help="A position: an OBF board or an Awalé diagram", metavar="P")
-]
-Processes = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; unless said, 1", metavar="N")]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster", help="Play on the workers of a dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS"
-    ),
-]
+PositionText = Annotated[str | None, typer.Option("--position", help="An OBF board or an Awalé diagram", metavar="P")]
+Processes = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker processes; default: 1", metavar="N")]
+Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
+Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table in MiB", metavar="MB")]
+Cluster = Annotated[str | None, typer.Option(help="A dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines")]
 
 
@@ -134,11 +129,19 @@ def print_json(content: dict[str, Any]) -> None:
     print(json.dumps(content, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf")))
 
 
-def progress_bar() -> Progress:
-    """A bar with steps and time left on standard error, where that is a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+def print_result(content: dict[str, Any], text: str, json: bool) -> None:
+    """Print the outcome of a command: one JSON object for machines, or a text for people."""
+    if json:
+        print_json(content)
+    else:
+        print(text)
+
+
+def progress_bar(*columns: ProgressColumn) -> Progress:
+    """A display on standard error, where that is a terminal; default: a bar with steps and time left."""
+    usual = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return Progress(*(columns or usual), console=console, transient=True, disable=not console.is_terminal)
 
 
 @contextmanager

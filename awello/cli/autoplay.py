@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json
-from awello.cli.running import leave_early, show_progress
+from awello.cli.running import resumable, show_progress
 from awello.errors import ConfigError
 from awello.evaluate.otage_memory import FILE, TERMS, Memory
 from awello.learn.autoplay import AutoplayPlan
@@ -22,15 +22,9 @@ from awello.record import Record
 def autoplay(
     folder: Annotated[Path, typer.Argument(help="What it learns, and its games; new, or to resume from")],
     games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 2050,
-    limit: Annotated[
-        str | None, typer.Option(help="Per move: a time, nodes (20000n) or plies (4); default: 20ms", metavar="L")
-    ] = None,
-    clock: Annotated[
-        str | None, typer.Option(help="Instead: the time of each side's game, such as 3m", metavar="T")
-    ] = None,
-    plies: Annotated[
-        int, typer.Option(min=0, max=8, help="Play first all openings of so many plies; 0 for none", metavar="N")
-    ] = 6,
+    limit: Annotated[str | None, typer.Option(help="Per move: 20ms (default), 20000n or 4 plies", metavar="L")] = None,
+    clock: Annotated[str | None, typer.Option(help="Instead: time for a side's game, such as 3m", metavar="T")] = None,
+    plies: Annotated[int, typer.Option(min=0, max=8, help="Play all openings of N plies first", metavar="N")] = 6,
     passes: Annotated[int, typer.Option(min=1, help="How often each of these openings is played", metavar="N")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same games, unless the limit is a time")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,
@@ -54,17 +48,13 @@ def autoplay(
     time = parse_clock(clock) if clock else Clock()
     plan = AutoplayPlan(parsed, time, seed, plies, passes, games)
     workers, counts = chosen_jobs(jobs, cluster, os.cpu_count() or 1), list[int]()
-    learnt: list[tuple[Record, Lesson]] = []
-    try:
-        with show_progress("autoplay", games) as update:
+    with resumable(folder), show_progress("autoplay", games) as update:
 
-            def show(played: int) -> None:
-                counts.append(played)
-                update(played)
+        def show(played: int) -> None:
+            counts.append(played)
+            update(played)
 
-            learnt.extend(play(folder, plan, workers, place or "", show))
-    except KeyboardInterrupt:
-        leave_early(folder)
+        learnt = list(play(folder, plan, workers, place or "", show))
     new = counts[-1] - counts[0] if counts else 0
     report(folder, place or str(folder / GAMES), learnt, new, json)
 
@@ -77,9 +67,8 @@ def report(folder: Path, place: str, learnt: list[tuple[Record, Lesson]], new: i
     repeats = sum(lesson.repeats for lesson in lost)
     factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
     if json:
-        counts = {"games": memory.autoplay, "new": new, "positions": positions}
-        lessons = {"lost": len(lost), "changed": changed, "repeats": repeats}
-        print_json({**counts, **lessons, "factors": factors, "folder": str(folder)})
+        lessons = {"lost": len(lost), "changed": changed, "repeats": repeats, "factors": factors}
+        print_json({"games": memory.autoplay, "new": new, "positions": positions, **lessons, "folder": str(folder)})
         return
     print(f"games: {memory.autoplay:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:

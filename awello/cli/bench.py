@@ -1,20 +1,14 @@
 """`awello bench`: the speed of the champion's search, and its signature."""
 
-from typing import Annotated
-
-import typer
 from rich.console import Console
 from rich.table import Table
 
-from awello.cli.app import Json, app, print_json, progress
+from awello.cli.app import Json, Threads, app, print_json, progress
 from awello.engine.bench import GAMES, measure
 
 
 @app.command()
-def bench(
-    threads: Annotated[int, typer.Option(min=1, help="Threads that search together", metavar="N")] = 1,
-    json: Json = False,
-) -> None:
+def bench(threads: Threads = 1, json: Json = False) -> None:
     """Search a fixed set of positions. With one thread, the total of nodes is the signature of the search."""
 
     rows = []

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import Json, Variant, app, print_json, progress
+from awello.cli.app import Hash, Json, Variant, app, print_result, progress
 from awello.cli.tree import write_whole
 from awello.engine.book import Book, format_book, load_book, shipped_book
 from awello.engine.engine import Engine
@@ -27,13 +27,11 @@ def expand(
     variant: Variant = None,
     positions: Annotated[int, typer.Option(min=1, help="How many positions to expand", metavar="N")] = 100,
     depth: Annotated[int, typer.Option(min=1, max=60, help="Plies to search each move", metavar="N")] = 14,
-    out: Annotated[
-        Path | None, typer.Option(help="The file to grow; unless said, VARIANT.book", metavar="FILE")
-    ] = None,
-    hash: Annotated[int, typer.Option(min=1, help="MiB of the table", metavar="MIB")] = 64,
+    out: Annotated[Path | None, typer.Option(help="The file to grow; default: VARIANT.book", metavar="FILE")] = None,
+    hash: Hash = 64,
     json: Json = False,
 ) -> None:
-    """Expand the positions where the book will be left soonest. Safe to interrupt: the same command goes on.
+    """Expand the positions where the book will be left soonest. Can be interrupted; run it again to resume.
 
     Lincke's drop-out expansion: good lines are followed deep, bad ones only as far as they need.
     """
@@ -55,10 +53,9 @@ def expand(
         finally:
             if done:
                 write_whole(file, format_book(grown))
-    if json:
-        print_json({"variant": str(chosen), "expanded": done, "positions": len(grown.values), "file": str(file)})
-    else:
-        print(f"{done} positions expanded; the book holds {len(grown.values)}: {file}")
+    size = len(grown.values)
+    content = {"variant": str(chosen), "expanded": done, "positions": size, "file": str(file)}
+    print_result(content, f"{done} positions expanded; the book holds {size}: {file}", json)
 
 
 @book.command()
@@ -66,7 +63,7 @@ def show(
     game: BookGame,
     moves: Annotated[str, typer.Argument(metavar="[MOVES]", help="The moves played, such as FbE")] = "",
     variant: Variant = None,
-    book: Annotated[Path | None, typer.Option("--book", help="A book; unless said, the one shipped")] = None,
+    book: Annotated[Path | None, typer.Option("--book", help="A book; default: the one shipped")] = None,
     json: Json = False,
 ) -> None:
     """What the book says of each move after some moves, the best first."""
@@ -79,12 +76,8 @@ def show(
     key = position.board
     worths = known.worths(key) if known.is_expanded(key) else {}
     rows = sorted(((position.format_move(move), worth) for move, worth in worths.items()), key=lambda row: -row[1])
-    if json:
-        print_json({"moves": moves, "worths": dict(rows)})
-    elif rows:
-        print("\n".join(f"{name} {worth:+.2f}" for name, worth in rows))
-    else:
-        print("the book does not know this position")
+    text = "\n".join(f"{name} {worth:+.2f}" for name, worth in rows) or "the book does not know this position"
+    print_result({"moves": moves, "worths": dict(rows)}, text, json)
 
 
 def _awale(game: str, variant: str | None) -> Game:

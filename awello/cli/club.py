@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from sqlalchemy import Connection, Select, select
 
-from awello.cli.app import Json, app, print_json
+from awello.cli.app import Json, app, print_json, print_result
 from awello.club import schema
 from awello.club.accounts import (
     Account,
@@ -42,6 +42,7 @@ app.add_typer(club, name="club")
 
 Place = Annotated[str, typer.Argument(help="The club's file or postgresql://USER@HOST/NAME", metavar="PLACE")]
 Name = Annotated[str, typer.Argument(help="The name of an account", metavar="NAME")]
+Last = Annotated[int, typer.Option(min=1, help="How many to show, the latest", metavar="N")]
 
 
 def open_club(place: str, write: bool = False, new: bool = False) -> AbstractContextManager[Connection]:
@@ -142,18 +143,13 @@ def accounts(place: Place, json: Json = False) -> None:
         kind = "program" if row["program"] else "person"
         return f"{row['id']:5d}  {row['name']:20s}  {kind}{', closed' if row['closed'] else ''}"
 
-    query = select(
-        schema.accounts.c.id, schema.accounts.c.name, schema.accounts.c.program, schema.accounts.c.closed
-    ).order_by(schema.accounts.c.id)
+    column = schema.accounts.c
+    query = select(column.id, column.name, column.program, column.closed).order_by(column.id)
     show(place, "accounts", query, json, line)
 
 
 @club.command()
-def audit(
-    place: Place,
-    last: Annotated[int, typer.Option(min=1, help="So many lines", metavar="N")] = 50,
-    json: Json = False,
-) -> None:
+def audit(place: Place, last: Last = 50, json: Json = False) -> None:
     """Show what was noted last: log-ins, wrong passwords, tokens, accounts."""
 
     def line(row: dict[str, Any]) -> str:
@@ -161,13 +157,8 @@ def audit(
         return f"{moment}  {row['address'] or '-':15s}  {row['account'] or '-':>5}  {printable(row['what'])}"
 
     newest = select(schema.audit.c.id).order_by(schema.audit.c.id.desc()).limit(last)
-    show(
-        place,
-        "audit",
-        select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id),
-        json,
-        line,
-    )
+    query = select(schema.audit).where(schema.audit.c.id.in_(newest)).order_by(schema.audit.c.id)
+    show(place, "audit", query, json, line)
 
 
 def printable(text: str) -> str:
@@ -180,32 +171,25 @@ def printable(text: str) -> str:
 def tournament(
     place: Place,
     name: Annotated[str, typer.Argument(help="What it is called", metavar="NAME")],
-    at: Annotated[
-        str, typer.Option(help="When it begins: 2026-11-20T18:00, here unless it says where; or 10m from now")
-    ],
+    at: Annotated[str, typer.Option(help="When it begins: 2026-11-20T18:00 (local time), or 10m from now")],
     kind: Annotated[str, typer.Option(help="swiss, round-robin or double-round-robin", metavar="KIND")] = "swiss",
     game: Annotated[str, typer.Option(help="What is played, such as othello or abapa", metavar="GAME")] = "othello",
     time: Annotated[str, typer.Option(help="Of a player for a game, such as 5m or 3m+2s", metavar="TIME")] = "5m",
-    rounds: Annotated[int | None, typer.Option(min=1, help="Of a Swiss one; unless said, 5", metavar="N")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Of a Swiss one; default: 5", metavar="N")] = None,
     grace: Annotated[str, typer.Option(help="How long players are waited for in a round", metavar="TIME")] = "2m",
     casual: Annotated[bool, typer.Option("--casual", help="Its games are not rated")] = False,
     json: Json = False,
 ) -> None:
     """Plan a tournament, while the club is open or not; people and programs can enter it until it begins."""
 
-    games = {str(each): each for each in Game}
-    if game not in games:
-        raise ConfigError(f"no game {game!r}: choose {', '.join(games)}")
-    terms = Terms(games[game], parse_clock(time), not casual)
+    terms = Terms(Game(game), parse_clock(time), not casual)  # type: ignore[arg-type]  # by its name
     count = rounds or (5 if kind == SWISS else 0)
     starts, waiting = read_moment(at), parse_seconds(grace)
     with open_club(place, write=True) as connection:
         made = plan_contest(connection, name, kind, terms, count, starts, waiting)
         note(connection, f"tournament {made.number} planned", "console")
-    if json:
-        print_json(made.view())
-        return
-    print(f"tournament {made.number}, {made.name}, begins at {format_moment(made.starts)}")
+    text = f"tournament {made.number}, {made.name}, begins at {format_moment(made.starts)}"
+    print_result(made.view(), text, json)
 
 
 def read_moment(text: str) -> float:
@@ -231,11 +215,7 @@ def format_moment(moment: float) -> str:
 
 
 @club.command()
-def tournaments(
-    place: Place,
-    last: Annotated[int, typer.Option(min=1, help="So many of them", metavar="N")] = 10,
-    json: Json = False,
-) -> None:
+def tournaments(place: Place, last: Last = 10, json: Json = False) -> None:
     """List the last tournaments with their standings."""
 
     with open_club(place) as connection:

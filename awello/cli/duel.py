@@ -12,7 +12,7 @@ from awello.arena.openings import load_openings
 from awello.arena.sprt import Hypotheses, elo, superiority
 from awello.arena.workers import Jobs
 from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
-from awello.cli.running import FirstSpec, Out, SecondSpec, Seed, leave_early, show_progress
+from awello.cli.running import FirstSpec, Openings, Out, SecondSpec, Seed, leave_early, show_progress
 from awello.rules.game import find_game
 
 
@@ -28,12 +28,8 @@ def duel(
     beta: Annotated[float, typer.Option(help="How often A may fail with elo1", metavar="P")] = 0.05,
     fixed: Annotated[bool, typer.Option("--fixed", help="Play all games, whatever is clear before")] = False,
     seed: Seed = 0,
-    openings: Annotated[
-        Path | None, typer.Option(help="Openings, one transcript per line, taken in an order that the seed decides")
-    ] = None,
-    opening_plies: Annotated[
-        int, typer.Option(min=0, help="Without a file: random moves that leave both sides equal", metavar="N")
-    ] = 8,
+    openings: Openings = None,
+    opening_plies: Annotated[int, typer.Option(min=0, help="Without a file: balanced random moves", metavar="N")] = 8,
     jobs: Processes = None,
     cluster: Cluster = None,
     out: Out = None,
@@ -43,7 +39,7 @@ def duel(
 ) -> None:
     """Play pairs of games, one opening with both colours, until it is clear whether A is stronger than B.
 
-    Ctrl-C ends with the recap of what was played.
+    The seed decides the order of the openings. Ctrl-C ends with the recap of what was played.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from awello.cli.app import app
+from awello.cli.app import Hash, Threads, app
 from awello.protocols.gtp import GtpServer
 from awello.protocols.nboard import NBoardServer
 from awello.protocols.uci import UciServer
@@ -15,8 +15,8 @@ from awello.protocols.uci import UciServer
 def engine(
     protocol: Annotated[Literal["nboard", "gtp", "uci"], typer.Argument(help="Othello: nboard or gtp; Awalé: uci")],
     level: Annotated[int | None, typer.Option(help="0 to 30; default: its clock, or 12", metavar="N")] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Search threads", metavar="N")] = 1,
-    hash: Annotated[int, typer.Option(min=1, max=65536, help="Transposition table in MiB", metavar="MB")] = 64,
+    threads: Threads = 1,
+    hash: Hash = 64,
     weights: Annotated[Path | None, typer.Option(help="Learnt weights to play with", metavar="FILE")] = None,
 ) -> None:
     """Run the champion as an engine for another board.

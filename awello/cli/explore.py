@@ -1,5 +1,6 @@
 """`awello explore`: what was played in a position, and how it went."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -9,20 +10,8 @@ from rich.table import Table
 from awello.archive.archive import Wanted
 from awello.archive.explorer import Branch, Exploration
 from awello.archive.explorer import explore as explore_archive
-from awello.cli.app import Json, Size, Variant, app, print_json
-from awello.cli.asking import (
-    EMPTY,
-    Event,
-    GameOption,
-    OpeningName,
-    Place,
-    Player,
-    Result,
-    Years,
-    open_archive,
-    position_after,
-    wanted_games,
-)
+from awello.cli.app import Json, app, print_json
+from awello.cli.archive_options import EMPTY, GameOptions, Place, open_archive, selects_games
 from awello.cli.tables import print_table
 from awello.formats.openings import opening_at
 from awello.schemas import ExplorationJson
@@ -31,23 +20,17 @@ BAR = 12  # characters for the shares of won, drawn and lost games
 
 
 @app.command()
+@selects_games
 def explore(
+    options: GameOptions,
     moves: Annotated[str, typer.Argument(help="The moves so far, such as f5d6c3 or FfBe", metavar="[MOVES]")] = "",
-    game: GameOption = None,
-    size: Size = None,
-    variant: Variant = None,
-    player: Player = "",
-    event: Event = "",
-    years: Years = "",
-    opening: OpeningName = "",
-    result: Result = "",
     place: Place = None,
     json: Json = False,
 ) -> None:
     """Show what the games of the archive did in a position: how often each move was played, and how it went."""
 
-    position = position_after(moves, game, size, variant)
-    wanted = wanted_games(None, None, None, player, event, years, opening, result)
+    position = options.position_after(moves)
+    wanted = replace(options, game=None, size=None, variant=None).wanted()
     archive = open_archive(place)
     found = explore_archive(archive, position, None if wanted == Wanted() else wanted)
     if json:
@@ -92,8 +75,5 @@ def bar(branch: Branch) -> str:
     """The same as a bar: full for won, half for drawn, light for lost games."""
     won, drawn, _ = shares(branch)
     first, second = round(BAR * won), round(BAR * (won + drawn))
-    return (
-        "█" * first + "▒" * (second - first) + "░" * (BAR - second)
-        if branch.wins + branch.draws + branch.losses
-        else ""
-    )
+    lost = BAR - second if branch.wins + branch.draws + branch.losses else 0
+    return "█" * first + "▒" * (second - first) + "░" * lost

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
@@ -22,20 +23,9 @@ from awello.archive.files import (
 from awello.archive.importer import Report, import_games
 from awello.archive.statistics import Statistics, measure
 from awello.archive.store import record_of
-from awello.cli.app import Json, Size, Variant, app, print_json, progress
-from awello.cli.asking import (
-    EMPTY,
-    Event,
-    GameOption,
-    OpeningName,
-    Place,
-    Player,
-    Result,
-    Through,
-    Years,
-    open_archive,
-    wanted_games,
-)
+from awello.cli.app import Json, app, print_json, print_result, progress
+from awello.cli.archive_options import EMPTY, GameOptions, Place, Through, open_archive, selects_games
+from awello.cli.running import resumable
 from awello.cli.tables import print_table
 from awello.errors import ConfigError
 from awello.formats.files import find_format
@@ -57,17 +47,13 @@ def import_files(
 ) -> None:
     """Put games into the archive: transcripts, GGF, WTHOR (.wtb, with .jou and .trn beside it), logbooks, OGN.
 
-    Safe to interrupt and to repeat: a game is kept once, and the same command goes on where it stopped.
+    A game is kept once. Can be interrupted; run the same command again to resume.
     """
 
     files = find_files(paths)
     archive, total = open_archive(place, make=True), sum(file.stat().st_size for file in files)
-    try:
-        with progress("import", total) as step:
-            reports = import_games(archive, sources_of(files), step)
-    except KeyboardInterrupt:
-        print("awello: what was kept stays: the same command goes on from there", file=sys.stderr)
-        raise
+    with resumable("the archive"), progress("import", total) as step:
+        reports = import_games(archive, sources_of(files), step)
     if json:
         print_json({"files": [ImportJson.of(report).model_dump() for report in reports]})
     else:
@@ -96,35 +82,25 @@ def print_reports(reports: Sequence[Report]) -> None:
 
 
 @games.command()
+@selects_games
 def export(
-    out: Annotated[
-        Path, typer.Option(help="The file to write, its ending tells the format; - prints it", metavar="FILE")
-    ],
+    options: GameOptions,
+    out: Annotated[Path, typer.Option(help="The file to write (its ending names the format), or -", metavar="FILE")],
     form: Annotated[str | None, typer.Option("--format", help="Where the ending does not", metavar="F")] = None,
-    file: Annotated[
-        str | None, typer.Option("--file", help="A file that was imported, to be written again", metavar="NAME")
-    ] = None,
-    game: GameOption = None,
-    size: Size = None,
-    variant: Variant = None,
-    player: Player = "",
-    event: Event = "",
-    years: Years = "",
-    opening: OpeningName = "",
-    result: Result = "",
+    file: Annotated[str | None, typer.Option(help="Write this imported file again", metavar="NAME")] = None,
     moves: Through = "",
     place: Place = None,
     json: Json = False,
 ) -> None:
     """Write games to a file: transcripts (.txt), GGF, WTHOR (.wtb, .jou and .trn), a logbook (.gam), OGN."""
 
-    archive, asked = open_archive(place), (game, size, variant, player, event, years, opening, result, moves)
+    archive = open_archive(place)
     if file is not None:
-        if form or any(asked):
+        if form or moves or options != GameOptions():
             raise ConfigError("--file writes a file again as it was: leave out --format and what chooses games")
         count, contents = write_again(archive, file)
     else:
-        format, numbers = format_of(out, form), archive.numbers(wanted_games(*asked))
+        format, numbers = format_of(out, form), archive.numbers(options.wanted(moves))
         if not numbers:
             raise ConfigError("no such game is in the archive: nothing was written")
         count, contents = len(numbers), contents_of(archive, numbers, format)
@@ -132,10 +108,8 @@ def export(
         print_content(contents)
         return
     written = [str(each) for each in write_files(contents, out)]
-    if json:
-        print_json({"games": count, "files": written})
-    else:
-        print(f"{file or f'{count:,d} games'} written to {', '.join(written)}")
+    text = f"{file or f'{count:,d} games'} written to {', '.join(written)}"
+    print_result({"games": count, "files": written}, text, json)
 
 
 def print_content(contents: dict[str, bytes]) -> None:
@@ -188,15 +162,9 @@ def show(
 
 
 @games.command("list")
+@selects_games
 def list_games(
-    game: GameOption = None,
-    size: Size = None,
-    variant: Variant = None,
-    player: Player = "",
-    event: Event = "",
-    years: Years = "",
-    opening: OpeningName = "",
-    result: Result = "",
+    options: GameOptions,
     moves: Through = "",
     limit: Annotated[int, typer.Option(min=1, help="The most games to show, the latest first", metavar="N")] = 20,
     place: Place = None,
@@ -204,8 +172,7 @@ def list_games(
 ) -> None:
     """List games: who played, where and when, the opening and how it ended."""
 
-    wanted = wanted_games(game, size, variant, player, event, years, opening, result, moves)
-    archive = open_archive(place)
+    wanted, archive = options.wanted(moves), open_archive(place)
     count, found = archive.latest(wanted, limit)
     rows = [GameRowJson.of(row, record_of(row)) for row in found]
     if json:
@@ -234,23 +201,11 @@ def as_cells(row: GameRowJson) -> list[str]:
 
 
 @games.command()
-def stats(
-    game: GameOption = None,
-    size: Size = None,
-    variant: Variant = None,
-    player: Player = "",
-    event: Event = "",
-    years: Years = "",
-    opening: OpeningName = "",
-    result: Result = "",
-    moves: Through = "",
-    place: Place = None,
-    json: Json = False,
-) -> None:
+@selects_games
+def stats(options: GameOptions, moves: Through = "", place: Place = None, json: Json = False) -> None:
     """Count games: results, players, events, openings, years."""
 
-    wanted = wanted_games(game, size, variant, player, event, years, opening, result, moves)
-    archive = open_archive(place)
+    wanted, archive = options.wanted(moves), open_archive(place)
     found = measure(archive, wanted)
     if json:
         print_json(asdict(found) | {"kinds": [(str(game), count) for game, count in found.kinds]})
@@ -273,10 +228,6 @@ def print_statistics(found: Statistics) -> None:
     if found.years:
         console.print(f"from {found.years[0][0]} to {found.years[-1][0]}")
     table = Table("player", "games", "event", "games", "opening", "games")
-    columns = (found.players[:TOP], found.events[:TOP], found.openings[:TOP])
-    for at in range(max(map(len, columns))):
-        cells = [
-            (name, f"{count:,d}") for name, count in (column[at] if at < len(column) else ("", 0) for column in columns)
-        ]
-        table.add_row(*(cell if name else "" for name, count in cells for cell in (name, count)))
+    for row in zip_longest(found.players[:TOP], found.events[:TOP], found.openings[:TOP], fillvalue=("", 0)):
+        table.add_row(*(cell for name, count in row for cell in (name, f"{count:,d}" if name else "")))
     print_table(console, table, ("player", "event", "opening"))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from awello.arena.workers import Jobs, crew
-from awello.cli.app import Cluster, Json, Processes, Variant, chosen_jobs, print_json, progress
-from awello.cli.train import parse_budget, train
+from awello.cli.app import Cluster, Json, Processes, Variant, chosen_jobs, print_result, progress
+from awello.cli.running import resumable
+from awello.cli.train import Budget, Out, Plot, Seed, parse_budget, train
 from awello.lab.report import check_plot, write_plot
 from awello.rules.game import find_game
 
@@ -21,13 +22,9 @@ if TYPE_CHECKING:  # needs deap, which other trainings do without
 HEURISTICS = ("h1", "h2", "h3", "h4", "h5", "h6", "travers")
 HELP = """Learn the weights of {name} for Awalé by the genetic algorithm of report 1.
 
-Safe to interrupt: the last whole generation is kept, and the same command goes on for the time that is left.
+Can be interrupted; run the same command again to resume from the last whole generation for the time that is left.
 """
-Budget = Annotated[str, typer.Option(help="Time to learn, such as 10m or 1h", metavar="T")]
-Out = Annotated[Path, typer.Option(help="The file to write, or to go on from", metavar="FILE")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same generations", metavar="S")]
 Nodes = Annotated[int, typer.Option(min=1, help="Nodes for a move of an individual", metavar="N")]
-Plot = Annotated[Path | None, typer.Option(help="Draw the fitness to this .svg or .png", metavar="FILE")]
 
 
 def add(name: str) -> None:
@@ -63,9 +60,7 @@ for heuristic in HEURISTICS:
 
 @train.command()
 def otage(
-    memory: Annotated[
-        Path, typer.Option(help="The folder of what Otage has learnt: its patterns count", metavar="DIR")
-    ],
+    memory: Annotated[Path, typer.Option(help="The folder of Otage's memory: its patterns count", metavar="DIR")],
     budget: Budget = "1h",
     out: Out = Path("otage.json"),
     jobs: Processes = None,
@@ -77,8 +72,8 @@ def otage(
 ) -> None:
     """Learn the factors of Otage's judgement by the genetic algorithm, and put them into its memory.
 
-    Nothing but the factors of the memory is replaced, and only at the end. Safe to interrupt: the last whole generation
-    is kept in --out, and the same command goes on for the time that is left.
+    Nothing but the factors of the memory is replaced, and only at the end. Can be interrupted; run the same command
+    again to resume from the last whole generation for the time that is left.
     """
     from awello.learn.factors import plan_for, put_factors
 
@@ -100,26 +95,23 @@ def learn(plan: "Plan", seconds: float, out: Path, jobs: Jobs, plot: Path | None
     evolution = resume(out, plan)
     save(out, plan, evolution)  # what is wrong with the file shows here
     begun = time.perf_counter() - evolution.seconds
-    try:
-        with (
-            progress(f"train {plan.heuristic}", round(seconds)) as show,
-            nullcontext(map) if jobs == 1 else crew(jobs) as each,
-        ):
+    with (
+        resumable(out),
+        progress(f"train {plan.heuristic}", round(seconds)) as show,
+        nullcontext(map) if jobs == 1 else crew(jobs) as each,
+    ):
 
-            def watched(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-                for result in each(function, items):
-                    show(0, completed=time.perf_counter() - begun)
-                    yield result
+        def watched(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+            for result in each(function, items):
+                show(0, completed=time.perf_counter() - begun)
+                yield result
 
-            for generation in evolve(plan, evolution, seconds, watched):
-                evolution = generation
-                save(out, plan, evolution)
-                show(0, description=describe(evolution, "\n"))
-                if lines:
-                    print(describe(evolution), flush=True)
-    except KeyboardInterrupt:
-        print(f"awello: what is learnt is in {out}: the same command goes on from there", file=sys.stderr)
-        raise
+        for generation in evolve(plan, evolution, seconds, watched):
+            evolution = generation
+            save(out, plan, evolution)
+            show(0, description=describe(evolution, "\n"))
+            if lines:
+                print(describe(evolution), flush=True)
     if plot:
         write_plot(plot, lambda axes: draw(axes, evolution))
     return evolution
@@ -143,16 +135,12 @@ def draw(axes: Any, evolution: "Evolution") -> None:
 
 def report(plan: "Plan", evolution: "Evolution", out: Path, json: bool) -> None:
     """What has been learnt, for people or machines."""
-    if json:
-        print_json(
-            {
-                "heuristic": plan.heuristic,
-                "weights": plan.weights(evolution.best),
-                "fitness": evolution.history[-1].best,
-                "generations": len(evolution.history),
-                "seconds": evolution.seconds,
-                "file": str(out),
-            }
-        )
-    else:
-        print(f"{describe(evolution)}; {evolution.seconds:.0f} s, written to {out}")
+    content = {
+        "heuristic": plan.heuristic,
+        "weights": plan.weights(evolution.best),
+        "fitness": evolution.history[-1].best,
+        "generations": len(evolution.history),
+        "seconds": evolution.seconds,
+        "file": str(out),
+    }
+    print_result(content, f"{describe(evolution)}; {evolution.seconds:.0f} s, written to {out}", json)

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from awello.cli.app import Cluster, Json, Processes, Variant, app, chosen_jobs, print_json
-from awello.cli.running import Seed, leave_early, show_progress
+from awello.cli.app import Cluster, Json, Processes, Variant, app, chosen_jobs, print_result
+from awello.cli.running import Seed, resumable, show_progress
 from awello.errors import ConfigError
 from awello.lab import benchmark, championship, complexity, heuristics, learning, ordering, otage
 from awello.lab.experiment import run_experiment
@@ -17,15 +17,8 @@ from awello.rules.game import find_game
 
 @app.command()
 def lab(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="complexity, championship, benchmark, ordering, heuristics, otage or learning"
-        ),
-    ],
-    game: Annotated[
-        str | None, typer.Option(help="othello or awale; default: that of the experiment", metavar="GAME")
-    ] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One of the experiments above")],
+    game: Annotated[str | None, typer.Option(help="Default: the experiment's", metavar="GAME")] = None,
     variant: Variant = None,
     games: Annotated[
         int | None, typer.Option(min=1, help="Games for each configuration; otage: positions", metavar="N")
@@ -65,16 +58,11 @@ def lab(
     plan: Any = experiment.plan(game, variant, games or experiment.GAMES, plies, seed, **own)
     plan.check()
     folder = out or Path(f"lab-{name}-{game}")
-    try:
-        with show_progress(f"lab {name}", plan.total) as update:
-            done = run_experiment(plan, folder, chosen_jobs(jobs, cluster), update)
-    except KeyboardInterrupt:
-        leave_early(folder)
+    with resumable(folder), show_progress(f"lab {name}", plan.total) as update:
+        done = run_experiment(plan, folder, chosen_jobs(jobs, cluster), update)
     experiment.write(plan, done, plies, folder)
-    if json:
-        print_json({"experiment": name, plan.unit: len(done), "folder": str(folder)})
-    else:
-        print(f"{len(done)} {plan.unit} done; the report is {folder / 'report.html'} (and report.md)")
+    text = f"{len(done)} {plan.unit} done; the report is {folder / 'report.html'} (and report.md)"
+    print_result({"experiment": name, plan.unit: len(done), "folder": str(folder)}, text, json)
 
 
 def parse_depths(text: str) -> Sequence[int]:

@@ -11,10 +11,12 @@ from awello.arena.match import Match, MatchResult, play_match
 from awello.arena.openings import load_openings
 from awello.arena.workers import Jobs
 from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
-from awello.cli.running import FirstSpec, Out, SecondSpec, Seed, describe_learnt, leave_early, show_progress
+from awello.cli.running import FirstSpec, Openings, Out, SecondSpec, Seed, describe_learnt, leave_early, show_progress
 from awello.errors import ConfigError
 from awello.limits import Clock, parse_clock
 from awello.rules.game import find_game
+
+Records = Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")]
 
 
 @app.command()
@@ -24,21 +26,17 @@ def match(
     second: SecondSpec,
     games: Annotated[int, typer.Option(min=1, help="How many games", metavar="N")] = 10,
     seed: Seed = 0,
-    openings: Annotated[
-        Path | None, typer.Option(help="Openings, one transcript per line; each is played with both colours")
-    ] = None,
-    clock: Annotated[
-        str | None, typer.Option(help="Time for each player's game, such as 5m or 30s+500ms", metavar="T")
-    ] = None,
+    openings: Openings = None,
+    clock: Annotated[str | None, typer.Option(help="For each player's game: 5m or 30s+500ms", metavar="T")] = None,
     jobs: Processes = None,
     cluster: Cluster = None,
     out: Out = None,
     size: Size = None,
     variant: Variant = None,
     json: Json = False,
-    records: Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")] = False,
+    records: Records = False,
 ) -> None:
-    """Play games between A and B, the colours alternating. Ctrl-C ends with the recap of what was played."""
+    """Play games between A and B, each opening with both colours. Ctrl-C ends with the recap of what was played."""
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
     if records and not json:

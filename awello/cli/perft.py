@@ -32,29 +32,18 @@ def perft(
     Each depth is shown when it is complete, up to DEPTH; with --json only the last one. Ctrl-C keeps what is known.
     """
     chosen = find_game(game, size, variant)
-    start, done, interrupted = start_position(chosen, position), None, False
+    start, done = start_position(chosen, position), dict[str, float]()
     try:
-        for done in counts(start, depth):
+        for plies in range(min(1, depth), depth + 1):
+            leaves, seconds = count(start, plies)
+            done = {"depth": plies, "leaves": leaves, "seconds": seconds}
             if not json:
-                print(format_count(game, *done), flush=True)
-    except KeyboardInterrupt:
-        interrupted = True
-    if json and done:
-        rules = {"variant": chosen.variant} if chosen.variant else {"size": chosen.size}
-        print_json({"game": game, **rules, **dict(zip(("depth", "leaves", "seconds"), done, strict=True))})
-    if interrupted:
-        raise typer.Exit(130)
-
-
-def format_count(game: str, depth: int, leaves: int, seconds: float) -> str:
-    """A depth that is complete, in a line for people."""
-    return f"{game} perft {depth}: {leaves:,} leaves in {seconds:.3f} s, {leaves / seconds / 1e6:.1f} M leaves/s"
-
-
-def counts(start: Position, depth: int) -> Iterator[tuple[int, int, float]]:
-    """Each depth with its leaves and seconds, as it is complete."""
-    for plies in range(min(1, depth), depth + 1):
-        yield plies, *count(start, plies)
+                rate = leaves / seconds / 1e6
+                print(f"{game} perft {plies}: {leaves:,} leaves in {seconds:.3f} s, {rate:.1f} M leaves/s", flush=True)
+    finally:
+        if json and done:
+            rules = {"variant": chosen.variant} if chosen.variant else {"size": chosen.size}
+            print_json({"game": game, **rules, **done})
 
 
 def count(start: Position, depth: int) -> tuple[int, float]:

@@ -16,7 +16,7 @@ from awello.limits import Clock, parse_clock
 from awello.players.human import Human
 from awello.players.player import Choice, Player, make_player
 from awello.position import Position
-from awello.rules.game import Game, find_game
+from awello.rules.game import find_game
 
 
 @app.command()
@@ -58,7 +58,8 @@ def play_here(
         player.begin(start.game, seed + place)
     if any(seats):
         names = " and ".join(start.game.sides[side] for side in (0, 1) if seats[side])
-        console.print(f"{_title(start.game)}: you are {names}. Type a move, or help.\n")
+        rules = start.game.variant or f"{start.game.size}x{start.game.size}"
+        console.print(f"{start.game.adapter.title}, {rules}: you are {names}. Type a move, or help.\n")
     try:
         record = play_game(players, start, opening, clock, show)
     except (EOFError, KeyboardInterrupt):
@@ -70,7 +71,3 @@ def play_here(
     for player, counts in zip(players, learn_from_game(players, record), strict=True):
         if counts:
             console.print(*describe_learnt({str(player): {"games": 1, **counts}}))
-
-
-def _title(game: Game) -> str:
-    return f"Awalé, {game.variant}" if game.variant else f"Othello, {game.size}x{game.size}"

@@ -9,7 +9,7 @@ from awello.arena.config import load_config
 from awello.arena.match import Match, first_side
 from awello.arena.openings import load_openings
 from awello.cli.app import Json, app, chosen_jobs
-from awello.cli.match import play_and_report
+from awello.cli.match import Records, play_and_report
 from awello.cli.play import play_here
 from awello.errors import AwelloError, ConfigError
 from awello.players.player import make_player
@@ -20,7 +20,7 @@ from awello.position import Position
 def run_config(
     config: Annotated[Path, typer.Argument(metavar="CONFIG.yaml", help="See examples/run.yaml for every key")],
     json: Json = False,
-    records: Annotated[bool, typer.Option("--records", help="With --json: the games too, as transcripts")] = False,
+    records: Records = False,
 ) -> None:
     """Play what a YAML file describes: one game with the board shown, or a match with its recap."""
     wanted = load_config(config)

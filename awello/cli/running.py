@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn, Protocol
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Group, RenderableType
@@ -15,24 +15,18 @@ from awello.cli.app import progress_bar
 FirstSpec = Annotated[str, typer.Argument(metavar="A", help="The first player's spec; 'awello players' lists them")]
 SecondSpec = Annotated[str, typer.Argument(metavar="B", help="The second player's spec")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same games", metavar="S")]
-Out = Annotated[
-    Path | None, typer.Option(help="Folder that keeps every game: the same command resumes", metavar="FOLDER")
-]
-
-
-class Update(Protocol):
-    """Shows how many jobs are done, with another label if one is given."""
-
-    def __call__(self, done: int, label: str = "") -> None: ...
+Openings = Annotated[Path | None, typer.Option(help="A file of openings, one transcript per line", metavar="FILE")]
+Out = Annotated[Path | None, typer.Option(help="Folder that keeps every game, or to resume from", metavar="FOLDER")]
 
 
 @contextmanager
 def show_progress(
     label: str, total: int, draw: Callable[[], Iterable[RenderableType]] = lambda: ()
-) -> Iterator[Update]:
+) -> Iterator[Callable[..., None]]:
     """A bar with the time left, below what `draw` gives, on standard error where that is a terminal.
 
-    Jobs that were done before the first update do not count for the time left.
+    It yields a function that takes the number of jobs done and, if it changes, the label. Jobs that were done before
+    the first call do not count for the time left.
     """
     bar = progress_bar()
     task = bar.add_task(label, total=None)
@@ -49,7 +43,16 @@ def show_progress(
         yield update
 
 
-def leave_early(folder: Path | None) -> NoReturn:
+@contextmanager
+def resumable(place: Path | str) -> Iterator[None]:
+    """What is done inside can be interrupted: a place keeps it, and the same command resumes from there."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        leave_early(place)
+
+
+def leave_early(folder: Path | str | None) -> NoReturn:
     """End an interrupted command, and say how to resume it if a folder keeps what was played."""
     if folder is None:
         raise typer.Exit(130)

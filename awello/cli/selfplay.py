@@ -10,8 +10,8 @@ import typer
 
 from awello.arena.openings import load_openings
 from awello.arena.runner import Runner
-from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, chosen_jobs, print_json
-from awello.cli.running import Seed, leave_early, show_progress
+from awello.cli.app import Cluster, GameName, Json, Size, Variant, app, chosen_jobs, print_result
+from awello.cli.running import Openings, Seed, leave_early, show_progress
 from awello.errors import ConfigError
 from awello.learn.selfplay import SelfplayPlan
 from awello.rules.game import find_game
@@ -23,16 +23,10 @@ def selfplay(
     level: Annotated[int, typer.Option(help="The champion's level", metavar="L")],
     out: Annotated[Path, typer.Option(help="Folder for the games, or to resume from", metavar="FOLDER")],
     games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 1000,
-    openings: Annotated[
-        Path | None, typer.Option(help="Openings, one transcript per line; each game draws one", metavar="FILE")
-    ] = None,
-    opening_plies: Annotated[
-        str, typer.Option(help="Random moves at the beginning, such as 10 or 4-16", metavar="N")
-    ] = "0",
+    openings: Openings = None,
+    opening_plies: Annotated[str, typer.Option(help="Random first moves, such as 10 or 4-16", metavar="N")] = "0",
     seed: Seed = 0,
-    weights: Annotated[
-        Path | None, typer.Option(help="Learnt weights in place of the shipped ones", metavar="FILE")
-    ] = None,
+    weights: Annotated[Path | None, typer.Option(help="Learnt weights to play with", metavar="FILE")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,
     cluster: Cluster = None,
     size: Size = None,
@@ -41,7 +35,8 @@ def selfplay(
 ) -> None:
     """Play games of the champion against itself and keep them, one line of JSON per game, to learn from.
 
-    Can be interrupted; run the same command again to resume. A larger --games adds to the folder.
+    Each game draws one of the openings. Can be interrupted; run the same command again to resume. A larger --games adds
+    to the folder.
     """
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
@@ -62,11 +57,9 @@ def selfplay(
     mean = sum(letter.isalpha() for result in runner.done for letter in result.moves) / max(1, played)
     if not finished:
         leave_early(out)
-    if json:
-        counts = {"games": played, "new": new, "mean_plies": mean}
-        print_json({**counts, "seconds": seconds, "games_per_second": new / seconds, "folder": str(out)})
-    else:
-        print(f"{played} games of {mean:.1f} plies, {new} of them new, {new / seconds:.1f} games/s, written to {out}")
+    counts, rate = {"games": played, "new": new, "mean_plies": mean}, new / seconds
+    text = f"{played} games of {mean:.1f} plies, {new} of them new, {rate:.1f} games/s, written to {out}"
+    print_result({**counts, "seconds": seconds, "games_per_second": rate, "folder": str(out)}, text, json)
 
 
 def parse_plies(text: str) -> tuple[int, int]:

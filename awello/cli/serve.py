@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from awello.archive.archive import Archive
-from awello.cli.app import app
+from awello.cli.app import Cluster, app
+from awello.cli.archive_options import Place
 from awello.engine.tablebase import need
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import CACHED, kernel_modules, notice
@@ -28,37 +29,20 @@ UNREAD = 30_000  # milliseconds in which somebody must take what was sent to the
 
 @app.command()
 def serve(
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets others in your network in", metavar="H")
-    ] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Listen here; 0.0.0.0 lets your network in", metavar="H")] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="8421 or the next free one unless said; 0: any", metavar="P")
+        int | None, typer.Option(min=0, max=65535, help="Default: 8421 or the next free one; 0: any", metavar="P")
     ] = None,
     threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=256, help="Engine processes; default: one per core up to 4, or one per worker", metavar="N"
-        ),
+        int | None, typer.Option(min=1, max=256, help="Engine processes; default: one per core up to 4, or per worker")
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="Run them on the workers of a dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS"),
-    ] = None,
-    archive: Annotated[
-        str | None,
-        typer.Option(help="Where finished games are kept: a file or postgresql://USER@HOST/NAME", metavar="PLACE"),
-    ] = None,
+    cluster: Cluster = None,
+    archive: Place = None,
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Keep no games, and show none")] = False,
     club: Annotated[
-        str | None,
-        typer.Option(
-            help="Open a club for rated games; its books are a file or postgresql://USER@HOST/NAME", metavar="PLACE"
-        ),
+        str | None, typer.Option(help="Open a club kept in a file or postgresql://USER@HOST/NAME", metavar="PLACE")
     ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(help="A name under which others know it, behind a web server; again for more", metavar="HOST"),
-    ] = None,
+    name: Annotated[list[str] | None, typer.Option(help="Public name, behind a proxy; repeatable")] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser, if there is one")] = True,
 ) -> None:
     """Serve the page to play, see and understand both games. Ctrl-C ends it."""

@@ -2,26 +2,26 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from awello.analysis import Analysis
-from awello.cli.app import GameName, Size, Variant, app, print_json
-from awello.cli.solve_awale import OUTCOMES, is_there, solve_awale
+from awello.cli.app import GameName, Hash, Size, Threads, Variant, app, print_json, progress_bar
+from awello.cli.positions import is_source, read_lines
 from awello.engine.engine import Engine
-from awello.errors import AwelloError, ConfigError
-from awello.formats.obf import Problem, parse_obf, parse_problem
+from awello.engine.tablebase import seeds_on_board
+from awello.errors import ConfigError
+from awello.formats.obf import Problem, parse_problem
 from awello.formats.transcript import parse_transcript
-from awello.limits import parse_seconds
-from awello.position import Position
+from awello.limits import Limit, parse_seconds
+from awello.position import Position, format_position, parse_position
 from awello.rules.game import PASS, Game, find_game
 from awello.schemas import AnalysisJson
 
@@ -29,24 +29,21 @@ MOVES = re.compile(r"\s*(?:\d+\s*\.+\s*)?[a-hA-H]\s?[1-8]")  # how a transcript 
 BOARD = re.compile(r"\s*[-.*xXoObBwW ]{9}")  # how a board begins
 SHOWN = 8  # moves of the best line
 MARKS = {True: "✓", False: "✗", None: " "}
+OUTCOMES = {1: "win", 0: "draw", -1: "loss"}
 HEADER = f"{'#':>3} {'empties':>7} {'score':>5} {'best':<4}   {'seconds':>9} {'nodes':>10} {'M nodes/s':>9}  best line"
+AWALE_HEADER = f"{'#':>3} {'seeds':>5} {'score':>6} best exact  position"
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # a board may begin with a dash
 def solve(
     game: GameName,
-    what: Annotated[
-        str,
-        typer.Argument(metavar="WHAT", help="A file of positions, - for standard input, a position, moves, or start"),
-    ],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="A file, - for stdin, a position, moves, or start")],
     size: Size = None,
     variant: Variant = None,
     wld: Annotated[bool, typer.Option("--wld", help="Ask only who wins: win, draw or loss")] = False,
-    threads: Annotated[int, typer.Option(min=1, help="Threads that search together", metavar="N")] = 1,
-    hash: Annotated[int, typer.Option(min=1, max=65536, help="Memory for positions, in MiB", metavar="MB")] = 64,
-    time: Annotated[
-        str, typer.Option(help="Awalé: how long to search what the table of endgames does not know", metavar="T")
-    ] = "1s",
+    threads: Threads = 1,
+    hash: Hash = 64,
+    time: Annotated[str, typer.Option(help="Awalé: time to search beyond the endgame table", metavar="T")] = "1s",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line for machines")] = False,
 ) -> None:
     """Solve positions: the score under best play, from the mover's view.
@@ -72,12 +69,10 @@ def solve(
 def read_problems(what: str, game: Game) -> list[Problem]:
     """The problems that people name: a file, standard input, the start, a board or moves from the start."""
 
-    if what == "-":
-        return parse_file("standard input", sys.stdin.buffer.read())
     if what == "start":
         return [Problem(Position.start(game))]
-    if is_there(what):
-        return parse_file(what, Path(what).read_bytes())
+    if is_source(what):
+        return read_lines(what, parse_problem, "board and its side (OBF)")
     if MOVES.match(what):
         return [Problem(parse_transcript(what, Position.start(game)).final)]
     if BOARD.match(what):
@@ -86,20 +81,6 @@ def read_problems(what: str, game: Game) -> list[Problem]:
         f"{what[:20]!r} is no file, board or moves: name a file of OBF lines, "
         "or write a board and its side, moves such as f5d6c3, or start"
     )
-
-
-def parse_file(name: str, content: bytes) -> list[Problem]:
-    """The problems of an OBF file; an error names the file."""
-
-    try:
-        problems = parse_obf(content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise ConfigError(f"{name} is not text: give OBF lines, each a board and its side") from None
-    except AwelloError as error:
-        raise ConfigError(f"{name}, {error}") from None
-    if not problems:
-        raise ConfigError(f"{name} holds no position: write one OBF line for each")
-    return problems
 
 
 # ---- solving --------------------------------------------------------------------------------------------------
@@ -143,12 +124,7 @@ class Solved:
 
 def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -> Iterator[Solved]:
     """Solve problems one after the other; those of one size share an engine."""
-    numbered = enumerate(problems, 1)
-    for (game, over), group in groupby(numbered, lambda pair: (pair[1].position.game, pair[1].position.over)):
-        if over:
-            yield from (Solved(problem, final_score(problem.position), wld) for _, problem in group)
-            continue
-
+    for game, group in groupby(enumerate(problems, 1), lambda pair: pair[1].position.game):
         with Engine(game, threads=threads, hash=hash) as engine:
             for number, problem in group:
                 yield solve_one(engine, problem, wld, f"{number} of {len(problems)}")
@@ -156,18 +132,21 @@ def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -
 
 def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> Solved:
     """Solve a problem as if it were the only one, telling on the live line what is known so far."""
+    if problem.position.over:
+        return Solved(problem, final_analysis(problem.position), wld)
     engine.clear()
-    with live_line(label) as tell:
+    with progress_bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as line:
+        task = line.add_task(label, total=None)
         for analysis in engine.solve(problem.position, wld=wld):
             found = Solved(problem, analysis, wld)
-            tell(f"{label}: {describe(found)}")
+            line.update(task, description=f"{label}: {describe(found)}")
     return found
 
 
-def final_score(position: Position) -> Analysis:
-    """What there is to say about a game that is over."""
-
-    return Analysis(PASS, position.margin, exact=True, depth=0, nodes=0, leaves=0, seconds=0.0)
+def final_analysis(position: Position) -> Analysis:
+    """The analysis of a game that is over, in which nothing is left to be won."""
+    value = float(position.margin - position.lead)
+    return Analysis(PASS, value, exact=True, depth=0, nodes=0, leaves=0, seconds=0.0)
 
 
 # ---- showing it -----------------------------------------------------------------------------------------------
@@ -204,12 +183,12 @@ def show(solved: Solved, number: int, console: Console, json: bool) -> None:
 def format_row(number: int, solved: Solved, width: int = 80) -> str:
     """A result as a line of the table, with as much of the best line as the width has room for."""
     position, analysis = solved.problem.position, solved.analysis
-    empties = position.game.points - sum(position.holdings())
     shown = min(SHOWN, max(0, (width - HEADER.index("best line") + 1) // len("a1 ")))
     line = " ".join(position.format_move(move) for move in analysis.line[:shown])
+    rate = format_rate(analysis.nodes, analysis.seconds)
     row = (
-        f"{number:>3} {empties:>7} {solved.format_score():>5} {solved.best or '-':<4} {MARKS[solved.right]} "
-        f"{analysis.seconds:>9.3f} {format_count(analysis.nodes):>10} {format_rate([solved]):>9}  {line}"
+        f"{number:>3} {position.empties:>7} {solved.format_score():>5} {solved.best or '-':<4} {MARKS[solved.right]} "
+        f"{analysis.seconds:>9.3f} {format_count(analysis.nodes):>10} {rate:>9}  {line}"
     )
     return row.rstrip()
 
@@ -221,7 +200,7 @@ def format_totals(done: Sequence[Solved]) -> str:
     seconds = sum(solved.analysis.seconds for solved in done)
     nodes = sum(solved.analysis.nodes for solved in done)
     problems = f"{len(done)} position{'' if len(done) == 1 else 's'}"
-    return f"{problems}{right}: {seconds:.3f} s, {format_count(nodes)} nodes, {format_rate(done)} M nodes/s"
+    return f"{problems}{right}: {seconds:.3f} s, {format_count(nodes)} nodes, {format_rate(nodes, seconds)} M nodes/s"
 
 
 def format_count(nodes: int) -> str:
@@ -229,10 +208,9 @@ def format_count(nodes: int) -> str:
     return f"{nodes / 1e6:,.1f} M" if nodes >= 1e5 else f"{nodes:,}"
 
 
-def format_rate(done: Sequence[Solved]) -> str:
+def format_rate(nodes: int, seconds: float) -> str:
     """Millions of nodes a second."""
-    seconds = sum(solved.analysis.seconds for solved in done)
-    return f"{sum(solved.analysis.nodes for solved in done) / seconds / 1e6:.1f}" if seconds else "0.0"
+    return f"{nodes / seconds / 1e6:.1f}" if seconds else "0.0"
 
 
 def describe(found: Solved) -> str:
@@ -241,12 +219,42 @@ def describe(found: Solved) -> str:
     return f"{found.best} {found.format_score()}, {analysis.certainty} % sure, {format_count(analysis.nodes)} nodes"
 
 
-@contextmanager
-def live_line(label: str) -> Iterator[Callable[[str], None]]:
-    """A line with the time on standard error, where that is a terminal; yields a function that changes its text."""
+# ---- Awalé -----------------------------------------------------------------------------------------------------------
+def solve_awale(what: str, game: Game, seconds: float, wld: bool, threads: int, hash: int, json: bool) -> None:
+    """Print value and best move of each position: seeds still to be won, the mover's less the opponent's."""
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda text: bar.update(task, description=text)
+    positions = read_positions(what, game)
+    if not json:
+        print(AWALE_HEADER)
+    with Engine(game, threads, hash) as engine:
+        for number, position in enumerate(positions, 1):
+            found = final_analysis(position)
+            if not position.over:
+                *_, found = engine.analyse(position, Limit(seconds=seconds))
+            show_awale(number, position, found, wld, json)
+
+
+def read_positions(what: str, game: Game) -> list[Position]:
+    """The positions that people name: a diagram, a file of them, standard input, or the start."""
+
+    if what == "start":
+        return [Position.start(game)]
+    if what.count("-") > 1 and not is_source(what):
+        return [parse_position(what, game)]
+    return read_lines(what, partial(parse_position, game=game), "diagram")
+
+
+def show_awale(number: int, position: Position, found: Analysis, wld: bool, json: bool) -> None:
+    """Print one position with its value and best move, as a row or as JSON."""
+
+    value, exact = found.value, found.exact
+    margin = position.lead + value
+    outcome = OUTCOMES[(margin > 0) - (margin < 0)]
+    if json:
+        score = outcome if wld else int(value) if exact else value
+        print_json(AnalysisJson.of(position, found).model_dump() | {"score": score})
+    else:
+        score = outcome if wld else f"{value:+.0f}" if exact else f"{value:+.2f}"
+        best = "-" if position.over else position.format_move(found.move)
+        proof, seeds = "yes" if exact else "no", seeds_on_board(position)
+        print(f"{number:>3} {seeds:>5} {score:>6} {best:<4} {proof:<5}  {format_position(position)}")

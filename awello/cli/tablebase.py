@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from awello.cli.app import Json, Variant, app, print_json, progress
+from awello.cli.app import Json, Threads, Variant, app, print_json, print_result, progress
 from awello.engine.tablebase import PARTS, check, find, folder
 from awello.engine.tablebase import build as build_tablebase
 from awello.rules.game import Game, find_game
@@ -18,7 +18,7 @@ app.add_typer(tablebase, name="tablebase")
 def build(
     seeds: Annotated[int, typer.Option(min=1, max=28, help="Seeds on the board, up to which to solve", metavar="N")],
     variant: Variant = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads that work together", metavar="N")] = 1,
+    threads: Threads = 1,
     json: Json = False,
 ) -> None:
     """Solve all positions of up to N seeds and keep their values; Ctrl-C keeps the levels that are finished.
@@ -29,10 +29,10 @@ def build(
     with progress(f"{game}, {seeds} seeds", PARTS) as step:
         base = build_tablebase(game, seeds, threads, step)
     seconds = time.perf_counter() - begun
-    if json:
-        print_json({"variant": str(game), "seeds": base.seeds, "positions": base.table.size, "seconds": seconds})
-    else:
-        print(f"{base.table.size:,} positions of up to {seeds} seeds, {game}, in {seconds:.1f} s; kept in {folder()}")
+    size = base.table.size
+    content = {"variant": str(game), "seeds": base.seeds, "positions": size, "seconds": seconds}
+    text = f"{size:,} positions of up to {seeds} seeds, {game}, in {seconds:.1f} s; kept in {folder()}"
+    print_result(content, text, json)
 
 
 @tablebase.command()

@@ -1,7 +1,7 @@
 """`awello tournament`: every bot against every other, and the standings."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -24,19 +24,14 @@ WIDE = 240  # columns of tables that no terminal shows
 @app.command()
 def tournament(
     game: GameName,
-    bots: Annotated[
-        list[str], typer.Argument(metavar="A B ...", help="Two specs or more; 'awello players' lists them")
-    ],
+    bots: Annotated[list[str], typer.Argument(metavar="A B ...", help="Specs; 'awello players' lists them")],
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each pair, two games each", metavar="N")] = 100,
     move_time: Annotated[str | None, typer.Option(help="Time for each move, such as 100ms", metavar="T")] = None,
     tolerance: Annotated[str, typer.Option(help="Tolerance per move", metavar="T")] = "10ms",
     memory: Annotated[float | None, typer.Option(help="MiB of memory for a bot and its processes", metavar="M")] = None,
     learning: Annotated[str | None, typer.Option(help="Time to get ready, such as 1h", metavar="T")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads of a bot and its processes", metavar="N")] = None,
-    opening_plies: Annotated[
-        int,
-        typer.Option(min=0, help="Random moves before each round: bots without chance repeat a game", metavar="N"),
-    ] = 0,
+    opening_plies: Annotated[int, typer.Option(min=0, help="Random first moves, so that games vary", metavar="N")] = 0,
     seed: Seed = 0,
     jobs: Processes = None,
     cluster: Cluster = None,
@@ -115,24 +110,24 @@ def _standings(results: TournamentResult, console: Console) -> list[RenderableTy
 
 def _standings_table(results: TournamentResult, standings: Sequence[Standing], narrow: bool) -> Table:
     columns = ("points", "won", "drawn", "lost", "games", "mean score", "Elo, 95 %")
-    table = _table(f"{results.played} of {results.wanted} rounds", narrow, *columns)
-    for place, bot in enumerate(standings, 1):
-        numbers = (bot.points, bot.won, bot.drawn, bot.lost, bot.games)
-        elo = f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"
-        name = f"{place}." if narrow else f"{place}. {bot.spec}"
-        table.add_row(name, *map(str, numbers), f"{bot.mean_score:.1f}", elo)
-    return table
+
+    def cells(bot: Standing) -> list[str]:
+        numbers = map(str, (bot.points, bot.won, bot.drawn, bot.lost, bot.games))
+        return [*numbers, f"{bot.mean_score:.1f}", f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"]
+
+    return _table(f"{results.played} of {results.wanted} rounds", standings, narrow, columns, map(cells, standings))
 
 
 def _usage_table(standings: Sequence[Standing], narrow: bool) -> Table:
     """What the bots used, and the games that they forfeited."""
     columns = ("mean ms", "worst ms", "memory MiB", "learning s", "CPUs", "forfeits")
-    table = _table("Used", narrow, *columns)
-    for place, bot in enumerate(standings, 1):
+
+    def cells(bot: Standing) -> list[str]:
         lost = ", ".join(f"{count} {reason}" for reason, count in bot.forfeits.items())
         used = map(_figure, (1000 * bot.mean, 1000 * bot.worst, bot.mebibytes, bot.learning))
-        table.add_row(f"{place}." if narrow else bot.spec, *used, f"{bot.processors:.1f}", lost or "0")
-    return table
+        return [*used, f"{bot.processors:.1f}", lost or "0"]
+
+    return _table("Used", standings, narrow, columns, map(cells, standings))
 
 
 def _figure(value: float) -> str:
@@ -149,20 +144,22 @@ def _cross_tables(
     cells = [["" if row == column else "-".join(map(str, cross[row][column])) for column in specs] for row in specs]
     width = 1 + max(len(cell) for row in cells for cell in row)
     fitting = max(1, (console.width - 4) // width) if narrow else len(specs)
+    places = [str(place) for place in range(1, len(specs) + 1)]
     for first in range(0, len(specs), fitting):
-        columns = range(first, min(first + fitting, len(specs)))
-        table = _table("Rounds won-drawn-lost", narrow, *(str(column + 1) for column in columns))
-        for place, (bot, row) in enumerate(zip(standings, cells, strict=True), 1):
-            table.add_row(f"{place}." if narrow else f"{place}. {bot.spec}", *(row[column] for column in columns))
-        yield table
+        part = slice(first, first + fitting)
+        yield _table("Rounds won-drawn-lost", standings, narrow, places[part], (row[part] for row in cells))
 
 
-def _table(title: str, narrow: bool, *columns: str) -> Table:
-    """A table of bots with columns of numbers."""
+def _table(
+    title: str, standings: Sequence[Standing], narrow: bool, columns: Sequence[str], rows: Iterable[Sequence[str]]
+) -> Table:
+    """A table with a row of numbers for each bot."""
     table = Table(title=title)
     if narrow:
         table = Table(title=title, min_width=len(title), box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("bot", overflow="fold")
     for column in columns:
         table.add_column(column, justify="right", overflow="fold")
+    for place, (bot, row) in enumerate(zip(standings, rows, strict=True), 1):
+        table.add_row(f"{place}." if narrow else f"{place}. {bot.spec}", *row)
     return table

@@ -1,6 +1,5 @@
 """`awello train`: players that learn, each by its own command."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from awello.cli.app import Json, Size, Variant, app, check_output, print_json, progress
+from awello.cli.app import Json, Size, Variant, app, check_output, print_result, progress
+from awello.cli.running import resumable
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
 from awello.learn.patterns import Plan, Step, Training
@@ -22,6 +22,12 @@ from awello.rules.game import find_game
 
 train = typer.Typer(help="Learn what players need to know.", no_args_is_help=True)
 app.add_typer(train, name="train")
+
+Budget = Annotated[str, typer.Option(help="Time to train, such as 10m or 1h", metavar="TIME")]
+Out = Annotated[Path, typer.Option(help="The file to write, or to resume from", metavar="FILE")]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same weights", metavar="S")]
+Plot = Annotated[Path | None, typer.Option(help="Draw the progress to this .svg or .png", metavar="FILE")]
+TrainingThreads = Annotated[int, typer.Option("--jobs", min=1, help="Threads", metavar="N")]
 
 
 def parse_budget(text: str) -> float:
@@ -38,24 +44,18 @@ def patterns(
         list[Path],
         typer.Option(help="Games: a folder with wthor/*.wtb and games/*.gz, or a file; again for more", metavar="PATH"),
     ],
-    out: Annotated[Path, typer.Option(help="The file to write, or to go on from", metavar="FILE")] = Path(
-        "patterns.npz"
-    ),
-    depth: Annotated[
-        int, typer.Option(min=0, max=12, help="Learn again from searches of N and N - 1 plies", metavar="N")
-    ] = 0,
-    positions: Annotated[
-        int, typer.Option(min=100, help="Positions to search for each number of empty squares", metavar="N")
-    ] = 200_000,
-    jobs: Annotated[int, typer.Option(min=1, help="Threads", metavar="N")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same weights", metavar="S")] = 1,
-    plot: Annotated[Path | None, typer.Option(help="Draw the errors to this .svg or .png", metavar="FILE")] = None,
+    out: Out = Path("patterns.npz"),
+    depth: Annotated[int, typer.Option(min=0, max=12, help="Learn from searches of N plies too", metavar="N")] = 0,
+    positions: Annotated[int, typer.Option(min=100, help="Positions to search per stage", metavar="N")] = 200_000,
+    jobs: TrainingThreads = 1,
+    seed: Seed = 1,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """Learn what Othello's patterns are worth from the finished games of archives and of 'awello selfplay'.
 
-    Safe to interrupt: the same command goes on with the next stage. Takes some minutes, with --depth hours; what
-    searches found is kept in a folder beside the file.
+    Takes some minutes, with --depth hours; what searches found is kept in a folder beside the file. Can be interrupted;
+    run the same command again to resume with the next stage.
     """
 
     if plot:
@@ -73,10 +73,8 @@ def patterns(
                 print(format_step(step), flush=True)
     if plot:
         write_plot(plot, lambda axes: draw_errors(axes, training.done))
-    if json:
-        print_json({"plan": asdict(plan), "steps": [asdict(step) for step in training.done], "file": str(out)})
-    else:
-        print(f"written to {out}")
+    steps = [asdict(step) for step in training.done]
+    print_result({"plan": asdict(plan), "steps": steps, "file": str(out)}, f"written to {out}", json)
 
 
 def format_step(step: Step) -> str:
@@ -101,14 +99,14 @@ def draw_errors(axes: Any, steps: Sequence[Step]) -> None:
 @train.command()
 def pits(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of games and lessons", metavar="N")] = 80,
-    out: Annotated[Path, typer.Option(help="The file to write and to go on from", metavar="FILE")] = Path("pits.npz"),
-    jobs: Annotated[int, typer.Option(min=1, help="Threads", metavar="N")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same weights", metavar="S")] = 1,
+    out: Out = Path("pits.npz"),
+    jobs: TrainingThreads = 1,
+    seed: Seed = 1,
     json: Json = False,
 ) -> None:
     """Learn what seeds in each pit are worth to Awalé's champion, by games against itself.
 
-    Safe to interrupt: the same command goes on from the last whole round.
+    Can be interrupted; run the same command again to resume from the last whole round.
     """
 
     check_output(out)
@@ -124,10 +122,8 @@ def pits(
                     f"{lesson.spread:.2f} without weights",
                     flush=True,
                 )
-    if json:
-        print_json({"rounds": rows, "seconds": network.seconds, "file": str(out)})
-    else:
-        print(f"{network.rounds} rounds in {network.seconds:.0f} s, written to {out}")
+    text = f"{network.rounds} rounds in {network.seconds:.0f} s, written to {out}"
+    print_result({"rounds": rows, "seconds": network.seconds, "file": str(out)}, text, json)
 
 
 @train.command()
@@ -135,14 +131,14 @@ def perceptron(
     game: Annotated[str, typer.Option(help="othello or awale", metavar="GAME")],
     size: Size = None,
     variant: Variant = None,
-    budget: Annotated[str, typer.Option(help="How long to train, such as 10m", metavar="TIME")] = "15m",
-    out: Annotated[Path | None, typer.Option(help="Unless said, perceptron-GAME.npz here", metavar="FILE")] = None,
+    budget: Budget = "15m",
+    out: Annotated[Path | None, typer.Option(help="Default: perceptron-GAME.npz here", metavar="FILE")] = None,
     layers: Annotated[int, typer.Option(min=1, max=8, help="Hidden layers", metavar="N")] = 2,
     dropout: Annotated[float, typer.Option(min=0, max=0.9, help="Share of the units left out", metavar="P")] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="What chance follows from", metavar="S")] = 1,
+    seed: Seed = 1,
     json: Json = False,
 ) -> None:
-    """Train the network of the player puct by games against itself; interrupted, the same command goes on.
+    """Train the network of the player puct by games against itself. Can be interrupted; run it again to resume.
 
     Ten times on the way it prints the loss and the share of the points that puct@100n takes from uct@1000n in 20 games.
     """
@@ -150,19 +146,12 @@ def perceptron(
     chosen, seconds = find_game(game, size, variant), parse_budget(budget)
     file, reports = out or Path(f"perceptron-{chosen.adapter.board}.npz"), []
     check_output(file)
-    try:
-        with progress(f"train {file.stem}", seconds) as step:
-            for report in train_perceptron(chosen, seconds, file, seed, layers, dropout, step):
-                reports.append(asdict(report) | {"total": report.loss.total})
-                if not json:
-                    print(format_report(report), flush=True)
-    except KeyboardInterrupt:
-        print(f"awello: what was learnt is kept beside {file}: the same command goes on from there", file=sys.stderr)
-        raise
-    if json:
-        print_json({"reports": reports, "file": str(file)})
-    else:
-        print(f"written to {file}")
+    with resumable(file), progress(f"train {file.stem}", seconds) as step:
+        for report in train_perceptron(chosen, seconds, file, seed, layers, dropout, step):
+            reports.append(asdict(report) | {"total": report.loss.total})
+            if not json:
+                print(format_report(report), flush=True)
+    print_result({"reports": reports, "file": str(file)}, f"written to {file}", json)
 
 
 def format_report(report: Report) -> str:

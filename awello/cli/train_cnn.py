@@ -1,6 +1,5 @@
 """`awello train cnn`: a convolutional network that learns from games of Othello."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from awello.cli.app import Json, print_json, progress
-from awello.cli.train import parse_budget, train
+from awello.cli.app import Json, print_result, progress
+from awello.cli.running import resumable
+from awello.cli.train import Budget, Plot, Seed, parse_budget, train
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # needs PyTorch, which other trainings do without
     from awello.learn.network_shapes import Plan
 
 NETWORK = "network.onnx"
+READY = ".npz"  # the ending of games that an earlier training has written
 BATCH = {"cpu": 256, "cuda": 4096}
 SETS = {
     "winners": "winners' moves",
@@ -29,15 +30,10 @@ SETS = {
 
 @train.command()
 def cnn(
-    places: Annotated[
-        list[Path],
-        typer.Argument(help="Games: WTHOR files, folders of them, archives; or one games.npz", metavar="PLACES"),
-    ],
-    budget: Annotated[str, typer.Option(help="How long to train, such as 5m or 1h", metavar="TIME")] = "5m",
-    out: Annotated[Path, typer.Option(help="For what comes of it, and to go on from", metavar="FOLDER")] = Path("cnn"),
-    network: Annotated[
-        Literal["residual", "report"], typer.Option(help="Residual blocks, or the network of report 0")
-    ] = "residual",
+    places: Annotated[list[Path], typer.Argument(metavar="PLACES", help="WTHOR files, folders, archives or games.npz")],
+    budget: Budget = "5m",
+    out: Annotated[Path, typer.Option(help="Folder to write, or to resume from", metavar="FOLDER")] = Path("cnn"),
+    network: Annotated[Literal["residual", "report"], typer.Option(help="Residual blocks or report 0's")] = "residual",
     width: Annotated[int, typer.Option(min=8, max=512, help="Channels of the residual blocks", metavar="N")] = 32,
     blocks: Annotated[int, typer.Option(min=1, max=64, help="Residual blocks", metavar="N")] = 2,
     view: Annotated[
@@ -47,20 +43,18 @@ def cnn(
     moves: Annotated[
         Literal["all", "winners"], typer.Option(help="Whose moves teach; winners alone do not teach who wins")
     ] = "all",
-    teacher: Annotated[
-        Path | None, typer.Option(help="The weights.pt of a larger network, which teaches too", metavar="FILE")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="What chance follows from", metavar="S")] = 1,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Threads; unless said, one a core", metavar="N")] = None,
-    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Unless said, cuda if PyTorch finds it")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the curves to this .svg or .png", metavar="FILE")] = None,
+    teacher: Annotated[Path | None, typer.Option(help="weights.pt of a larger network", metavar="FILE")] = None,
+    seed: Seed = 1,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Threads; default: one per core", metavar="N")] = None,
+    device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Default: cuda if PyTorch finds it")] = None,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """Train a network on games of Othello: which move a winner plays in a position, and who wins.
 
     Ten times on the way it prints the loss, and how many moves the network finds in some games set aside.
     At the end it is measured on games that taught nothing: from 2016 on, or a tenth by chance if these are few or most.
-    The player cnn,file=FOLDER/network.onnx plays by it. Safe to interrupt: the same command goes on.
+    The player cnn,file=FOLDER/network.onnx plays by it. Can be interrupted; run it again to resume.
     """
     seconds = parse_budget(budget)
     check_places(places)
@@ -75,10 +69,8 @@ def cnn(
     report = read_report(out)
     if plot:
         write_plot(plot, lambda axes: draw_curves(axes, read_curves(out)))
-    if json:
-        print_json(report | {"file": str(out / NETWORK)})
-    else:
-        print("\n".join(["", *format_report(report), "", *describe(report, out)]))
+    text = "\n".join(["", *format_report(report), "", *describe(report, out)])
+    print_result(report | {"file": str(out / NETWORK)}, text, json)
 
 
 def learn(plan: "Plan", places: Sequence[Path], out: Path, device: str, json: bool) -> None:
@@ -86,39 +78,31 @@ def learn(plan: "Plan", places: Sequence[Path], out: Path, device: str, json: bo
     from awello.learn.network import format_row, run
 
     checkpoint, seconds = out / "checkpoint.pt", 60 * plan.minutes
-    try:
-        with progress("read games", seconds) as show:
-            rows = run(
-                plan,
-                read_places(places, out),
-                out,
-                checkpoint,
-                device,
-                brief=device == "cpu",
-                passed=lambda spent: show(0, completed=spent, description="train cnn"),
-            )
-            for row in rows:
-                if not json:
-                    print(format_row(row), flush=True)
-                if row["seconds"] >= seconds:
-                    show(0, description="measure cnn")
-    except KeyboardInterrupt:
-        if checkpoint.exists():
-            print(f"awello: what was learnt is in {out}: the same command goes on from there", file=sys.stderr)
-        raise
+    with resumable(out), progress("read games", seconds) as show:
+        rows = run(
+            plan,
+            read_places(places, out),
+            out,
+            checkpoint,
+            device,
+            brief=device == "cpu",
+            passed=lambda spent: show(0, completed=spent, description="train cnn"),
+        )
+        for row in rows:
+            if not json:
+                print(format_row(row), flush=True)
+            if row["seconds"] >= seconds:
+                show(0, description="measure cnn")
 
 
 def find_device(wanted: str | None, threads: int | None) -> str:
     """Where to train, and on how many threads of a processor; says which libraries are missing."""
     try:
-        import torch
-    except ImportError:
-        raise ConfigError("training a network needs PyTorch: pip install 'awello[train]'") from None
-    try:
         import onnx  # noqa: F401
         import onnxruntime  # noqa: F401
+        import torch
     except ImportError:
-        raise ConfigError("writing a network needs onnx and onnxruntime: pip install 'awello[train]'") from None
+        raise ConfigError("training needs PyTorch, onnx and onnxruntime: pip install 'awello[train]'") from None
     if wanted == "cuda" and not torch.cuda.is_available():
         raise ConfigError("PyTorch finds no GPU that it can use: leave --device cuda out")
     torch.set_num_threads(threads or torch.get_num_threads())
@@ -130,13 +114,8 @@ def check_places(places: Sequence[Path]) -> None:
     for place in places:
         if not place.exists():
             raise ConfigError(f"there is no {str(place)!r}: give WTHOR files, a folder of them, or an archive")
-    if len(places) > 1 and any(is_ready(place) for place in places):
+    if len(places) > 1 and any(place.suffix == READY for place in places):
         raise ConfigError("a file of games, .npz, stands alone: give it, or WTHOR files, folders of them and archives")
-
-
-def is_ready(place: Path) -> bool:
-    """Whether it is a file of games as a training before wrote it."""
-    return place.suffix == ".npz"
 
 
 def read_places(places: Sequence[Path], out: Path) -> "Games":
@@ -144,10 +123,11 @@ def read_places(places: Sequence[Path], out: Path) -> "Games":
     from awello.learn.network_data import write_games
     from awello.learn.network_positions import Games
 
-    if is_ready(places[0]):
-        return Games.read(places[0])
-    write_games(places, out / "games.npz")
-    return Games.read(out / "games.npz")
+    file = places[0]
+    if file.suffix != READY:
+        file = out / f"games{READY}"
+        write_games(places, file)
+    return Games.read(file)
 
 
 def format_report(report: dict[str, Any]) -> list[str]:

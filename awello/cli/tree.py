@@ -21,9 +21,7 @@ from awello.search.tree import Tree, parse_lists, search_tree
 def tree(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help="othello or awale; not with --leaves")] = None,
     position: PositionText = None,
-    leaves: Annotated[
-        str | None, typer.Option(help="A tree as nested lists, such as '[[3,5],[2,9]]'; MAX begins", metavar="T")
-    ] = None,
+    leaves: Annotated[str | None, typer.Option(help="Nested lists: [[3,5],[2,9]]; MAX begins", metavar="T")] = None,
     search: Annotated[
         str, typer.Option(help="minimax, alphabeta, negamax or negamax-alphabeta; alphabeta:mixed@3", metavar="S")
     ] = "alphabeta",

@@ -3,7 +3,7 @@
 import time
 from importlib import import_module
 
-from awello.cli.app import Json, app, print_json
+from awello.cli.app import Json, app, print_result
 from awello.kernel import COMPILED, FOLDER, kernel_modules, notice, prune
 
 
@@ -14,11 +14,9 @@ def warmup(json: Json = False) -> None:
     for module in kernel_modules():
         import_module(module)
     seconds = time.perf_counter() - begun
-    if json:
-        print_json({"compiled": notice.done, "kernels": notice.total, "seconds": seconds, "cache": str(FOLDER)})
-    elif COMPILED:
-        before = notice.total - notice.done
-        print(f"{notice.done} kernels compiled, {before} were already, in {seconds:.1f} s; kept in {FOLDER}")
-    else:
-        print("NUMBA_DISABLE_JIT is set: kernels run as plain Python")
+    done, total = notice.done, notice.total
+    text = f"{done} kernels compiled, {total - done} were already, in {seconds:.1f} s; kept in {FOLDER}"
+    if not COMPILED:
+        text = "NUMBA_DISABLE_JIT is set: kernels run as plain Python"
+    print_result({"compiled": done, "kernels": total, "seconds": seconds, "cache": str(FOLDER)}, text, json)
     prune()

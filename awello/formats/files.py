@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from gzip import BadGzipFile, GzipFile
+from io import BytesIO
 
 from awello.errors import NotationError
 from awello.formats.ggf import read_ggf, write_ggf
@@ -134,19 +136,15 @@ def unpack(content: bytes) -> tuple[bytes, NotationError | None]:
     """What a compressed file holds, as far as it is whole, and what is wrong with it; other files are as they are."""
     if not content.startswith(GZIP):
         return content, None
-    found, stream = bytearray(), zlib.decompressobj(wbits=31)
-    for at in range(0, len(content), BLOCK):
-        block = content[at : at + BLOCK]
-        while block:
-            try:
-                found += stream.decompress(block, LARGEST + 1 - len(found))
-            except zlib.error:
-                return bytes(found), NotationError(f"byte {at}: expected compressed data, found damage")
-            if len(found) > LARGEST:
-                return bytes(found), NotationError(f"expected {LARGEST >> 20} MiB at most, found more: unpack the file")
-            block = stream.unused_data
-            if block:  # another part follows, as when files were put together
-                stream = zlib.decompressobj(wbits=31)
-    if not stream.eof:
-        return bytes(found), NotationError(f"byte {len(content)}: expected more compressed data, found the end")
-    return bytes(found), None
+    found, damage, packed = bytearray(), None, BytesIO(content)
+    try:
+        with GzipFile(fileobj=packed) as stream:
+            while block := stream.read1(min(BLOCK, LARGEST + 1 - len(found))):
+                found += block
+        if len(found) > LARGEST:
+            damage = NotationError(f"expected {LARGEST >> 20} MiB at most, found more: unpack the file")
+    except EOFError:
+        damage = NotationError(f"byte {len(content)}: expected more compressed data, found the end")
+    except (BadGzipFile, zlib.error):
+        damage = NotationError(f"byte {packed.tell()}: expected compressed data, found damage")
+    return bytes(found), damage

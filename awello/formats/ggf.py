@@ -2,13 +2,8 @@ r"""GGF, the Generic Game Format: Othello as the Generic Game Server and NBoard 
 
 A game is `(;TAG[value]...;)`: who played (`PB`, `PW`), where and when (`PC`, `DT`), the first board (`BO`), the result
 (`RE`), and each move as `B[f5/value/seconds]` with empty parts where nothing is known.  A number before it says how
-many games belong together: `2` is a synchro pair, whose halves carry the tag `Synchro`, `1` and `2`.  Text round the
-games is passed over, and `(;` always begins a game.
-
-Values are discs, from the mover's view.  `RE` and `TY` stay among the tags only where they say more than the moves and
-the size of the board do.  In a value `]`, `\` and the `;` of `(;` are written with a `\` before them.  How a game was
-lost, if it was neither by resigning nor on time, stands in a tag of its own, `Lost`.  Everything of a record of Othello
-is held; half of a pair without the other is written as a single game.
+many games belong together: `2` is a synchro pair.  Values are discs, from the mover's view.  Text around the games is
+skipped, and `(;` always begins a game; in a value `]`, `\` and the `;` of `(;` are escaped with a `\`.
 """
 
 import re

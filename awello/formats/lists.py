@@ -4,8 +4,7 @@ A position may stand before the moves, an OBF board or an Awalé diagram; else t
 comment.  A comment that is the name of a game, such as `# othello6` or `# romein`, says what the lines below are; else
 they are Othello on 8x8 or, if the moves are letters alone, abapa.
 
-The number behind the moves is kept as the tag `Difference` and the rest of the line as `Note`.  What a line has no
-place for is left out when writing: other tags, times, values, and who resigned or ran out of time.
+The number behind the moves is kept as the tag `Difference` and the rest of the line as `Note`.
 """
 
 import re

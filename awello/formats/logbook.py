@@ -2,8 +2,7 @@
 
 `+` is Black's move and `-` White's, so that a sign which comes again tells of a pass.  Behind the moves stand Black's
 discs less White's, empty squares left aside, and a number of Logistello's own; they are kept as the tags `Difference`
-and `Note`.  A line that starts with `#` is passed over.  Only games from the usual start on 8x8 can be written; what a
-line has no place for is left out: other tags, times, values, and a pass at the very end.
+and `Note`.  `#` starts a comment.  Only games from the usual start on 8x8 can be written.
 """
 
 import re
@@ -39,9 +38,7 @@ def read_logbook(content: str) -> Reading:
         except AwelloError as error:
             yield NotationError(f"line {number}: {error}")
             continue
-        yield Record(
-            start, found, tags={"Difference": difference, "Note": note} if note else {"Difference": difference}
-        )
+        yield Record(start, found, tags={"Difference": difference} | ({"Note": note} if note else {}))
 
 
 def _check_signs(signs: str, moves: tuple[int, ...]) -> None:

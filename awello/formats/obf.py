@@ -5,11 +5,15 @@ Fields end with `;`, and `%` starts a comment.  Scores are discs, from the mover
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from awello.errors import AwelloError, NotationError
 from awello.position import Position, format_position, parse_position
 from awello.rules.game import PASS, Game
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,15 +49,20 @@ def format_obf(problem: Problem) -> str:
 
 
 def parse_obf(text: str) -> list[Problem]:
-    """The problems of an OBF file; an error names the line and what is wrong in it."""
-    problems = []
+    """The problems of an OBF file."""
+    return parse_lines(text, parse_problem)
+
+
+def parse_lines(text: str, parse: Callable[[str], T]) -> list[T]:
+    """What each line holds apart from its comment; an error names the line and what is wrong in it."""
+    found = []
     for number, line in enumerate(text.splitlines(), 1):
         if content := line.split("%")[0].strip():
             try:
-                problems.append(parse_problem(content))
+                found.append(parse(content))
             except AwelloError as error:
                 raise NotationError(f"line {number}: {error}") from None
-    return problems
+    return found
 
 
 def parse_problem(line: str) -> Problem:

@@ -4,10 +4,8 @@ Tags such as `[South "Ann"]` come first, then the moves, `1. C d 2. E+3 f`, capi
 North, `+3` behind a move that captures, and the result: the seeds of South and North, `*` while the game is open.  A
 first position other than the usual one stands in the tag `FEN`.  A tag of `?` is unknown.
 
-A note such as `{[%eval 2.5] [%emt 0.8]}` tells the value of the move before it, in seeds for whoever moved, and the
-seconds it took.  Other notes, variations in brackets and marks such as `!` are passed over and not kept.  `Result`
-stays among the tags only where it says something else than the board; how a game was lost, if the board does not
-decide, stands in the tag `Lost`.  Everything of a record of Awalé is held, if its tags are of one line each.
+A note such as `{[%eval 2.5] [%emt 0.8]}` gives the value of the move before it, in seeds for the mover, and the seconds
+it took.  Other notes, variations in brackets and marks such as `!` are skipped.
 """
 
 import re

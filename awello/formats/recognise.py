@@ -9,7 +9,6 @@ then those that stand side by side.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate, dropwhile, groupby
 
 from awello.errors import AwelloError, NotationError
@@ -59,7 +58,7 @@ class Recognised:
 def recognise(text: str, game: Game | None = None) -> Recognised:
     """The game or position in a text; `NotationError` says what was almost understood.
 
-    Unless said, the text tells the game: Othello of the size on which it is legal, or abapa.
+    Default: the game that the text tells, Othello of the size on which it is legal, or abapa.
     """
     if len(text) > LONGEST:
         raise NotationError(f"the text has {len(text)} characters: paste one game, {LONGEST} at most")
@@ -281,7 +280,7 @@ def _readings(text: str, starts: list[Position]) -> Iterator[list[str]]:
     # Step 3. The same without the words before the first that is legal, or the longest run of moves side by side; they
     # must be most of the moves, for the others are taken for something else.
     words = list(_words(text, game))
-    legal = [list(dropwhile(partial(_cannot_begin, _legal_names(start)), words)) for start in starts]
+    legal = [_from_first_legal(words, start) for start in starts]
     runs = [list(run) for moves, run in groupby(words, lambda names: names is not None) if moves]
     for part in (*legal, max(runs, key=lambda run: len(_join(run)))):
         if 2 * len(names := _join(part)) > len(every):
@@ -293,13 +292,10 @@ def _readings(text: str, starts: list[Position]) -> Iterator[list[str]]:
         yield first
 
 
-def _legal_names(start: Position) -> set[str]:
-    return set(map(start.format_move, start.legal_moves()))
-
-
-def _cannot_begin(legal: set[str], names: list[str] | None) -> bool:
-    """Whether a word does not begin with a legal move; Othello's may be in capitals."""
-    return not names or legal.isdisjoint({names[0], names[0].lower()})
+def _from_first_legal(words: list[list[str] | None], start: Position) -> list[list[str] | None]:
+    """The words from the first that begins with a legal move; Othello's may be in capitals."""
+    legal = set(map(start.format_move, start.legal_moves()))
+    return list(dropwhile(lambda names: not names or legal.isdisjoint({names[0], names[0].lower()}), words))
 
 
 def _names(text: str, game: Game) -> tuple[list[str], int]:

@@ -11,9 +11,9 @@ from awello.errors import AwelloError, NotationError
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
+from awello.rules.othello import PASSES
 
 MOVE = {"othello": r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)", "awale": r"[a-fA-F]"}
-PASSES = re.compile(r"--|pass|pa|ps", re.I)
 FILLER = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and what stands between moves
 
 
@@ -49,7 +49,7 @@ def follow(names: Iterable[str], start: Position) -> tuple[Record, AwelloError |
     """Play named moves as far as the rules allow: the game so far, and what is wrong with the next move."""
     position, moves = start, []
     for name in names:
-        if position.legal_moves() == (PASS,) and not PASSES.fullmatch(name):
+        if position.legal_moves() == (PASS,) and name.lower() not in PASSES:
             moves.append(PASS)
             position = position.after(PASS)
         try:

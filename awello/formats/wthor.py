@@ -5,10 +5,7 @@ and of the players, Black's score, its score under best play from some number of
 times the row and the column, 0 where there is none.  Passes are not stored.  A name is 20 bytes (players) or 26
 (events) of Latin-1, filled up with zeros.
 
-What a row holds is kept in tags, so that records and the header give the same bytes again: `EventNumber`,
-`BlackNumber`, `WhiteNumber`, `Score` and `Theoretical`.  `Date` is the year of the header; `Black`, `White` and `Event`
-are filled in from the names.  What a row has no place for is left out when writing: other tags, times, values, and a
-pass at the very end.  Games from another start are refused, and those that a player gave up or lost on time.
+The numbers and scores of a row are kept in tags, so that records and the header give the same bytes again.
 """
 
 import re
