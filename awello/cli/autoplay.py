@@ -24,7 +24,9 @@ def autoplay(
     games: Annotated[int, typer.Option(min=1, help="How many games there are to be in all", metavar="N")] = 2050,
     limit: Annotated[str | None, typer.Option(help="Per move: 20ms (default), 20000n or 4 plies", metavar="L")] = None,
     clock: Annotated[str | None, typer.Option(help="Instead: time for a side's game, such as 3m", metavar="T")] = None,
-    plies: Annotated[int, typer.Option(min=0, max=8, help="Play all openings of N plies first", metavar="N")] = 6,
+    plies: Annotated[
+        int, typer.Option(min=0, max=8, help="Play all openings of N plies first; 0: none", metavar="N")
+    ] = 6,
     passes: Annotated[int, typer.Option(min=1, help="How often each of these openings is played", metavar="N")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same games, unless the limit is a time")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default: one per core")] = None,

@@ -43,7 +43,9 @@ def cnn(
     moves: Annotated[
         Literal["all", "winners"], typer.Option(help="Whose moves teach; winners alone do not teach who wins")
     ] = "all",
-    teacher: Annotated[Path | None, typer.Option(help="weights.pt of a larger network", metavar="FILE")] = None,
+    teacher: Annotated[
+        Path | None, typer.Option(help="Learn from a larger network, its weights.pt", metavar="FILE")
+    ] = None,
     seed: Seed = 1,
     jobs: Annotated[int | None, typer.Option(min=1, help="Threads; default: one per core", metavar="N")] = None,
     device: Annotated[Literal["cpu", "cuda"] | None, typer.Option(help="Default: cuda if PyTorch finds it")] = None,
