@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TextIO
 
 from awello.errors import ConfigError
@@ -87,9 +86,7 @@ class Journal:
         self._file.write(json.dumps(part, ensure_ascii=False) + "\n")
         self._file.flush()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._file:
             self._file.close()
         elif self._is_new:

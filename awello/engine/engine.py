@@ -16,17 +16,14 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Self, TypeVar
 
 from awello.analysis import Analysis
-from awello.engine.awale_thinking import AwaleThinking
-from awello.engine.awale_worker import awale_team
+from awello.engine.awale_search import AwaleThinking, awale_team
 from awello.engine.block import MOST_THREADS
 from awello.engine.clock import SPARE, UNLIMITED, Allowance, allowance, moves_left
 from awello.engine.levels import USUAL, level_of
-from awello.engine.othello_thinking import OthelloThinking
-from awello.engine.othello_worker import othello_team
+from awello.engine.othello_search import OthelloThinking, othello_team
 from awello.engine.table import PUBLIC_MULTIPLIERS, draw_multipliers
 from awello.engine.thinking import Thinking
 from awello.engine.threads import Stopped
@@ -83,9 +80,7 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __del__(self) -> None:
