@@ -50,6 +50,10 @@ class Match(GamePlan):
         names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
         return {**names, "openings": fingerprint(self.openings), "clock": str(self.clock)}
 
+    def describe(self) -> dict[str, Any]:
+        """The fields with which the JSON of a result begins."""
+        return {**self.game.choices, "first": self.first, "second": self.second, "seed": self.seed}
+
 
 def first_side(number: int) -> int:
     """The side that the first of two players has in a game: Black or South in even ones."""
@@ -134,7 +138,7 @@ class MatchResult:
         """The tally under the names that machines read."""
         first, second, left = self.shares()
         return {
-            **describe_plan(self.match.game, self.match.first, self.match.second, self.match.seed),
+            **self.match.describe(),
             "games": self.games,
             "wins": self.wins,
             "draws": self.draws,
@@ -157,12 +161,6 @@ def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
             times[player].extend(result.time_of(player ^ first_side(number)))
     first, second = (1000 * sum(each) / max(1, len(each)) for each in times)
     return first, second
-
-
-def describe_plan(game: Game, first: str, second: str, seed: int) -> dict[str, Any]:
-    """The fields with which the JSON of a match and of a duel begins."""
-    rules = {"variant": game.variant} if game.variant else {"size": game.size}
-    return {"game": game.family, **rules, "first": first, "second": second, "seed": seed}
 
 
 def sum_learnt(results: Sequence[GameResult]) -> dict[str, dict[str, int]]:

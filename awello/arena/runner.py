@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -18,20 +19,19 @@ from pydantic import TypeAdapter, ValidationError
 
 from awello import __version__
 from awello.arena.game import learn_from_game, play_game
-from awello.arena.journal import Journal, own_players
+from awello.arena.journal import Journal
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
 from awello.arena.workers import Each, Jobs, check_jobs, crew, uninterrupted, work
 from awello.errors import ConfigError
 from awello.formats.jsonl import build_record
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock
-from awello.players.player import Choice, Forfeit, Player, UnknownPlayerError, make_player
+from awello.players.player import Choice, Forfeit, Player, UnknownPlayerError, make_player, own_players
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
 Result = TypeVar("Result")
-LINES = "games.jsonl"  # the journal of a folder
 MICROSECONDS = 6  # decimals of a time that a journal keeps
 
 
@@ -231,12 +231,25 @@ class Runner(Generic[Result]):
 
     def __enter__(self) -> Self:
         if self.folder is not None:
-            self._journal = self._open.enter_context(open_journal(self.plan, self.folder))
-            self.done = read_results(self.plan, self._journal)[: self.plan.total]
+            self._journal = self._open.enter_context(self._find_journal(self.folder))
+            self.done = self._read(self._journal)[: self.plan.total]
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._open.close()
+
+    def _find_journal(self, folder: Path) -> Journal:
+        rules: dict[str, Any] = {}
+        if configuration := self.plan.configuration():
+            players = {"players": sha256(own[1]).hexdigest()} if (own := own_players()) else {}
+            rules = {"awello": __version__, **configuration, **players}
+        return Journal(folder, self.plan.kind, rules)
+
+    def _read(self, journal: Journal) -> list[Result]:
+        try:
+            return TypeAdapter(list[self.plan.result]).validate_python(journal.done)  # type: ignore[name-defined]
+        except ValidationError:
+            raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
     def run(self, report: Callable[[], None] = lambda: None, enough: Callable[[], bool] = lambda: False) -> bool:
         """Do what is missing until it is enough, calling `report` after each result; False if Ctrl-C interrupted it."""
@@ -267,21 +280,6 @@ class Runner(Generic[Result]):
 def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | Each]:
     """Workers that serve several runs."""
     return nullcontext(jobs) if jobs == 1 else crew(jobs, _prepare, None)
-
-
-def open_journal(plan: RunPlan[Any], folder: Path) -> Journal:
-    """The journal of a plan in a folder; `ConfigError` if the folder holds another plan's results."""
-    configuration = plan.configuration()
-    rules = {"awello": __version__, **configuration, **own_players()} if configuration else {}
-    return Journal(folder, plan.kind, rules, LINES)
-
-
-def read_results(plan: RunPlan[Result], journal: Journal) -> list[Result]:
-    """The results that a journal holds."""
-    try:
-        return TypeAdapter(list[plan.result]).validate_python(journal.done)  # type: ignore[name-defined]
-    except ValidationError:
-        raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
 
 def _run_here(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:

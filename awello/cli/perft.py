@@ -40,8 +40,7 @@ def perft(
     except KeyboardInterrupt:
         interrupted = True
     if json and done:
-        rules = {"variant": chosen.variant} if chosen.variant else {"size": chosen.size}
-        print_json({"game": game, **rules, **dict(zip(("depth", "leaves", "seconds"), done, strict=True))})
+        print_json({**chosen.choices, **dict(zip(("depth", "leaves", "seconds"), done, strict=True))})
     if interrupted:
         raise typer.Exit(130)
 

@@ -42,10 +42,8 @@ class Experience:
         """Write down a move that lost."""
         self._enter(position, move, worth)
         if self.file is not None:
-            game = position.game
-            rules = {"variant": game.variant} if game.variant else {"size": game.size}
             text, name = format_position(position), position.format_move(move)
-            entry = {"game": game.family, **rules, "position": text, "move": name, "worth": worth}
+            entry = {**position.game.choices, "position": text, "move": name, "worth": worth}
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")

@@ -145,6 +145,12 @@ def _locate(error: Exception, file: str) -> str:
     return f"{where}:{line}: {type(error).__name__}: {message}"
 
 
+def own_players() -> tuple[str, bytes] | None:
+    """The user's file of players and its content: other machines may not have it, and it decides results."""
+    file = os.environ.get("AWELLO_PLAYERS")
+    return (file, Path(file).read_bytes()) if file else None
+
+
 def forget_players() -> None:
     """Take the players of all files out again, for a process that goes on with those of another one."""
     import_players.cache_clear()

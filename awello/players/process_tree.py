@@ -85,6 +85,11 @@ def _send(number: signal.Signals, pids: Iterable[int]) -> None:
             os.kill(pid, number)
 
 
+def name_exit(status: int) -> str:
+    """How a process ended, for people."""
+    return f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
+
+
 def adopt_orphans() -> None:
     """Become the parent of each descendant whose own parent ends."""
     if sys.platform == "linux":
