@@ -1,11 +1,8 @@
 """Work on many machines: items go to the workers of a dask scheduler, and the results come back in order.
 
-Report 4 wished for it: its program had 205 hours of games to play against itself.  A game follows from its seed, so it
-does not matter who plays it, or whether it has been played before: the scheduler gives what a dead worker had to
-others, and a result is taken once.
-
-A worker of a cluster outlives the work of today.  So every item comes with its job: whoever has done something else
-before gets ready first, with the players and by the `prepare` of that job, and refuses if it is another Awello.
+A game follows from its seed, so any worker may play it, and the scheduler gives what a dead worker had to others.  A
+worker of a cluster outlives a job, so every item comes with its job: a worker that has done something else before gets
+ready first, with the players and by the `prepare` of that job, and refuses if it is another Awello.
 """
 
 import hashlib

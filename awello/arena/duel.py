@@ -161,10 +161,7 @@ def play_duel(
     folder: Path | None = None,
     report: Callable[[DuelResult], None] = lambda result: None,
 ) -> DuelResult:
-    """Play a duel until it is over, calling `report` at first and after each game; Ctrl-C ends it early.
-
-    With a folder, every game is kept there, and the next call continues.
-    """
+    """Play a duel until it is over, reporting at first and after each game; Ctrl-C ends it, a folder continues it."""
     check_players((duel.first, duel.second), duel.kind)
     with Runner(duel, jobs, folder) as runner:
         result = DuelResult(duel, runner.done)

@@ -24,24 +24,21 @@ class Journal:
         self.what, self.configuration = what, json.loads(json.dumps(configuration))
         self.done: list[Any] = []
         self._file: TextIO | None = None
-        self._lock = ExitStack()
 
     def __enter__(self) -> Self:
         self._is_new = not self.folder.exists()
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock.enter_context(lock_folder(self.folder, wait=False))
-            self._compare()
-            self.done = self._read()
-        except BlockingIOError:
-            advice = "wait for it, or choose another --out"
-            raise ConfigError(f"another process is writing to {self.folder}: {advice}") from None
-        except OSError as error:
-            self._lock.close()
-            raise ConfigError(f"cannot write to {self.folder}: {error.strerror}") from None
-        except ConfigError:
-            self._lock.close()
-            raise
+        with ExitStack() as lock:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                lock.enter_context(lock_folder(self.folder, wait=False))
+                self._compare()
+                self.done = self._read()
+            except BlockingIOError:
+                advice = "wait for it, or choose another --out"
+                raise ConfigError(f"another process is writing to {self.folder}: {advice}") from None
+            except OSError as error:
+                raise ConfigError(f"cannot write to {self.folder}: {error.strerror}") from None
+            self._lock = lock.pop_all()
         return self
 
     def _compare(self) -> None:

@@ -34,10 +34,6 @@ class Match(GamePlan):
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
 
-    @property
-    def total(self) -> int:
-        return self.games
-
     def opening(self, number: int) -> tuple[int, ...]:
         """The opening of a game: the same for a game and the one after it, with the colours exchanged."""
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()
@@ -121,8 +117,15 @@ class MatchResult:
 
     @property
     def learnt(self) -> dict[str, dict[str, int]]:
-        """For each player that learnt: how many games, and what it counted."""
-        return sum_learnt(self.results)
+        """By the specs of players that learnt: how many games they learnt from, and the sums of what they counted."""
+        learnt: dict[str, dict[str, int]] = {}
+        for result in self.results:
+            for spec, counts in zip(result.players, result.learnt, strict=True):
+                if counts:
+                    sums = learnt.setdefault(spec, {"games": 0})
+                    for name, count in {"games": 1, **counts}.items():
+                        sums[name] = sums.get(name, 0) + count
+        return learnt
 
     def shares(self) -> tuple[float, float, float]:
         """The mean share of the board (or of the seeds) held at the end by each player, and left over."""
@@ -163,25 +166,10 @@ def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
     return first, second
 
 
-def sum_learnt(results: Sequence[GameResult]) -> dict[str, dict[str, int]]:
-    """By the specs of players that learnt: how many games they learnt from, and the sums of what they counted."""
-    learnt: dict[str, dict[str, int]] = {}
-    for result in results:
-        for spec, counts in zip(result.players, result.learnt, strict=True):
-            if counts:
-                sums = learnt.setdefault(spec, {"games": 0})
-                for name, count in {"games": 1, **counts}.items():
-                    sums[name] = sums.get(name, 0) + count
-    return learnt
-
-
 def play_match(
     match: Match, jobs: Jobs = 1, folder: Path | None = None, report: Callable[[int], None] = lambda games: None
 ) -> MatchResult:
-    """Play a match, calling `report` with the games played: at first, and after each; Ctrl-C ends it early.
-
-    With a folder, every game is kept there, and the next call continues.
-    """
+    """Play a match, reporting the games played at first and after each; Ctrl-C ends it early, a folder continues it."""
     if match.games < 1:
         raise ConfigError(f"a match needs at least one game, not {match.games}")
     check_players((match.first, match.second), match.kind)

@@ -63,7 +63,8 @@ def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the openings file {str(path)!r}: {_reason(error)}") from None
+        reason = getattr(error, "strerror", "it is not text")
+        raise ConfigError(f"cannot read the openings file {str(path)!r}: {reason}") from None
     openings = []
     for number, line in enumerate(lines, 1):
         if text := line.split("#")[0].split("%")[0].strip():
@@ -77,7 +78,3 @@ def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
     if not openings:
         raise ConfigError(f"the openings file {str(path)!r} holds no opening: write one transcript a line")
     return tuple(openings)
-
-
-def _reason(error: OSError | UnicodeDecodeError) -> str:
-    return error.strerror or "unreadable" if isinstance(error, OSError) else "it is not text"

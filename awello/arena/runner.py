@@ -21,7 +21,7 @@ from awello import __version__
 from awello.arena.game import learn_from_game, play_game
 from awello.arena.journal import Journal
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
-from awello.arena.workers import Each, Jobs, check_jobs, crew, uninterrupted, work
+from awello.arena.workers import Each, Jobs, crew, uninterrupted
 from awello.errors import ConfigError
 from awello.formats.jsonl import build_record
 from awello.formats.transcript import format_transcript
@@ -183,10 +183,12 @@ class RunPlan(ABC, Generic[Result]):
     batch: ClassVar[int] = 1
     """Jobs that a worker does before it hands their results over."""
 
+    games: int
+
     @property
-    @abstractmethod
     def total(self) -> int:
         """How many jobs there are."""
+        return self.games
 
     @abstractmethod
     def configuration(self) -> Mapping[str, Any]:
@@ -223,7 +225,8 @@ class Runner(Generic[Result]):
 
     def __init__(self, plan: RunPlan[Result], jobs: Jobs | Each = 1, folder: Path | None = None) -> None:
         """`jobs` is a number of processes, the address of a cluster, or workers that serve several runs."""
-        check_jobs(jobs)
+        if isinstance(jobs, int) and jobs < 1:
+            raise ConfigError(f"{jobs} jobs: give at least one")
         self.plan, self.jobs, self.folder = plan, jobs, folder
         self.done: list[Result] = []
         self._journal: Journal | None = None
@@ -269,12 +272,11 @@ class Runner(Generic[Result]):
         if self.jobs == 1 or not numbers:
             yield from _run_here(self.plan, numbers)
             return
-        batches = [numbers[at : at + self.plan.batch] for at in range(0, len(numbers), self.plan.batch)]
-        if callable(self.jobs):
-            yield from chain.from_iterable(self.jobs(_run_batch_of, [(self.plan, batch) for batch in batches]))
-            return
-        with closing(work(_run_batch, batches, self.jobs, _prepare, self.plan)) as found:
-            yield from chain.from_iterable(found)
+        shared = callable(self.jobs)
+        starts = range(0, len(numbers), self.plan.batch)
+        batches = [(self.plan if shared else None, numbers[at : at + self.plan.batch]) for at in starts]
+        with nullcontext(self.jobs) if callable(self.jobs) else crew(self.jobs, _prepare, self.plan) as each:
+            yield from chain.from_iterable(each(_run_batch, batches))
 
 
 def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | Each]:
@@ -302,17 +304,13 @@ def _prepare(plan: RunPlan[Any] | None) -> Callable[[], None]:
     return _worker[1].close
 
 
-def _run_batch(numbers: range) -> list[Any]:
-    plan, cache = _worker
+def _run_batch(batch: tuple[RunPlan[Any] | None, range]) -> list[Any]:
+    """The jobs of these numbers; a worker that serves several runs gets the plan with each batch."""
+    (prepared, cache), (plan, numbers) = _worker, batch
+    plan = plan or prepared
     assert plan is not None
     try:
         return [plan.run_job(number, cache) for number in numbers]
     except UnknownPlayerError as error:  # the parent knows it
         advice = "worker processes know players of a file that 'awello --import FILE' or AWELLO_PLAYERS names"
         raise ConfigError(f"{error}; {advice}") from None
-
-
-def _run_batch_of(item: tuple[RunPlan[Any], range]) -> list[Any]:
-    global _worker
-    _worker = item[0], _worker[1]
-    return _run_batch(item[1])

@@ -289,10 +289,7 @@ def play_tournament(
     jobs: Jobs = 1,
     report: Callable[[TournamentResult], None] = lambda result: None,
 ) -> TournamentResult:
-    """Play a tournament, calling `report` at first and after each game; Ctrl-C ends it early.
-
-    With a folder, every game is kept there, and the next call continues.
-    """
+    """Play a tournament, reporting at first and after each game; Ctrl-C ends it early, a folder continues it."""
     with Runner(tournament, jobs, folder) as runner:
         result = TournamentResult(tournament, runner.done)
         report(result)

@@ -61,10 +61,6 @@ class AwaleWorker(Worker):
             self._recall_past(question.position)
             self.recalled = question.position
 
-    def _depth(self, question: Question) -> int:
-        """Every other thread looks one ply further, so that they do not all do the same."""
-        return min(awale.DEEPEST, question.depth + self.number % 2)
-
     def _recall_past(self, position: Position) -> None:
         """Write the positions since the last capture into the rows before the root.
 
@@ -85,7 +81,8 @@ class AwaleWorker(Worker):
     def search(self, question: Question) -> Found:
         own, opp = U(question.position.own) & ROW, U(question.position.opp) & ROW
         window = question.alpha, question.beta
-        value = awale.search_root(own, opp, question.moves, *window, self._depth(question), self.address)
+        depth = min(awale.DEEPEST, question.depth + self.number % 2)  # every other thread looks one ply further
+        value = awale.search_root(own, opp, question.moves, *window, depth, self.address)
         return Found(int(value), int(self.words[awale.BEST]), not self.words[awale.GUESSES])
 
     def best_move(self, position: Position) -> int:
@@ -124,10 +121,7 @@ class AwaleThinking(Thinking):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.base, self.seeds = need(self.position.game), seeds_on_board(self.position)
-
-    @property
-    def most(self) -> int:
-        return UNIT * self.seeds
+        self.most = UNIT * self.seeds
 
     def plan(self, limit: Limit) -> Iterator[Step]:
         known, depths = self.base.seeds, range(1, awale.DEEPEST + 1)

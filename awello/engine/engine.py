@@ -4,9 +4,8 @@
         for analysis in engine.analyse(position, Limit(seconds=5)):
             print(analysis.depth, analysis.value, position.format_move(analysis.move))
 
-The search runs in a thread of its own, so that whoever asked can stop it at any time; the last complete answer stands.
-An engine does one search at a time: a new question ends the one before, whichever thread asks it.  What is no position
-of the game and no limit is refused, with an `AwelloError`, before the kernels see it.
+The search runs in a thread of its own and can be stopped at any time; the last complete answer stands.  An engine does
+one search at a time: a new one ends the one before.  Invalid positions and limits raise `AwelloError`.
 """
 
 import math
@@ -46,8 +45,8 @@ Result = TypeVar("Result")
 class Engine:
     """Searches positions of one game, and keeps what it found in its table from one to the next.
 
-    With `secret` the hash of the table is drawn at random: nobody can construct two positions that the table takes for
-    one, but the numbers of nodes, and what a search to a depth finds, can differ from one engine to the next.
+    With `secret` the hash of the table is drawn at random: nobody can construct colliding positions, but node counts
+    and what a search to a depth finds can differ from one engine to the next.
     """
 
     def __init__(
@@ -134,10 +133,7 @@ class Engine:
         without: Iterable[int] = (),
         best: int = 1,
     ) -> Analysis:
-        """The best move in the time that the clock allows, within the limit if there is one; some may be left out.
-
-        The values of the `best` moves are its candidates.
-        """
+        """The last answer of `think`."""
         *_, last = self.think(position, clock, limit, without, best)
         return last
 
@@ -149,7 +145,7 @@ class Engine:
         without: Iterable[int] = (),
         best: int = 1,
     ) -> Answers:
-        """Growing answers of which `choose` gives the last."""
+        """Growing answers in the time that the clock allows and within the limit; some moves may be left out."""
         self._check_position(position)
         allowed = allowance(clock, moves_left(position))
         if limit is not None and limit.seconds is not None:

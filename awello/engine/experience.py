@@ -25,7 +25,11 @@ class Experience:
     lost: dict[Board, dict[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for number, line in enumerate(_lines(self.file), 1):
+        try:
+            lines = self.file.read_text("utf-8").splitlines() if self.file is not None and self.file.exists() else []
+        except UnicodeDecodeError:
+            raise ConfigError(f"{self.file} is not text: choose another file") from None
+        for number, line in enumerate(lines, 1):
             try:
                 entry = json.loads(line)
                 game = find_game(entry["game"], entry.get("size"), entry.get("variant"))
@@ -50,10 +54,3 @@ class Experience:
 
     def _enter(self, position: Position, move: int, worth: float) -> None:
         self.lost.setdefault((position.game, *position.board), {})[move] = worth
-
-
-def _lines(file: Path | None) -> list[str]:
-    try:
-        return file.read_text("utf-8").splitlines() if file is not None and file.exists() else []
-    except UnicodeDecodeError:
-        raise ConfigError(f"{file} is not text: choose another file") from None

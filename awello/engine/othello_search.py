@@ -134,11 +134,7 @@ class OthelloThinking(Thinking):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.empties = self.position.empties
-
-    @property
-    def most(self) -> int:
-        return self.position.game.points
+        self.empties, self.most = self.position.empties, self.position.game.points
 
     # ---- plans: the searches that follow one another, each a depth and a certainty ----------------------------------
     def plan(self, limit: Limit) -> Iterator[Step]:
@@ -153,9 +149,8 @@ class OthelloThinking(Thinking):
     def plan_depth(self, depth: int, certainty: int) -> Iterator[Step]:
         """Ply by ply to a depth; to the end of the game if that is no further."""
         if depth >= self.empties:
-            yield from self.plan_solution(SURE)
-        for plies in range(1, min(depth, self.empties - 1) + 1 if depth < self.empties else 1):
-            yield plies, SURE if plies <= FULL_WIDTH else certainty
+            return self.plan_solution(SURE)
+        return ((plies, SURE if plies <= FULL_WIDTH else certainty) for plies in range(1, depth + 1))
 
     def plan_solution(self, certainty: int) -> Iterator[Step]:
         """Ply by ply until the end of the game is in reach, then to the end, more and more surely."""
@@ -178,7 +173,7 @@ class OthelloThinking(Thinking):
             yield self.answer(depth, certainty, wld)
 
     def find(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
-        search = self.narrow if depth >= self.empties else self.aspire
+        search = self.narrow if depth >= self.empties else super().find
         return search(moves, depth, certainty, guess)
 
     def narrow(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:

@@ -27,6 +27,8 @@ class Thinking(ABC):
 
     WINDOW: ClassVar[int]
     """How far on either side of the last value the next one is looked for."""
+    most: int = field(init=False)
+    """The largest value there can be."""
 
     team: Team
     position: Position
@@ -44,11 +46,6 @@ class Thinking(ABC):
         left = self.moves & ~sum(1 << move for move in set(moves) if move >= 0 and self.moves >> move & 1)
         self.moves = left or self.moves
 
-    @property
-    @abstractmethod
-    def most(self) -> int:
-        """The largest value there can be."""
-
     @abstractmethod
     def plan(self, limit: Limit) -> Iterator[Step]:
         """The searches that a limit asks for, the later the better."""
@@ -60,10 +57,6 @@ class Thinking(ABC):
     @abstractmethod
     def answer(self, depth: int, certainty: int) -> Analysis:
         """What has been found, as others see it."""
-
-    def find(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
-        """The value of the best of some moves, and which it is."""
-        return self.aspire(moves, depth, certainty, guess)
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
         """An answer for each search of the plan, as long as the next one can be finished in time."""
@@ -114,8 +107,8 @@ class Thinking(ABC):
         """The value of these moves in a window, and the best of them."""
         return self.team.ask(Question(self.position, U(moves), alpha, beta, depth, certainty, first))
 
-    def aspire(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
-        """The value of a search to a depth, in a window round the guess that opens where it is too narrow."""
+    def find(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
+        """The best of some moves, searched in a window round the guess that opens where it is too narrow."""
         low, high, first = -self.most, self.most, NO_MOVE
         if guess is not None:
             low, high = max(low, guess.value - self.WINDOW), min(high, guess.value + self.WINDOW)

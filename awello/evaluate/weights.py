@@ -99,11 +99,10 @@ def pit_weights(file: Path | None = None) -> Weights:
     try:
         with np.load(file) as content:
             found = content["weights"]
-        whole = found.shape == (ROWS, UNITS) and found.dtype == np.int16
+        if found.shape != (ROWS, UNITS) or found.dtype != np.int16:
+            raise ValueError
     except DAMAGED:
-        whole = False
-    if not whole:
-        raise ConfigError(f"{file} holds no weights for Awalé: 'awello train pits' makes some")
+        raise ConfigError(f"{file} holds no weights for Awalé: 'awello train pits' makes some") from None
     return aligned(found)
 
 

@@ -23,7 +23,6 @@ from awello.record import Record
 from awello.rules.game import Game
 
 LONGEST_SEARCH = 900.0  # seconds for a move without a time limit
-LARGEST_MARGIN = {"othello": 64, "awale": 48}
 
 Told = Iterator[Analysis | str]  # what a program finds, and at the end the name of its move
 
@@ -155,6 +154,6 @@ def read_analysis(
 ) -> Analysis | None:
     """What a program has found; None if the value or the first move is impossible."""
     line = follow(split_transcript(moves, position.game)[0], position)[0].moves
-    if not line or value is None or abs(position.lead + value) > LARGEST_MARGIN[position.game.family]:
+    if not line or value is None or abs(position.lead + value) > position.game.points:
         return None
     return Analysis(line[0], value, exact, depth, 0, 0, 0.0, ((line[0], value),), line, certainty, line[:exact])
