@@ -1,7 +1,4 @@
-"""A session described in one YAML file: who plays what, how often, and whether to watch.
-
-The parameters are those of report 0's configuration under readable names; all have defaults.
-"""
+"""A session described in one YAML file: who plays what, how often, and whether to watch; every key has a default."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from awello.arena.match import Match, first_side, mean_ms
+from awello.arena.match import Match, first_points, first_side, mean_ms
 from awello.arena.openings import balanced_opening
 from awello.arena.runner import GameResult, Runner, check_players
 from awello.arena.sprt import Hypotheses, elo, superiority
@@ -79,8 +79,7 @@ class DuelResult:
     @property
     def points(self) -> list[float]:
         """What each game of a complete pair gave the first player: 0, 0.5 or 1."""
-        games = enumerate(self.results[: 2 * self.pairs])
-        return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
+        return first_points(self.results[: 2 * self.pairs])
 
     @property
     def counts(self) -> list[int]:

@@ -1,7 +1,4 @@
-"""A match: many games between two players, the colours alternating, repeatable by its seed.
-
-With openings, each is played twice, once with either colour.
-"""
+"""A match: many games between two players, the colours alternating, repeatable by its seed."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -86,23 +83,15 @@ class MatchResult:
     interrupted: bool = False
 
     def __post_init__(self) -> None:
-        outcomes, held, moves, forfeits = [0, 0, 0], [0, 0], [0, 0], [0, 0]
-        worst = [0.0, 0.0]
-        for number, result in enumerate(self.results):
-            side = first_side(number)
-            outcomes[1 if result.winner is None else 0 if result.winner == side else 2] += 1
-            if result.loser is not None:
-                forfeits[result.loser ^ side] += 1
-            at_end = result.record.final.holdings()
-            for player in (0, 1):
-                held[player] += at_end[player ^ side]
-                times = result.time_of(player ^ side)
-                moves[player] += len(times)
-                worst[player] = max([worst[player], *times])
-        self.wins, self.draws, self.losses = outcomes
-        self.held, self.moves = (held[0], held[1]), (moves[0], moves[1])
-        self.worst = worst[0], worst[1]
-        self.forfeits = forfeits[0], forfeits[1]
+        points, (first, second) = first_points(self.results), move_times(self.results)
+        self.wins, self.draws, self.losses = (points.count(each) for each in (1, 0.5, 0))
+        self.moves = len(first), len(second)
+        self.worst = max(first, default=0.0), max(second, default=0.0)
+        games = [(first_side(number), result) for number, result in enumerate(self.results)]
+        held = [(side, result.record.final.holdings()) for side, result in games]
+        self.held = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
+        forfeits = [result.loser ^ side for side, result in games if result.loser is not None]
+        self.forfeits = forfeits.count(0), forfeits.count(1)
         """Games that each player lost otherwise than on the board: by resigning, by the clock, by failing."""
 
     @property
@@ -156,13 +145,24 @@ class MatchResult:
         }
 
 
-def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
-    """The mean time of the moves of each of two players, who alternate colours."""
+def first_points(results: Sequence[GameResult]) -> list[float]:
+    """What each game gave the first of two players, who alternate colours: 0, 0.5 or 1."""
+    games = enumerate(results)
+    return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
+
+
+def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]:
+    """The seconds of the moves of each of two players, who alternate colours."""
     times: tuple[list[float], list[float]] = [], []
     for number, result in enumerate(results):
         for player in (0, 1):
             times[player].extend(result.time_of(player ^ first_side(number)))
-    first, second = (1000 * sum(each) / max(1, len(each)) for each in times)
+    return times
+
+
+def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
+    """The mean time of the moves of each of two players."""
+    first, second = (1000 * sum(each) / max(1, len(each)) for each in move_times(results))
     return first, second
 
 

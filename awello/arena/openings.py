@@ -36,19 +36,15 @@ def random_opening(game: Game, plies: int, seed: str, begun: tuple[int, ...] = (
 @lru_cache(16)
 def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
     """So many random moves after which a short look of the engine finds nobody ahead."""
+    engine = _engine(game)
     for number in range(TRIES):
         moves = random_opening(game, plies, f"{seed}/{number}")
-        if abs(_margin(Record(Position.start(game), moves).final)) <= BALANCED:
+        position = Record(Position.start(game), moves).final
+        engine.clear()  # what was looked at before must not matter
+        *_, found = engine.analyse(position, GLANCE)
+        if abs(position.lead + found.value) <= BALANCED:
             return moves
     raise ConfigError(f"no {plies} random moves of {game} leave both sides equal: choose another number of them")
-
-
-def _margin(position: Position) -> float:
-    """What the game seems to end with for the mover; the same whatever was looked at before."""
-    engine = _engine(position.game)
-    engine.clear()
-    *_, found = engine.analyse(position, GLANCE)
-    return position.lead + found.value
 
 
 @cache

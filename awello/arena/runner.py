@@ -111,30 +111,23 @@ class PlayerCache:
             limits = job.limits
             player: Player = make_player(spec) if limits is None else SandboxedPlayer(spec, job.game, limits)
             self._players[spec, copy] = player
-            if isinstance(player, SandboxedPlayer):
-                _start(player)
+            try:
+                if isinstance(player, SandboxedPlayer):
+                    player.ready()
+            except Forfeit as forfeit:
+                if forfeit.reason == "refused":  # an invalid spec; every other failure costs the player its games
+                    raise ConfigError(forfeit.message) from None
         return self._players[spec, copy]
 
     def close(self) -> None:
         """End all players with everything they have started."""
-        sandboxed = [player for player in self._players.values() if isinstance(player, SandboxedPlayer)]
-        for player in sandboxed:
-            player.stop()
-        for player in sandboxed:
-            player.close()
-        for other in self._players.values():
-            if not isinstance(other, SandboxedPlayer):
-                other.end()
+        for player in self._players.values():
+            if isinstance(player, SandboxedPlayer):
+                player.stop()  # so that all end at the same time
+        for player in self._players.values():
+            end = player.close if isinstance(player, SandboxedPlayer) else player.end
+            end()
         self._players.clear()
-
-
-def _start(player: SandboxedPlayer) -> None:
-    """Start a sandbox: an invalid spec is the caller's error, every other failure costs the player its games."""
-    try:
-        player.ready()
-    except Forfeit as forfeit:
-        if forfeit.reason == "refused":
-            raise ConfigError(forfeit.message) from None
 
 
 def play_job(job: GameJob, cache: PlayerCache) -> GameResult:

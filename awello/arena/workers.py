@@ -1,7 +1,6 @@
 """Workers, here or on a cluster: results in order, Ctrl-C heard at once, and a clear word when one cannot live.
 
-What workers do must follow from the item and from what `prepare` was given alone, for it may be done anywhere, and
-again.
+A result must follow from the item and from what `prepare` was given alone: it may be found anywhere, and twice.
 """
 
 import signal

@@ -62,10 +62,7 @@ class AwaleWorker(Worker):
             self.recalled = question.position
 
     def _recall_past(self, position: Position) -> None:
-        """Write the positions since the last capture into the rows before the root.
-
-        Their order does not matter but for whose turn it was; the nearest place is where the first moves look.
-        """
+        """Write the positions since the last capture before the root; only whose turn it was matters in their order."""
         rows = self.words[awale.ROWS : awale.ROOT + awale.ROW_WORDS].reshape(-1, awale.ROW_WORDS)[::-1]
         rows[:, awale.OWN : awale.QUIET + 1] = 0
         if not position.past:

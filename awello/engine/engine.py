@@ -161,7 +161,7 @@ class Engine:
         self._check(position, limit)
         if position.legal_moves() == (PASS,):
             return PASS
-        return self._at_once(lambda: self._thinking(position).decide(limit))
+        return self._at_once(lambda: self._search(self.team, position).decide(limit))
 
     def ponder(self, position: Position) -> None:
         """Search in the background until the next question, `stop` or `close`: the table remembers what it finds."""
@@ -171,7 +171,7 @@ class Engine:
             self.close()
             if not position.over:
                 self.team.begin()
-                answers = self._thinking(position.skip_pass()).deepen(Limit())
+                answers = self._search(self.team, position.skip_pass()).deepen(Limit())
                 self._begin(threading.Thread(target=_listen, args=(answers, SimpleQueue()), daemon=True))
 
     # ---- how it is answered -----------------------------------------------------------------------------------------
@@ -192,9 +192,6 @@ class Engine:
         if best < 1:
             raise SpecError(f"the best {best} moves: choose at least 1")
 
-    def _thinking(self, position: Position, best: int = 1, allowed: Allowance = UNLIMITED) -> Thinking:
-        return self._search(self.team, position, best, allowed)
-
     def _begin(self, *threads: threading.Thread) -> None:
         self._threads = threads
         for thread in threads:
@@ -211,11 +208,10 @@ class Engine:
     ) -> Answers:
         """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
         self._check(position, limit, best)
-        searched, left_out = position.skip_pass(), set(without)
+        searched, left_out = position.skip_pass(), frozenset(without)
 
         def answers(allowed: Allowance) -> Answers:
-            thinking = self._thinking(searched, best, allowed)
-            thinking.leave_out(left_out)
+            thinking = self._search(self.team, searched, best, allowed, left_out)
             return think(thinking) if think else thinking.deepen(limit)
 
         found = self._think(answers, limit.nodes, allowed)

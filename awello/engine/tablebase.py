@@ -61,11 +61,10 @@ class Tablebase:
         return {move: seeds - seeds_on_board(child) - self.value(child) for move, child in children.items()}
 
     def choose(self, position: Position, chance: random.Random | None = None) -> int:
-        """A move that keeps the value and, for a win, leads on: play that follows it never circles.
+        """A move that keeps the value and, for a win, makes progress, so that play that follows it never circles.
 
-        A capture that keeps the value is progress, and so is the end of the game; else the move by which the win was
-        settled is.  Who is not winning needs no progress: any move that keeps the value will do, the first or one by
-        chance.
+        A capture or the end of the game is progress, else the move by which the win was settled.  Without a win any
+        move that keeps the value will do, the first or one by chance.
         """
         value, values = self.value(position), self.values(position)
         best = [move for move, worth in values.items() if worth == value] or list(values)  # a file may be damaged
@@ -98,9 +97,9 @@ def evenly(position: Position) -> Position:
 
 # ---- making a table -------------------------------------------------------------------------------------------------
 def build(game: Game, seeds: int, threads: int = 1, step: Step = lambda share: None) -> Tablebase:
-    """Solve all positions of up to so many seeds, beginning with what is on disk, and keep the result there.
+    """Solve all positions of up to so many seeds and keep them on disk, even if interrupted after some level.
 
-    If it is interrupted, the levels that are finished are kept.  `step` is told the progress in PARTS of the whole.
+    What is on disk already is not solved again.  `step` is called with the progress in PARTS of the whole.
     """
     if game.family != "awale":
         raise ConfigError("tables of endgames are for Awalé: choose the game awale")

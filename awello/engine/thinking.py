@@ -1,11 +1,8 @@
-"""One search from its first ply to its last: what Othello and Awalé have in common.
-
-A search to a depth goes ply by ply, each in a window round the value of the one before.
-"""
+"""One search from its first ply to its last, ply by ply: what Othello and Awalé have in common."""
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -35,16 +32,15 @@ class Thinking(ABC):
     best: int = 1
     """How many moves are given a value."""
     allowed: Allowance = UNLIMITED
+    without: Collection[int] = ()
+    """Moves to leave out, unless there are no others."""
     begun: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
-        self.moves = int(legal_moves(int(self.position.game), U(self.position.own), U(self.position.opp)))
+        legal = int(legal_moves(int(self.position.game), U(self.position.own), U(self.position.opp)))
+        left_out = sum(1 << move for move in set(self.without) if move >= 0 and legal >> move & 1)
+        self.moves = legal & ~left_out or legal
         self.found: list[Found] = []
-
-    def leave_out(self, moves: Iterable[int]) -> None:
-        """Do not look at some moves, unless there are no others."""
-        left = self.moves & ~sum(1 << move for move in set(moves) if move >= 0 and self.moves >> move & 1)
-        self.moves = left or self.moves
 
     @abstractmethod
     def plan(self, limit: Limit) -> Iterator[Step]:

@@ -98,10 +98,9 @@ class ExternalEnginePlayer(Player, ABC):
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Ever better analyses by the program, for a time or, if there is none, to a depth (a level counts as one).
+        """Ever better analyses of one move by the program, for a time or, without one, to a depth or level.
 
-        The protocols value one move, whatever `best` asks for.  `AwelloError` if the program fails, or tells no value
-        that can be true.
+        `AwelloError` if the program fails, or tells no value that can be true.
         """
         depth = limit.level if limit.depth is None else limit.depth
         if depth is None and limit.seconds is None:
