@@ -104,10 +104,9 @@ def writable_cache(usual: Path, name: str) -> Path:
 
 
 def _temporary_cache() -> Path:
-    """A folder that only this user can write, because compiled code is loaded from it.
+    """A lasting folder that only this user can write, because compiled code is loaded from it.
 
-    The same one is used every time, so that kernels are compiled once.  If another user made it, or others can write
-    to it, this process and the ones it starts get a fresh one, which is removed at the end.
+    If others own it or can write to it, this process and the ones it starts share a fresh one, removed at the end.
     """
     if fresh := os.environ.get(FRESH):
         return Path(fresh)

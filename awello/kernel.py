@@ -17,6 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -93,8 +94,14 @@ FOLDER = _cache_folder(SOURCES) if COMPILED else Path()
 
 
 def kernel_modules() -> list[str]:
-    """The modules that hold kernels, by name: importing them compiles or loads all there are."""
+    """The modules that hold kernels, by name."""
     return [".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts) for source in SOURCES]
+
+
+def load_kernels() -> None:
+    """Compile or load all kernels."""
+    for module in kernel_modules():
+        import_module(module)
 
 
 notice = Notice(sum(len(re.findall(r"^@kernel\(", source.read_text("utf-8"), re.M)) for source in SOURCES))

@@ -15,7 +15,7 @@ import numpy as np
 from awello import PASS, Game, Position
 from awello.analysis import Analysis
 from awello.engine.engine import Engine
-from awello.engine.othello_worker import edge_table
+from awello.engine.othello_search import edge_table
 from awello.engine.stability import stable_discs
 from awello.evaluate.network import Network, new_network
 from awello.evaluate.otage_memory import Memory

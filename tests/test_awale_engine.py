@@ -11,7 +11,7 @@ from test_heuristics import positions
 
 from awello import Game, Match, Position, make_player, parse_position, play_match
 from awello.engine import awale, tablebase
-from awello.engine.awale_worker import AwaleWorker
+from awello.engine.awale_search import AwaleWorker
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import evenly, need, seeds_on_board

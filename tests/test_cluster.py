@@ -27,7 +27,7 @@ from awello.arena.cluster import Job, _take_players, do, fingerprint
 from awello.arena.duel import Duel, play_duel
 from awello.arena.runner import Runner, _prepare, _run_batch
 from awello.arena.tournament import Tournament, play_tournament
-from awello.arena.workers import Jobs, crew, work
+from awello.arena.workers import Jobs, crew
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.evaluate.otage_memory import FILE
 from awello.learn.autoplay import AutoplayPlan, autoplay
@@ -154,9 +154,10 @@ def test_a_match_is_the_same(address: str) -> None:
 
 def test_two_jobs_do_not_mix(address: str) -> None:
     others = [replace(MATCH, second="greedy"), replace(MATCH, game=Game.ABAPA, second="greedy")]
-    singles = [range(number, number + 1) for number in range(6)]
-    both = [work(_run_batch, singles, address, _prepare, match) for match in others]
-    found = [(one[0].record.moves, other[0].record.moves) for one, other in zip(*both, strict=True)]
+    singles = [(None, range(number, number + 1)) for number in range(6)]
+    with crew(address, _prepare, others[0]) as first, crew(address, _prepare, others[1]) as second:
+        both = zip(first(_run_batch, singles), second(_run_batch, singles), strict=True)
+        found = [(one[0].record.moves, other[0].record.moves) for one, other in both]
     assert found == list(zip(*(moves(replace(match, games=6)) for match in others), strict=True))
 
 

@@ -13,9 +13,9 @@ from conftest import ROOT
 from awello import PASS, Game, Position, parse_position
 from awello.bits import multiply_shift
 from awello.engine import awale, endgame, table
-from awello.engine.awale_worker import AwaleWorker
+from awello.engine.awale_search import AwaleWorker
 from awello.engine.engine import Engine
-from awello.engine.othello_worker import OthelloWorker
+from awello.engine.othello_search import OthelloWorker
 from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import load

@@ -26,8 +26,7 @@ from awello.engine import block as slots
 from awello.engine.clock import UNLIMITED, allowance
 from awello.engine.engine import SEARCHES, Engine
 from awello.engine.levels import HIGHEST, level_of
-from awello.engine.othello_thinking import OthelloThinking
-from awello.engine.othello_worker import edge_table
+from awello.engine.othello_search import OthelloThinking, edge_table
 from awello.engine.probcut import SURE, probcut_words
 from awello.engine.threads import Question
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError

@@ -17,7 +17,7 @@ from awello.engine import block as slots
 from awello.engine import last, table
 from awello.engine.endgame import few
 from awello.engine.engine import Engine
-from awello.engine.othello_worker import OthelloWorker, edge_table
+from awello.engine.othello_search import OthelloWorker, edge_table
 from awello.engine.stability import stable_discs
 from awello.engine.table import hash_of
 from awello.evaluate import patterns

@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 
 from awello.engine.engine import Engine
-from awello.engine.othello_thinking import OthelloThinking
+from awello.engine.othello_search import OthelloThinking
 from awello.engine.threads import Found, Team
 
 sys.path.append(str(ROOT / "benchmarks"))

@@ -11,7 +11,7 @@ from awello.errors import ConfigError
 
 
 def journal(folder: Path) -> Journal:
-    return Journal(folder, "work", {"seed": 1}, "parts.jsonl")
+    return Journal(folder, "work", {"seed": 1})
 
 
 def fail(*_: object) -> None:
@@ -22,7 +22,7 @@ def fail(*_: object) -> None:
 def test_a_repair_that_fails_keeps_all_lines(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with journal(tmp_path) as first:
         first.write({"part": 1})
-    lines = tmp_path / "parts.jsonl"
+    lines = tmp_path / "games.jsonl"
     with lines.open("a") as file:
         file.write('{"part": 2')
     before = lines.read_bytes()
@@ -47,7 +47,7 @@ def test_the_configuration_is_whole_or_absent(step: str, tmp_path: Path, monkeyp
     with journal(folder) as again:
         again.write({"part": 1})
     assert json.loads((folder / "configuration.json").read_text())["seed"] == 1
-    assert sorted(file.name for file in folder.iterdir()) == ["configuration.json", "parts.jsonl"]
+    assert sorted(file.name for file in folder.iterdir()) == ["configuration.json", "games.jsonl"]
 
 
 def test_only_one_process_writes_to_a_folder(tmp_path: Path) -> None:

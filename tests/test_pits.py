@@ -14,7 +14,7 @@ from waiting import PATIENCE
 from awello import Game, Position
 from awello.engine import tablebase
 from awello.engine.awale import BASE_SEEDS, DEEPEST, LATE, UNIT, estimate
-from awello.engine.awale_worker import ENTRY_BYTES, AwaleWorker
+from awello.engine.awale_search import ENTRY_BYTES, AwaleWorker
 from awello.engine.block import LIMIT
 from awello.engine.engine import Engine
 from awello.engine.table import Table

@@ -307,13 +307,13 @@ def test_a_damaged_folder_is_refused(file: str, content: str, tmp_path: Path) ->
 
 def test_a_line_is_cut_only_where_a_line_ends(tmp_path: Path) -> None:
     parts = [{"message": "a\u2028b"}, {"message": "é"}]
-    with Journal(tmp_path, "work", {}, "parts.jsonl") as journal:
+    with Journal(tmp_path, "work", {}) as journal:
         for part in parts:
             journal.write(part)
     for torn in (b"", '{"message": "é'.encode()[:-1]):
-        with (tmp_path / "parts.jsonl").open("ab") as file:
+        with (tmp_path / "games.jsonl").open("ab") as file:
             file.write(torn)
-        with Journal(tmp_path, "work", {}, "parts.jsonl") as journal:
+        with Journal(tmp_path, "work", {}) as journal:
             assert journal.done == parts
 
 

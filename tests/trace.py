@@ -10,7 +10,7 @@ from awello.archive.index import trace_records
 from awello.archive.places import END, place_of
 from awello.archive.tree import Tree as GameTree
 from awello.engine.awale import INFINITY
-from awello.engine.awale_worker import ENTRY_BYTES, AwaleWorker
+from awello.engine.awale_search import ENTRY_BYTES, AwaleWorker
 from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET

@@ -1,11 +1,8 @@
 """Work on many machines: items go to the workers of a dask scheduler, and the results come back in order.
 
-Report 4 wished for it: its program had 205 hours of games to play against itself.  A game follows from its seed, so it
-does not matter who plays it, or whether it has been played before: the scheduler gives what a dead worker had to
-others, and a result is taken once.
-
-A worker of a cluster outlives the work of today.  So every item comes with its job: whoever has done something else
-before gets ready first, with the players and by the `prepare` of that job, and refuses if it is another Awello.
+A game follows from its seed, so any worker may play it, and the scheduler gives what a dead worker had to others.  A
+worker of a cluster outlives a job, so every item comes with its job: a worker that has done something else before gets
+ready first, with the players and by the `prepare` of that job, and refuses if it is another Awello.
 """
 
 import hashlib
@@ -21,7 +18,6 @@ from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -30,6 +26,8 @@ from uuid import uuid4
 from awello import __version__
 from awello.arena.workers import Each, Item, Prepare, Result, in_order
 from awello.errors import ConfigError, SpecError
+from awello.kernel import load_kernels
+from awello.players.player import forget_players, own_players
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -62,12 +60,6 @@ def fingerprint() -> str:
 
 
 # --- who asks ---------------------------------------------------------------------------------------------------------
-def own_players() -> tuple[str, bytes] | None:
-    """The user's file of players and its content, for workers that do not have it."""
-    players = os.environ.get("AWELLO_PLAYERS")
-    return (players, Path(players).read_bytes()) if players else None
-
-
 @contextmanager
 def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterator[Each]:
     """The workers of a scheduler; what is pending when this ends is called off."""
@@ -223,8 +215,6 @@ def _turn_to(job: Job) -> None:
 
 def _take_players(job: Job) -> None:
     """The players of a job's own file in place of earlier ones; a copy of it serves where it is not."""
-    from awello.players.player import forget_players
-
     forget_players()
     os.environ.pop("AWELLO_PLAYERS", None)
     if job.players:
@@ -243,10 +233,7 @@ def place_players(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[s
 
 
 def _get_ready(job: Job) -> None:
-    from awello.kernel import kernel_modules
-
-    for module in kernel_modules():
-        import_module(module)  # so that no player's clock runs while kernels are compiled or loaded
+    load_kernels()  # so that no player's clock runs while kernels are compiled or loaded
     prepare, given = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `do`
     _Worker.leave = prepare(*given) if prepare else None
     _Worker.token = job.token

@@ -1,13 +1,10 @@
-"""A session described in one YAML file: who plays what, how often, and whether to watch.
-
-The parameters are those of report 0's configuration under readable names; all have defaults.
-"""
+"""A session described in one YAML file: who plays what, how often, and whether to watch; every key has a default."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from awello.errors import ConfigError
 from awello.limits import Clock, format_limit, parse_clock, parse_limit
@@ -16,13 +13,7 @@ from awello.players.spec import Spec, parse_spec
 from awello.rules.game import Game, find_game
 
 
-class Strict(BaseModel):
-    """A part of the file in which unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class PlayerConfig(Strict):
+class PlayerConfig(BaseModel, extra="forbid"):
     """A player, spelt out or as a spec: the search variant (or human, random, ...) and its parameters."""
 
     player: str
@@ -54,7 +45,7 @@ class PlayerConfig(Strict):
         return Spec(self.player, self.heuristic, None if limit is None else parse_limit(str(limit)), texts)
 
 
-class RunConfig(Strict):
+class RunConfig(BaseModel, extra="forbid"):
     """Everything `awello run` needs."""
 
     game: str = "othello"

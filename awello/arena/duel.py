@@ -11,25 +11,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from awello.arena.match import describe_plan, fingerprint, first_side, mean_ms, pair_job
+from awello.arena.match import Match, first_points, first_side, mean_ms
 from awello.arena.openings import balanced_opening
-from awello.arena.runner import GameJob, GamePlan, GameResult, Runner, check_players
+from awello.arena.runner import GameResult, Runner, check_players
 from awello.arena.sprt import Hypotheses, elo, superiority
 from awello.arena.workers import Jobs
 from awello.errors import ConfigError
-from awello.rules.game import Game
 
 
 @dataclass(frozen=True)
-class Duel(GamePlan):
+class Duel(Match):
     """What is to be played, and what is asked."""
 
-    game: Game
-    first: str
-    second: str
     games: int = 1000
     """The most there may be; an even number."""
-    seed: int = 0
     openings: tuple[tuple[int, ...], ...] = ()
     """Each is played once, in an order that follows from the seed; without any, they are random and balanced."""
     opening_plies: int = 8
@@ -40,7 +35,7 @@ class Duel(GamePlan):
     batch: ClassVar[int] = 2  # both games of a pair begin with the same opening, which takes a while to find
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
+        super().__post_init__()
         if self.games < 2 or self.games % 2:
             raise ConfigError(f"{self.games} games: a duel plays pairs, so give an even number")
 
@@ -49,27 +44,23 @@ class Duel(GamePlan):
         """The most pairs there may be: an opening that came again would tell nothing new."""
         return min(self.games // 2, len(self.openings) or self.games)
 
+    @property
+    def total(self) -> int:
+        return 2 * self.pairs
+
     @cached_property
     def _shuffled(self) -> list[tuple[int, ...]]:
         return random.Random(self.seed).sample(self.openings, len(self.openings))
 
     def opening(self, number: int) -> tuple[int, ...]:
-        """The opening of a pair."""
         if self.openings:
-            return self._shuffled[number]
-        return balanced_opening(self.game, self.opening_plies, f"{self.seed}/{number}")
-
-    @property
-    def total(self) -> int:
-        return 2 * self.pairs
-
-    def job(self, number: int) -> GameJob:
-        return pair_job(self.game, (self.first, self.second), number, self.seed, self.opening(number // 2))
+            return self._shuffled[number // 2]
+        return balanced_opening(self.game, self.opening_plies, f"{self.seed}/{number // 2}")
 
     def configuration(self) -> dict[str, Any]:
         """What decides a game; how many there are and what is tested may change from run to run."""
-        names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
-        return {**names, "openings": fingerprint(self.openings) or self.opening_plies}
+        configuration = super().configuration()
+        return {**configuration, "openings": configuration["openings"] or self.opening_plies}
 
 
 @dataclass
@@ -88,8 +79,7 @@ class DuelResult:
     @property
     def points(self) -> list[float]:
         """What each game of a complete pair gave the first player: 0, 0.5 or 1."""
-        games = enumerate(self.results[: 2 * self.pairs])
-        return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
+        return first_points(self.results[: 2 * self.pairs])
 
     @property
     def counts(self) -> list[int]:
@@ -146,7 +136,7 @@ class DuelResult:
         wins, draws, losses = self.outcomes
         advantage, reach = elo(counts)
         return {
-            **describe_plan(duel.game, duel.first, duel.second, duel.seed),
+            **duel.describe(),
             **asdict(duel.hypotheses),
             "games": 2 * self.pairs,
             "wins": wins,
@@ -170,10 +160,7 @@ def play_duel(
     folder: Path | None = None,
     report: Callable[[DuelResult], None] = lambda result: None,
 ) -> DuelResult:
-    """Play a duel until it is over, calling `report` at first and after each game; Ctrl-C ends it early.
-
-    With a folder, every game is kept there, and the next call continues.
-    """
+    """Play a duel until it is over, reporting at first and after each game; Ctrl-C ends it, a folder continues it."""
     check_players((duel.first, duel.second), duel.kind)
     with Runner(duel, jobs, folder) as runner:
         result = DuelResult(duel, runner.done)

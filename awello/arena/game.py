@@ -1,9 +1,8 @@
 """One game between two players: the loop that terminals, matches and tournaments share."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from awello.errors import IllegalMoveError, SpecError
 from awello.limits import Clock
@@ -14,15 +13,8 @@ from awello.rules.game import PASS
 
 OUT_OF_TIME = "ran out of time"
 
-
-class Watcher(Protocol):
-    """Told of each move as it is played."""
-
-    def __call__(self, before: Position, choice: Choice, after: Position) -> None: ...
-
-
-def ignore(before: Position, choice: Choice, after: Position) -> None:
-    """The watcher who looks away."""
+Watcher = Callable[[Position, Choice, Position], None]
+"""Called with the position before each move, the choice and the position after it."""
 
 
 def play_game(
@@ -30,7 +22,7 @@ def play_game(
     start: Position,
     opening: Sequence[int] = (),
     clock: Clock | None = None,
-    watch: Watcher = ignore,
+    watch: Watcher = lambda before, choice, after: None,
 ) -> Record:
     """Play from the end of the opening until the rules, the clock or a player ends the game.
 

@@ -4,54 +4,44 @@ A run with the same configuration continues where the journal ends; another one 
 job ends, so SIGKILL costs no more than the jobs in progress.  Only one process at a time may write to a journal.
 """
 
-import hashlib
 import json
-import os
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TextIO
 
 from awello.errors import ConfigError
 from awello.folders import lock_folder, write_atomically
 
-
-def own_players() -> dict[str, str]:
-    """The fingerprint of the file of players of one's own, if there is one: it decides results too."""
-    file = os.environ.get("AWELLO_PLAYERS")
-    return {"players": hashlib.sha256(Path(file).read_bytes()).hexdigest()} if file else {}
+LINES = "games.jsonl"
 
 
 class Journal:
     """The folder of a run; `done` are the results that it held when it was opened."""
 
-    def __init__(self, folder: Path, what: str, configuration: Mapping[str, Any], lines: str) -> None:
-        self.folder, self.lines = folder, folder / lines
+    def __init__(self, folder: Path, what: str, configuration: Mapping[str, Any]) -> None:
+        self.folder, self.lines = folder, folder / LINES
         self.what, self.configuration = what, json.loads(json.dumps(configuration))
         self.done: list[Any] = []
         self._file: TextIO | None = None
-        self._lock = ExitStack()
 
     def __enter__(self) -> Self:
         self._is_new = not self.folder.exists()
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock.enter_context(lock_folder(self.folder, wait=False))
-            self._compare(self.what)
-            self.done = self._read()
-        except BlockingIOError:
-            advice = "wait for it, or choose another --out"
-            raise ConfigError(f"another process is writing to {self.folder}: {advice}") from None
-        except OSError as error:
-            self._lock.close()
-            raise ConfigError(f"cannot write to {self.folder}: {error.strerror}") from None
-        except ConfigError:
-            self._lock.close()
-            raise
+        with ExitStack() as lock:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                lock.enter_context(lock_folder(self.folder, wait=False))
+                self._compare()
+                self.done = self._read()
+            except BlockingIOError:
+                advice = "wait for it, or choose another --out"
+                raise ConfigError(f"another process is writing to {self.folder}: {advice}") from None
+            except OSError as error:
+                raise ConfigError(f"cannot write to {self.folder}: {error.strerror}") from None
+            self._lock = lock.pop_all()
         return self
 
-    def _compare(self, what: str) -> None:
+    def _compare(self) -> None:
         """Refuse a folder of something else."""
         file = self.folder / "configuration.json"
         if not file.exists():
@@ -63,7 +53,7 @@ class Journal:
         names = sorted({*found, *self.configuration})
         if differing := [name for name in names if found.get(name) != self.configuration.get(name)]:
             said = ", ".join(differing)
-            raise ConfigError(f"{self.folder} holds another {what} ({said}): choose another --out, or remove it")
+            raise ConfigError(f"{self.folder} holds another {self.what} ({said}): choose another --out, or remove it")
 
     def _read(self) -> list[Any]:
         """The parts that are done; a line cut short by an interruption is taken away."""
@@ -87,9 +77,7 @@ class Journal:
         self._file.write(json.dumps(part, ensure_ascii=False) + "\n")
         self._file.flush()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._file:
             self._file.close()
         elif self._is_new:

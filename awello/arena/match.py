@@ -1,7 +1,4 @@
-"""A match: many games between two players, the colours alternating, repeatable by its seed.
-
-With openings, each is played twice, once with either colour.
-"""
+"""A match: many games between two players, the colours alternating, repeatable by its seed."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -34,10 +31,6 @@ class Match(GamePlan):
     def __post_init__(self) -> None:
         object.__setattr__(self, "game", Game(self.game))  # it may be given by its name
 
-    @property
-    def total(self) -> int:
-        return self.games
-
     def opening(self, number: int) -> tuple[int, ...]:
         """The opening of a game: the same for a game and the one after it, with the colours exchanged."""
         return self.openings[number // 2 % len(self.openings)] if self.openings else ()
@@ -49,6 +42,10 @@ class Match(GamePlan):
         """What decides a game; how many there are may change from run to run."""
         names = {"game": str(self.game), "first": self.first, "second": self.second, "seed": self.seed}
         return {**names, "openings": fingerprint(self.openings), "clock": str(self.clock)}
+
+    def describe(self) -> dict[str, Any]:
+        """The fields with which the JSON of a result begins."""
+        return {**self.game.choices, "first": self.first, "second": self.second, "seed": self.seed}
 
 
 def first_side(number: int) -> int:
@@ -86,23 +83,15 @@ class MatchResult:
     interrupted: bool = False
 
     def __post_init__(self) -> None:
-        outcomes, held, moves, forfeits = [0, 0, 0], [0, 0], [0, 0], [0, 0]
-        worst = [0.0, 0.0]
-        for number, result in enumerate(self.results):
-            side = first_side(number)
-            outcomes[1 if result.winner is None else 0 if result.winner == side else 2] += 1
-            if result.loser is not None:
-                forfeits[result.loser ^ side] += 1
-            at_end = result.record.final.holdings()
-            for player in (0, 1):
-                held[player] += at_end[player ^ side]
-                times = result.time_of(player ^ side)
-                moves[player] += len(times)
-                worst[player] = max([worst[player], *times])
-        self.wins, self.draws, self.losses = outcomes
-        self.held, self.moves = (held[0], held[1]), (moves[0], moves[1])
-        self.worst = worst[0], worst[1]
-        self.forfeits = forfeits[0], forfeits[1]
+        points, (first, second) = first_points(self.results), move_times(self.results)
+        self.wins, self.draws, self.losses = (points.count(each) for each in (1, 0.5, 0))
+        self.moves = len(first), len(second)
+        self.worst = max(first, default=0.0), max(second, default=0.0)
+        games = [(first_side(number), result) for number, result in enumerate(self.results)]
+        held = [(side, result.record.final.holdings()) for side, result in games]
+        self.held = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
+        forfeits = [result.loser ^ side for side, result in games if result.loser is not None]
+        self.forfeits = forfeits.count(0), forfeits.count(1)
         """Games that each player lost otherwise than on the board: by resigning, by the clock, by failing."""
 
     @property
@@ -117,8 +106,15 @@ class MatchResult:
 
     @property
     def learnt(self) -> dict[str, dict[str, int]]:
-        """For each player that learnt: how many games, and what it counted."""
-        return sum_learnt(self.results)
+        """By the specs of players that learnt: how many games they learnt from, and the sums of what they counted."""
+        learnt: dict[str, dict[str, int]] = {}
+        for result in self.results:
+            for spec, counts in zip(result.players, result.learnt, strict=True):
+                if counts:
+                    sums = learnt.setdefault(spec, {"games": 0})
+                    for name, count in {"games": 1, **counts}.items():
+                        sums[name] = sums.get(name, 0) + count
+        return learnt
 
     def shares(self) -> tuple[float, float, float]:
         """The mean share of the board (or of the seeds) held at the end by each player, and left over."""
@@ -134,7 +130,7 @@ class MatchResult:
         """The tally under the names that machines read."""
         first, second, left = self.shares()
         return {
-            **describe_plan(self.match.game, self.match.first, self.match.second, self.match.seed),
+            **self.match.describe(),
             "games": self.games,
             "wins": self.wins,
             "draws": self.draws,
@@ -149,41 +145,31 @@ class MatchResult:
         }
 
 
-def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
-    """The mean time of the moves of each of two players, who alternate colours."""
+def first_points(results: Sequence[GameResult]) -> list[float]:
+    """What each game gave the first of two players, who alternate colours: 0, 0.5 or 1."""
+    games = enumerate(results)
+    return [0.5 if game.winner is None else float(game.winner == first_side(number)) for number, game in games]
+
+
+def move_times(results: Sequence[GameResult]) -> tuple[list[float], list[float]]:
+    """The seconds of the moves of each of two players, who alternate colours."""
     times: tuple[list[float], list[float]] = [], []
     for number, result in enumerate(results):
         for player in (0, 1):
             times[player].extend(result.time_of(player ^ first_side(number)))
-    first, second = (1000 * sum(each) / max(1, len(each)) for each in times)
+    return times
+
+
+def mean_ms(results: Sequence[GameResult]) -> tuple[float, float]:
+    """The mean time of the moves of each of two players."""
+    first, second = (1000 * sum(each) / max(1, len(each)) for each in move_times(results))
     return first, second
-
-
-def describe_plan(game: Game, first: str, second: str, seed: int) -> dict[str, Any]:
-    """The fields with which the JSON of a match and of a duel begins."""
-    rules = {"variant": game.variant} if game.variant else {"size": game.size}
-    return {"game": game.family, **rules, "first": first, "second": second, "seed": seed}
-
-
-def sum_learnt(results: Sequence[GameResult]) -> dict[str, dict[str, int]]:
-    """By the specs of players that learnt: how many games they learnt from, and the sums of what they counted."""
-    learnt: dict[str, dict[str, int]] = {}
-    for result in results:
-        for spec, counts in zip(result.players, result.learnt, strict=True):
-            if counts:
-                sums = learnt.setdefault(spec, {"games": 0})
-                for name, count in {"games": 1, **counts}.items():
-                    sums[name] = sums.get(name, 0) + count
-    return learnt
 
 
 def play_match(
     match: Match, jobs: Jobs = 1, folder: Path | None = None, report: Callable[[int], None] = lambda games: None
 ) -> MatchResult:
-    """Play a match, calling `report` with the games played: at first, and after each; Ctrl-C ends it early.
-
-    With a folder, every game is kept there, and the next call continues.
-    """
+    """Play a match, reporting the games played at first and after each; Ctrl-C ends it early, a folder continues it."""
     if match.games < 1:
         raise ConfigError(f"a match needs at least one game, not {match.games}")
     check_players((match.first, match.second), match.kind)

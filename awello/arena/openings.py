@@ -36,19 +36,15 @@ def random_opening(game: Game, plies: int, seed: str, begun: tuple[int, ...] = (
 @lru_cache(16)
 def balanced_opening(game: Game, plies: int, seed: str) -> tuple[int, ...]:
     """So many random moves after which a short look of the engine finds nobody ahead."""
+    engine = _engine(game)
     for number in range(TRIES):
         moves = random_opening(game, plies, f"{seed}/{number}")
-        if abs(_margin(Record(Position.start(game), moves).final)) <= BALANCED:
+        position = Record(Position.start(game), moves).final
+        engine.clear()  # what was looked at before must not matter
+        *_, found = engine.analyse(position, GLANCE)
+        if abs(position.lead + found.value) <= BALANCED:
             return moves
     raise ConfigError(f"no {plies} random moves of {game} leave both sides equal: choose another number of them")
-
-
-def _margin(position: Position) -> float:
-    """What the game seems to end with for the mover; the same whatever was looked at before."""
-    engine = _engine(position.game)
-    engine.clear()
-    *_, found = engine.analyse(position, GLANCE)
-    return position.lead + found.value
 
 
 @cache
@@ -63,7 +59,8 @@ def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the openings file {str(path)!r}: {_reason(error)}") from None
+        reason = getattr(error, "strerror", "it is not text")
+        raise ConfigError(f"cannot read the openings file {str(path)!r}: {reason}") from None
     openings = []
     for number, line in enumerate(lines, 1):
         if text := line.split("#")[0].split("%")[0].strip():
@@ -77,7 +74,3 @@ def load_openings(path: Path, game: Game) -> tuple[tuple[int, ...], ...]:
     if not openings:
         raise ConfigError(f"the openings file {str(path)!r} holds no opening: write one transcript a line")
     return tuple(openings)
-
-
-def _reason(error: OSError | UnicodeDecodeError) -> str:
-    return error.strerror or "unreadable" if isinstance(error, OSError) else "it is not text"

@@ -21,10 +21,9 @@ def start_process(
     preload: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> BaseProcess:
-    """Start a process that ends with this one, and wait until it exists; the first one takes a second or two.
+    """Start a process that ends with this one, by default with its environment, and wait until it exists.
 
-    It has the given environment, or that of this process as it is now.  The modules of `preload` are loaded before it
-    is forked if no process has been started before.
+    The first process started takes a second or two, and loads the modules of `preload` for all.
     """
     can_fork = "forkserver" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
     context: Any = multiprocessing.get_context("forkserver" if can_fork else "spawn")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -18,20 +19,19 @@ from pydantic import TypeAdapter, ValidationError
 
 from awello import __version__
 from awello.arena.game import learn_from_game, play_game
-from awello.arena.journal import Journal, own_players
+from awello.arena.journal import Journal
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
-from awello.arena.workers import Each, Jobs, check_jobs, crew, uninterrupted, work
+from awello.arena.workers import Each, Jobs, crew, uninterrupted
 from awello.errors import ConfigError
 from awello.formats.jsonl import build_record
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock
-from awello.players.player import Choice, Forfeit, Player, UnknownPlayerError, make_player
+from awello.players.player import Choice, Forfeit, Player, UnknownPlayerError, make_player, own_players
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import PASS, Game
 
 Result = TypeVar("Result")
-LINES = "games.jsonl"  # the journal of a folder
 MICROSECONDS = 6  # decimals of a time that a journal keeps
 
 
@@ -111,30 +111,23 @@ class PlayerCache:
             limits = job.limits
             player: Player = make_player(spec) if limits is None else SandboxedPlayer(spec, job.game, limits)
             self._players[spec, copy] = player
-            if isinstance(player, SandboxedPlayer):
-                _start(player)
+            try:
+                if isinstance(player, SandboxedPlayer):
+                    player.ready()
+            except Forfeit as forfeit:
+                if forfeit.reason == "refused":  # an invalid spec; every other failure costs the player its games
+                    raise ConfigError(forfeit.message) from None
         return self._players[spec, copy]
 
     def close(self) -> None:
         """End all players with everything they have started."""
-        sandboxed = [player for player in self._players.values() if isinstance(player, SandboxedPlayer)]
-        for player in sandboxed:
-            player.stop()
-        for player in sandboxed:
-            player.close()
-        for other in self._players.values():
-            if not isinstance(other, SandboxedPlayer):
-                other.end()
+        for player in self._players.values():
+            if isinstance(player, SandboxedPlayer):
+                player.stop()  # so that all end at the same time
+        for player in self._players.values():
+            end = player.close if isinstance(player, SandboxedPlayer) else player.end
+            end()
         self._players.clear()
-
-
-def _start(player: SandboxedPlayer) -> None:
-    """Start a sandbox: an invalid spec is the caller's error, every other failure costs the player its games."""
-    try:
-        player.ready()
-    except Forfeit as forfeit:
-        if forfeit.reason == "refused":
-            raise ConfigError(forfeit.message) from None
 
 
 def play_job(job: GameJob, cache: PlayerCache) -> GameResult:
@@ -183,10 +176,12 @@ class RunPlan(ABC, Generic[Result]):
     batch: ClassVar[int] = 1
     """Jobs that a worker does before it hands their results over."""
 
+    games: int
+
     @property
-    @abstractmethod
     def total(self) -> int:
         """How many jobs there are."""
+        return self.games
 
     @abstractmethod
     def configuration(self) -> Mapping[str, Any]:
@@ -223,7 +218,8 @@ class Runner(Generic[Result]):
 
     def __init__(self, plan: RunPlan[Result], jobs: Jobs | Each = 1, folder: Path | None = None) -> None:
         """`jobs` is a number of processes, the address of a cluster, or workers that serve several runs."""
-        check_jobs(jobs)
+        if isinstance(jobs, int) and jobs < 1:
+            raise ConfigError(f"{jobs} jobs: give at least one")
         self.plan, self.jobs, self.folder = plan, jobs, folder
         self.done: list[Result] = []
         self._journal: Journal | None = None
@@ -231,12 +227,25 @@ class Runner(Generic[Result]):
 
     def __enter__(self) -> Self:
         if self.folder is not None:
-            self._journal = self._open.enter_context(open_journal(self.plan, self.folder))
-            self.done = read_results(self.plan, self._journal)[: self.plan.total]
+            self._journal = self._open.enter_context(self._find_journal(self.folder))
+            self.done = self._read(self._journal)[: self.plan.total]
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._open.close()
+
+    def _find_journal(self, folder: Path) -> Journal:
+        rules: dict[str, Any] = {}
+        if configuration := self.plan.configuration():
+            players = {"players": sha256(own[1]).hexdigest()} if (own := own_players()) else {}
+            rules = {"awello": __version__, **configuration, **players}
+        return Journal(folder, self.plan.kind, rules)
+
+    def _read(self, journal: Journal) -> list[Result]:
+        try:
+            return TypeAdapter(list[self.plan.result]).validate_python(journal.done)  # type: ignore[name-defined]
+        except ValidationError:
+            raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
     def run(self, report: Callable[[], None] = lambda: None, enough: Callable[[], bool] = lambda: False) -> bool:
         """Do what is missing until it is enough, calling `report` after each result; False if Ctrl-C interrupted it."""
@@ -256,32 +265,16 @@ class Runner(Generic[Result]):
         if self.jobs == 1 or not numbers:
             yield from _run_here(self.plan, numbers)
             return
-        batches = [numbers[at : at + self.plan.batch] for at in range(0, len(numbers), self.plan.batch)]
-        if callable(self.jobs):
-            yield from chain.from_iterable(self.jobs(_run_batch_of, [(self.plan, batch) for batch in batches]))
-            return
-        with closing(work(_run_batch, batches, self.jobs, _prepare, self.plan)) as found:
-            yield from chain.from_iterable(found)
+        shared = callable(self.jobs)
+        starts = range(0, len(numbers), self.plan.batch)
+        batches = [(self.plan if shared else None, numbers[at : at + self.plan.batch]) for at in starts]
+        with nullcontext(self.jobs) if callable(self.jobs) else crew(self.jobs, _prepare, self.plan) as each:
+            yield from chain.from_iterable(each(_run_batch, batches))
 
 
 def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | Each]:
     """Workers that serve several runs."""
     return nullcontext(jobs) if jobs == 1 else crew(jobs, _prepare, None)
-
-
-def open_journal(plan: RunPlan[Any], folder: Path) -> Journal:
-    """The journal of a plan in a folder; `ConfigError` if the folder holds another plan's results."""
-    configuration = plan.configuration()
-    rules = {"awello": __version__, **configuration, **own_players()} if configuration else {}
-    return Journal(folder, plan.kind, rules, LINES)
-
-
-def read_results(plan: RunPlan[Result], journal: Journal) -> list[Result]:
-    """The results that a journal holds."""
-    try:
-        return TypeAdapter(list[plan.result]).validate_python(journal.done)  # type: ignore[name-defined]
-    except ValidationError:
-        raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
 
 def _run_here(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:
@@ -304,17 +297,13 @@ def _prepare(plan: RunPlan[Any] | None) -> Callable[[], None]:
     return _worker[1].close
 
 
-def _run_batch(numbers: range) -> list[Any]:
-    plan, cache = _worker
+def _run_batch(batch: tuple[RunPlan[Any] | None, range]) -> list[Any]:
+    """The jobs of these numbers; a worker that serves several runs gets the plan with each batch."""
+    (prepared, cache), (plan, numbers) = _worker, batch
+    plan = plan or prepared
     assert plan is not None
     try:
         return [plan.run_job(number, cache) for number in numbers]
     except UnknownPlayerError as error:  # the parent knows it
         advice = "worker processes know players of a file that 'awello --import FILE' or AWELLO_PLAYERS names"
         raise ConfigError(f"{error}; {advice}") from None
-
-
-def _run_batch_of(item: tuple[RunPlan[Any], range]) -> list[Any]:
-    global _worker
-    _worker = item[0], _worker[1]
-    return _run_batch(item[1])

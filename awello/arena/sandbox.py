@@ -15,7 +15,6 @@ import signal
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
@@ -25,10 +24,10 @@ from typing import Any
 from awello.arena.processes import start_process
 from awello.arena.supervisor import supervise
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
-from awello.kernel import kernel_modules
+from awello.kernel import load_kernels
 from awello.limits import Clock, format_seconds
 from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
-from awello.players.process_tree import anonymous_memory, descendants, kill_tree, memory_use, processor_time
+from awello.players.process_tree import anonymous_memory, descendants, kill_tree, memory_use, name_exit, processor_time
 from awello.players.spec import parse_spec
 from awello.position import Position
 from awello.record import Record
@@ -236,7 +235,7 @@ class SandboxedPlayer(Player):
             if question in ("make", "begin", "choose", "learn"):
                 self._measure_memory()
         except (EOFError, OSError):
-            raise Forfeit("crash", f"its process ended {_exit(self._terminate())}") from None
+            raise Forfeit("crash", f"its process ended {name_exit(self._terminate())}") from None
         if isinstance(answer, Forfeit):
             if question == "make":
                 self._terminate()
@@ -260,11 +259,6 @@ def _end(process: Any) -> None:
     if process.is_alive():
         process.kill()
         process.join()
-
-
-def _exit(status: int) -> str:
-    """How a process ended, for people."""
-    return f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
 
 
 # --- what happens in the process --------------------------------------------------------------------------------------
@@ -334,8 +328,7 @@ def _live(connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     supervise(connection)
     os.dup2(2, 1)  # what a player prints is no part of the report
-    for module in kernel_modules():
-        import_module(module)  # so that loading kernels late is not taken for learning
+    load_kernels()  # so that loading them late is not taken for learning
     host, pid = _Host(), os.getpid()
     while True:
         try:

@@ -126,7 +126,6 @@ class Standing:
     """What a bot has achieved, and what it used for it."""
 
     spec: str
-    points: int = 0
     won: int = 0
     drawn: int = 0
     lost: int = 0
@@ -148,6 +147,11 @@ class Standing:
     learning: float = 0.0
 
     @property
+    def points(self) -> int:
+        """What its rounds are worth."""
+        return WIN * self.won + DRAW * self.drawn
+
+    @property
     def mean_score(self) -> float:
         """The mean score of a game."""
         return self.score / max(1, self.games)
@@ -166,13 +170,6 @@ class Standing:
     def processors(self) -> float:
         """How many processors were busy on its moves."""
         return self.processor / self.seconds if self.seconds else 0.0
-
-    def add_round(self, own: int, theirs: int) -> None:
-        """Count a round with these summed scores."""
-        self.won += own > theirs
-        self.drawn += own == theirs
-        self.lost += own < theirs
-        self.points = WIN * self.won + DRAW * self.drawn
 
     def add_game(self, score: int, forfeit: tuple[str, str] | None, used: Usage) -> None:
         """Count a game."""
@@ -241,15 +238,13 @@ class TournamentResult:
         """The bots, the best first: by points, then by mean score."""
         bots = [Standing(spec) for spec in self.tournament.specs]
         for played in self.rounds:
-            one, other = played.score
-            first, second = (bots[bot] for bot in self.tournament.pairs[played.pair])
-            first.add_round(one, other)
-            second.add_round(other, one)
             for game in played.games:
-                for place, bot in enumerate((first, second)):
-                    bot.add_game(game.score[place], game.forfeits[place], game.usage[place])
-        table = [[won + drawn / 2 for won, drawn, _ in row] for row in self.cross()]
-        for bot, elo, margin in zip(bots, *ratings(table), strict=True):
+                for place, number in enumerate(self.tournament.pairs[played.pair]):
+                    bots[number].add_game(game.score[place], game.forfeits[place], game.usage[place])
+        cross = self.cross()
+        table = [[won + drawn / 2 for won, drawn, _ in row] for row in cross]
+        for bot, row, elo, margin in zip(bots, cross, *ratings(table), strict=True):
+            bot.won, bot.drawn, bot.lost = map(sum, zip(*row, strict=True))
             bot.elo, bot.elo_margin = elo, margin
         return sorted(bots, key=lambda bot: (-bot.points, -bot.mean_score))
 
@@ -267,10 +262,9 @@ class TournamentResult:
 
     def as_json(self) -> dict[str, Any]:
         """The results under the names that machines read."""
-        tournament, game, cross = self.tournament, self.tournament.game, self.cross()
+        tournament, cross = self.tournament, self.cross()
         return {
-            "game": game.family,
-            **({"variant": game.variant} if game.variant else {"size": game.size}),
+            **tournament.game.choices,
             "seed": tournament.seed,
             "opening_plies": tournament.opening_plies,
             "limits": asdict(tournament.limits),
@@ -295,10 +289,7 @@ def play_tournament(
     jobs: Jobs = 1,
     report: Callable[[TournamentResult], None] = lambda result: None,
 ) -> TournamentResult:
-    """Play a tournament, calling `report` at first and after each game; Ctrl-C ends it early.
-
-    With a folder, every game is kept there, and the next call continues.
-    """
+    """Play a tournament, reporting at first and after each game; Ctrl-C ends it early, a folder continues it."""
     with Runner(tournament, jobs, folder) as runner:
         result = TournamentResult(tournament, runner.done)
         report(result)

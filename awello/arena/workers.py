@@ -1,13 +1,12 @@
 """Workers, here or on a cluster: results in order, Ctrl-C heard at once, and a clear word when one cannot live.
 
-What workers do must follow from the item and from what `prepare` was given alone, for it may be done anywhere, and
-again.
+A result must follow from the item and from what `prepare` was given alone: it may be found anywhere, and twice.
 """
 
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
@@ -33,14 +32,6 @@ class Each(Protocol):
     def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
 
 
-def work(
-    function: Callable[[Item], Result], items: Iterable[Item], jobs: Jobs, prepare: Prepare, *given: Any
-) -> Generator[Result, None, None]:
-    """The function of each item, in order, from workers that each call `prepare(*given)` first."""
-    with crew(jobs, prepare, *given) as each:
-        yield from each(function, items)
-
-
 def crew(jobs: Jobs, prepare: Prepare | None = None, *given: Any) -> AbstractContextManager[Each]:
     """Workers that stay for several rounds of work; each calls `prepare(*given)` first, if there is anything to."""
     if isinstance(jobs, int):
@@ -48,12 +39,6 @@ def crew(jobs: Jobs, prepare: Prepare | None = None, *given: Any) -> AbstractCon
     from awello.arena.cluster import cluster
 
     return cluster(jobs, prepare, *given)
-
-
-def check_jobs(jobs: object) -> None:
-    """Refuse a number of processes below 1."""
-    if isinstance(jobs, int) and jobs < 1:
-        raise ConfigError(f"{jobs} jobs: give at least one")
 
 
 class _Context(SpawnContext):

@@ -44,7 +44,7 @@ def duel(
     chosen = find_game(game, size, variant)
     lines = load_openings(openings, chosen) if openings else ()
     asked = Hypotheses(elo0, elo1, alpha, beta)
-    wanted = Duel(chosen, first, second, games, seed, lines, opening_plies, asked, fixed)
+    wanted = Duel(chosen, first, second, games, seed, lines, opening_plies=opening_plies, hypotheses=asked, fixed=fixed)
     play_and_report(wanted, chosen_jobs(jobs, cluster), out, json)
 
 

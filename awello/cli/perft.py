@@ -42,8 +42,7 @@ def perft(
                 print(f"{game} perft {plies}: {leaves:,} leaves in {seconds:.3f} s, {rate:.1f} M leaves/s", flush=True)
     finally:
         if json and done:
-            rules = {"variant": chosen.variant} if chosen.variant else {"size": chosen.size}
-            print_json({"game": game, **rules, **done})
+            print_json({**chosen.choices, **done})
 
 
 def count(start: Position, depth: int) -> tuple[int, float]:

@@ -6,7 +6,6 @@ import socket
 import sys
 import webbrowser
 from contextlib import suppress
-from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -16,7 +15,7 @@ from awello.cli.app import Cluster, app
 from awello.cli.archive_options import Place
 from awello.engine.tablebase import need
 from awello.errors import AwelloError, ConfigError
-from awello.kernel import CACHED, kernel_modules, notice
+from awello.kernel import CACHED, load_kernels, notice
 from awello.rules.game import Game
 from awello.web.app import create_app
 from awello.web.process import niceness
@@ -86,8 +85,7 @@ def check_archive(place: str) -> None:
 def compile_once() -> None:
     """Make here, rather than in each engine process, what has never been made: kernels and a table of endgames."""
     if len(CACHED) < notice.total:
-        for module in kernel_modules():
-            import_module(module)
+        load_kernels()
     need(Game.ABAPA)  # a damaged table is refused here
 
 

@@ -1,18 +1,16 @@
 """`awello warmup`: compile every kernel now, so that nothing waits later."""
 
 import time
-from importlib import import_module
 
 from awello.cli.app import Json, app, print_result
-from awello.kernel import COMPILED, FOLDER, kernel_modules, notice, prune
+from awello.kernel import COMPILED, FOLDER, load_kernels, notice, prune
 
 
 @app.command()
 def warmup(json: Json = False) -> None:
     """Compile all kernels for this machine; what is compiled already is left alone."""
     begun = time.perf_counter()
-    for module in kernel_modules():
-        import_module(module)
+    load_kernels()
     seconds = time.perf_counter() - begun
     done, total = notice.done, notice.total
     text = f"{done} kernels compiled, {total - done} were already, in {seconds:.1f} s; kept in {FOLDER}"

@@ -1,7 +1,6 @@
 """A fixed set of searches whose total number of nodes is the signature of the search.
 
-A change that should only make the search faster must leave the signature as it is; one that changes it changes how the
-champion plays, and is measured in games.
+A change that should only make the search faster keeps the signature; one that changes it is measured in games.
 """
 
 import time

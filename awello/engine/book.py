@@ -36,9 +36,7 @@ class Book:
 
     game: Game
     values: dict[Key, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._backed: dict[Key, float] = {}
+    _backed: dict[Key, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def moves(self, key: Key) -> dict[int, tuple[int, Key]]:
         """The moves of a position that the book looks at: what each captures, and where it leads."""

@@ -1,9 +1,8 @@
 """How long to think: a share of the clock, and no depth that will not be finished in time.
 
-Report 4 sets a time for each move by the clock and the moves left, and after each depth asks whether the next one can
-be finished in it, which takes about as many times longer as the square root of the branching factor.  Here the factor
-is the one seen between the last depths of this very search, and the moves left are only those until the endgame is
-solved, when moves cost nothing any more.
+As in report 4, the clock and the moves left give the time for a move, and after each depth it is asked whether the next
+one can be finished in it.  How much longer that takes is seen between the last depths of this search, and the moves
+left are only those until the endgame is solved, when moves cost nothing any more.
 """
 
 import math

@@ -4,9 +4,8 @@
         for analysis in engine.analyse(position, Limit(seconds=5)):
             print(analysis.depth, analysis.value, position.format_move(analysis.move))
 
-The search runs in a thread of its own, so that whoever asked can stop it at any time; the last complete answer stands.
-An engine does one search at a time: a new question ends the one before, whichever thread asks it.  What is no position
-of the game and no limit is refused, with an `AwelloError`, before the kernels see it.
+The search runs in a thread of its own and can be stopped at any time; the last complete answer stands.  An engine does
+one search at a time: a new one ends the one before.  Invalid positions and limits raise `AwelloError`.
 """
 
 import math
@@ -16,17 +15,14 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Self, TypeVar
 
 from awello.analysis import Analysis
-from awello.engine.awale_thinking import AwaleThinking
-from awello.engine.awale_worker import awale_team
+from awello.engine.awale_search import AwaleThinking, awale_team
 from awello.engine.block import MOST_THREADS
 from awello.engine.clock import SPARE, UNLIMITED, Allowance, allowance, moves_left
 from awello.engine.levels import USUAL, level_of
-from awello.engine.othello_thinking import OthelloThinking
-from awello.engine.othello_worker import othello_team
+from awello.engine.othello_search import OthelloThinking, othello_team
 from awello.engine.table import PUBLIC_MULTIPLIERS, draw_multipliers
 from awello.engine.thinking import Thinking
 from awello.engine.threads import Stopped
@@ -49,8 +45,8 @@ Result = TypeVar("Result")
 class Engine:
     """Searches positions of one game, and keeps what it found in its table from one to the next.
 
-    With `secret` the hash of the table is drawn at random: nobody can construct two positions that the table takes for
-    one, but the numbers of nodes, and what a search to a depth finds, can differ from one engine to the next.
+    With `secret` the hash of the table is drawn at random: nobody can construct colliding positions, but node counts
+    and what a search to a depth finds can differ from one engine to the next.
     """
 
     def __init__(
@@ -83,9 +79,7 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __del__(self) -> None:
@@ -139,10 +133,7 @@ class Engine:
         without: Iterable[int] = (),
         best: int = 1,
     ) -> Analysis:
-        """The best move in the time that the clock allows, within the limit if there is one; some may be left out.
-
-        The values of the `best` moves are its candidates.
-        """
+        """The last answer of `think`."""
         *_, last = self.think(position, clock, limit, without, best)
         return last
 
@@ -154,7 +145,7 @@ class Engine:
         without: Iterable[int] = (),
         best: int = 1,
     ) -> Answers:
-        """Growing answers of which `choose` gives the last."""
+        """Growing answers in the time that the clock allows and within the limit; some moves may be left out."""
         self._check_position(position)
         allowed = allowance(clock, moves_left(position))
         if limit is not None and limit.seconds is not None:
@@ -170,7 +161,7 @@ class Engine:
         self._check(position, limit)
         if position.legal_moves() == (PASS,):
             return PASS
-        return self._at_once(lambda: self._thinking(position).decide(limit))
+        return self._at_once(lambda: self._search(self.team, position).decide(limit))
 
     def ponder(self, position: Position) -> None:
         """Search in the background until the next question, `stop` or `close`: the table remembers what it finds."""
@@ -180,7 +171,7 @@ class Engine:
             self.close()
             if not position.over:
                 self.team.begin()
-                answers = self._thinking(position.skip_pass()).deepen(Limit())
+                answers = self._search(self.team, position.skip_pass()).deepen(Limit())
                 self._begin(threading.Thread(target=_listen, args=(answers, SimpleQueue()), daemon=True))
 
     # ---- how it is answered -----------------------------------------------------------------------------------------
@@ -201,9 +192,6 @@ class Engine:
         if best < 1:
             raise SpecError(f"the best {best} moves: choose at least 1")
 
-    def _thinking(self, position: Position, best: int = 1, allowed: Allowance = UNLIMITED) -> Thinking:
-        return self._search(self.team, position, best, allowed)
-
     def _begin(self, *threads: threading.Thread) -> None:
         self._threads = threads
         for thread in threads:
@@ -220,11 +208,10 @@ class Engine:
     ) -> Answers:
         """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
         self._check(position, limit, best)
-        searched, left_out = position.skip_pass(), set(without)
+        searched, left_out = position.skip_pass(), frozenset(without)
 
         def answers(allowed: Allowance) -> Answers:
-            thinking = self._thinking(searched, best, allowed)
-            thinking.leave_out(left_out)
+            thinking = self._search(self.team, searched, best, allowed, left_out)
             return think(thinking) if think else thinking.deepen(limit)
 
         found = self._think(answers, limit.nodes, allowed)

@@ -25,7 +25,11 @@ class Experience:
     lost: dict[Board, dict[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for number, line in enumerate(_lines(self.file), 1):
+        try:
+            lines = self.file.read_text("utf-8").splitlines() if self.file is not None and self.file.exists() else []
+        except UnicodeDecodeError:
+            raise ConfigError(f"{self.file} is not text: choose another file") from None
+        for number, line in enumerate(lines, 1):
             try:
                 entry = json.loads(line)
                 game = find_game(entry["game"], entry.get("size"), entry.get("variant"))
@@ -42,20 +46,11 @@ class Experience:
         """Write down a move that lost."""
         self._enter(position, move, worth)
         if self.file is not None:
-            game = position.game
-            rules = {"variant": game.variant} if game.variant else {"size": game.size}
             text, name = format_position(position), position.format_move(move)
-            entry = {"game": game.family, **rules, "position": text, "move": name, "worth": worth}
+            entry = {**position.game.choices, "position": text, "move": name, "worth": worth}
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
 
     def _enter(self, position: Position, move: int, worth: float) -> None:
         self.lost.setdefault((position.game, *position.board), {})[move] = worth
-
-
-def _lines(file: Path | None) -> list[str]:
-    try:
-        return file.read_text("utf-8").splitlines() if file is not None and file.exists() else []
-    except UnicodeDecodeError:
-        raise ConfigError(f"{file} is not text: choose another file") from None

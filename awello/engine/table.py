@@ -131,7 +131,3 @@ class Table:
         """Forget everything."""
         self.words[:] = 0
         self.age = 0
-
-    def grow_older(self) -> None:
-        """Begin a new search: what earlier ones found may be overwritten first."""
-        self.age = (self.age + 1) % 128

@@ -18,17 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine.retrograde import (
-    MOST_SEEDS,
-    OFFSET,
-    VALUE,
-    WIN,
-    fill_rows,
-    finish,
-    prepare,
-    rank,
-    settle,
-)
+from awello.engine.retrograde import MOST_SEEDS, OFFSET, VALUE, WIN, fill_rows, finish, prepare, rank, settle
 from awello.errors import AwelloError, ConfigError
 from awello.folders import replace_atomically, user_cache, writable_cache
 from awello.kernel import U
@@ -66,14 +56,15 @@ class Tablebase:
 
     def values(self, position: Position) -> dict[int, int]:
         """What each legal move is worth."""
-        return {move: self._worth(position, move) for move in position.legal_moves()}
+        seeds = seeds_on_board(position)
+        children = {move: position.after(move) for move in position.legal_moves()}
+        return {move: seeds - seeds_on_board(child) - self.value(child) for move, child in children.items()}
 
     def choose(self, position: Position, chance: random.Random | None = None) -> int:
-        """A move that keeps the value and, for a win, leads on: play that follows it never circles.
+        """A move that keeps the value and, for a win, makes progress, so that play that follows it never circles.
 
-        A capture that keeps the value is progress, and so is the end of the game; else the move by which the win was
-        settled is.  Who is not winning needs no progress: any move that keeps the value will do, the first or one by
-        chance.
+        A capture or the end of the game is progress, else the move by which the win was settled.  Without a win any
+        move that keeps the value will do, the first or one by chance.
         """
         value, values = self.value(position), self.values(position)
         best = [move for move, worth in values.items() if worth == value] or list(values)  # a file may be damaged
@@ -86,10 +77,6 @@ class Tablebase:
             settling = (self._entry(position) - WIN) % 6
             return settling if settling in best else best[0]
         return chance.choice(best) if chance else best[0]
-
-    def _worth(self, position: Position, move: int) -> int:
-        after = position.after(move)
-        return seeds_on_board(position) - seeds_on_board(after) - self.value(after)
 
     def _entry(self, position: Position) -> int:
         own, opp = U(position.own) & ROW, U(position.opp) & ROW
@@ -110,9 +97,9 @@ def evenly(position: Position) -> Position:
 
 # ---- making a table -------------------------------------------------------------------------------------------------
 def build(game: Game, seeds: int, threads: int = 1, step: Step = lambda share: None) -> Tablebase:
-    """Solve all positions of up to so many seeds, beginning with what is on disk, and keep the result there.
+    """Solve all positions of up to so many seeds and keep them on disk, even if interrupted after some level.
 
-    If it is interrupted, the levels that are finished are kept.  `step` is told the progress in PARTS of the whole.
+    What is on disk already is not solved again.  `step` is called with the progress in PARTS of the whole.
     """
     if game.family != "awale":
         raise ConfigError("tables of endgames are for Awalé: choose the game awale")
@@ -177,14 +164,11 @@ def _file(game: Game) -> Path:
     return usual if usual.exists() else folder() / usual.name
 
 
-def _header(game: Game, seeds: int, checksum: int) -> bytes:
-    return f"awello tablebase 1 {game} {seeds} {checksum:08x}\n".encode().ljust(HEADER)
-
-
 def _write(base: Tablebase) -> None:
     """Store a table in the cache."""
+    header = f"awello tablebase 1 {base.game} {base.seeds} {zlib.crc32(base.table.data):08x}\n"
     with replace_atomically(folder() / f"{base.game}.table") as file:
-        file.write(_header(base.game, base.seeds, zlib.crc32(base.table.data)))
+        file.write(header.encode().ljust(HEADER))
         file.write(base.table.data)
     _open.cache_clear()
 

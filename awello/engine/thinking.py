@@ -1,11 +1,8 @@
-"""One search from its first ply to its last: what Othello and Awalé have in common.
-
-A search to a depth goes ply by ply, each in a window round the value of the one before.
-"""
+"""One search from its first ply to its last, ply by ply: what Othello and Awalé have in common."""
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -27,27 +24,23 @@ class Thinking(ABC):
 
     WINDOW: ClassVar[int]
     """How far on either side of the last value the next one is looked for."""
+    most: int = field(init=False)
+    """The largest value there can be."""
 
     team: Team
     position: Position
     best: int = 1
     """How many moves are given a value."""
     allowed: Allowance = UNLIMITED
+    without: Collection[int] = ()
+    """Moves to leave out, unless there are no others."""
     begun: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
-        self.moves = int(legal_moves(int(self.position.game), U(self.position.own), U(self.position.opp)))
+        legal = int(legal_moves(int(self.position.game), U(self.position.own), U(self.position.opp)))
+        left_out = sum(1 << move for move in set(self.without) if move >= 0 and legal >> move & 1)
+        self.moves = legal & ~left_out or legal
         self.found: list[Found] = []
-
-    def leave_out(self, moves: Iterable[int]) -> None:
-        """Do not look at some moves, unless there are no others."""
-        left = self.moves & ~sum(1 << move for move in set(moves) if move >= 0 and self.moves >> move & 1)
-        self.moves = left or self.moves
-
-    @property
-    @abstractmethod
-    def most(self) -> int:
-        """The largest value there can be."""
 
     @abstractmethod
     def plan(self, limit: Limit) -> Iterator[Step]:
@@ -60,10 +53,6 @@ class Thinking(ABC):
     @abstractmethod
     def answer(self, depth: int, certainty: int) -> Analysis:
         """What has been found, as others see it."""
-
-    def find(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
-        """The value of the best of some moves, and which it is."""
-        return self.aspire(moves, depth, certainty, guess)
 
     def deepen(self, limit: Limit) -> Iterator[Analysis]:
         """An answer for each search of the plan, as long as the next one can be finished in time."""
@@ -114,8 +103,8 @@ class Thinking(ABC):
         """The value of these moves in a window, and the best of them."""
         return self.team.ask(Question(self.position, U(moves), alpha, beta, depth, certainty, first))
 
-    def aspire(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
-        """The value of a search to a depth, in a window round the guess that opens where it is too narrow."""
+    def find(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
+        """The best of some moves, searched in a window round the guess that opens where it is too narrow."""
         low, high, first = -self.most, self.most, NO_MOVE
         if guess is not None:
             low, high = max(low, guess.value - self.WINDOW), min(high, guess.value + self.WINDOW)

@@ -80,11 +80,6 @@ class Worker(ABC):
         """End the search of this thread."""
         self.words[STOP] = HALTED
 
-    @property
-    def halted(self) -> bool:
-        """Whether its search has been ended from outside or by its limit of nodes."""
-        return bool(self.words[STOP] < 0)
-
 
 class Team:
     """All threads of an engine."""
@@ -96,7 +91,7 @@ class Team:
     def begin(self, nodes: int | None = None) -> None:
         """Count from zero, and be ready to search again after a stop."""
         self.stopped = False
-        self.table.grow_older()
+        self.table.age = (self.table.age + 1) % 128  # what earlier searches found may be overwritten first
         for worker in self.workers:
             worker.begin()
         self.allow(nodes)
@@ -139,7 +134,7 @@ class Team:
 
         def answer(worker: Worker) -> None:
             result = worker.search(question)
-            if not worker.halted:
+            if worker.words[STOP] >= 0:  # neither ended from outside nor by its limit of nodes
                 found.append(result)
                 for other in active:
                     if other is not worker:

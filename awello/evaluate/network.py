@@ -83,10 +83,10 @@ def load_network(file: Path) -> Network:
             weights = np.ascontiguousarray(content["weights"], np.float32)
             found = Network(str(content["name"]), int(content["layers"]), weights)
         whole = found.name in SHAPES and 1 <= found.layers <= MOST_LAYERS and weights.shape == (found.size,)
+        if not whole or not np.isfinite(weights).all():
+            raise ValueError
     except DAMAGED:
-        whole = False
-    if not whole or not np.isfinite(weights).all():
-        raise ConfigError(f"{file} holds no network: 'awello train perceptron' makes one")
+        raise ConfigError(f"{file} holds no network: 'awello train perceptron' makes one") from None
     return found
 
 

@@ -62,17 +62,13 @@ EDGE = Kind("edges", 1, 8, tuple(range(7, -1, -1)))
 CORNER = Kind("corners", 3, 3, (0, 3, 6, 1, 4, 7, 2, 5, 8))
 
 
-@dataclass
 class Patterns:
     """How the patterns of a kind fared: wins less losses, and games, by the index of their class."""
 
-    kind: Kind
-    balance: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
-    games: Numbers = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def __post_init__(self) -> None:
-        if not len(self.games):
-            self.balance, self.games = (np.zeros(3**self.kind.squares, np.int64) for _ in range(2))
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.balance: Numbers = np.zeros(3**kind.squares, np.int64)
+        self.games = self.balance.copy()
 
     def worth(self) -> npt.NDArray[np.int16]:
         """What each pattern is worth to the side to move: its ratio, nearer to nothing the rarer it was."""

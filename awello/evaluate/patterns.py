@@ -11,7 +11,6 @@ Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluat
 patterns by stage of the game; indices that change sign with the side are ours.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -134,16 +133,13 @@ def _emit_worth(b: Builder, row: Any, weights: Any) -> Any:
     return total
 
 
-def _bits(word: U) -> Sequence[int]:
-    return [square for square in range(64) if int(word) >> square & 1]
-
-
 @instruction("none(int64, int64, uint64, int64)", _emit_turn)
 def turn_row(row: int, square: int, flips: U, target: int) -> None:
     """Write the row of the board after a move: a disc on `square`, `flips` (at least one) turned, the sides swapped."""
     if not flips:
         raise ValueError(f"the move on square {square} turns no disc")
-    change = STEPS[square] + 2 * STEPS[_bits(flips)].sum(axis=0, dtype=np.int16)
+    turned = [each for each in range(64) if int(flips) >> each & 1]
+    change = STEPS[square] + 2 * STEPS[turned].sum(axis=0, dtype=np.int16)
     numbers_at(target, INDICES)[:] = -(numbers_at(row, INDICES) + change)
 
 

@@ -14,7 +14,7 @@ from llvmlite.ir import IRBuilder as Builder
 
 from awello.bits import I32, I64, call
 from awello.kernel import U, instruction
-from awello.memory import numbers_at
+from awello.memory import I16, numbers_at
 
 UNITS = 64
 PITS, SLOTS = 12, 32  # pits, and numbers of seeds in a pit that are told apart
@@ -26,7 +26,6 @@ SHIFT = 17  # of the sum of squares times the last row, to 16ths of a seed
 WHOLE, LAST_WHOLE = 2**7.5, 64.0  # what 1 is in the table: in a row that is added, in the last one
 LARGEST, LAST_LARGEST = (1 << 15) // 13 - 1, (1 << 16) // UNITS - 1  # so that no sum leaves its type
 
-I16 = ir.IntType(16)
 VECTOR, WIDE = ir.VectorType(I16, UNITS), ir.VectorType(I32, UNITS)
 
 

@@ -179,11 +179,8 @@ def board_values(rows: Rows, size: int) -> list[int]:
 
 def row_values(values: Sequence[int]) -> npt.NDArray[np.int32]:
     """For each row and each set of discs on it, the sum of their squares' values."""
-    table = np.zeros((8, 256), np.int32)
-    for row in range(8):
-        for discs in range(256):
-            table[row, discs] = sum(values[8 * row + column] for column in range(8) if discs >> column & 1)
-    return table
+    columns = np.arange(256) >> np.arange(8)[:, None] & 1
+    return np.asarray(np.reshape(values, (8, 8)) @ columns, np.int32)
 
 
 def edges(size: int) -> tuple[int, int, int, int]:

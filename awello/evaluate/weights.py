@@ -18,7 +18,7 @@ from awello.evaluate.network import DAMAGED
 from awello.evaluate.patterns import FIRST, LANES, NUMBERS, SIZES, VIEWS, WIDTH
 from awello.evaluate.pits import ROWS, UNITS
 from awello.folders import data_file, replace_atomically
-from awello.memory import address_of
+from awello.memory import aligned_words
 
 VERSION = 1
 STAGES = 25
@@ -93,31 +93,21 @@ def stage_of(empties: int) -> int:
     return min(max(0, (empties - FIRST) // WIDTH), STAGES - 1)
 
 
-def pit_weights(file: Path | None = None) -> npt.NDArray[np.int16]:
+def pit_weights(file: Path | None = None) -> Weights:
     """The rows of `evaluate.pits`, those of a file or the shipped ones, where a cache line begins."""
-    return _read_pits(file) if file else _shipped_pits()
-
-
-def _read_pits(file: Path) -> npt.NDArray[np.int16]:
+    file = file or data_file("pits.npz")
     try:
         with np.load(file) as content:
             found = content["weights"]
-        whole = found.shape == (ROWS, UNITS) and found.dtype == np.int16
+        if found.shape != (ROWS, UNITS) or found.dtype != np.int16:
+            raise ValueError
     except DAMAGED:
-        whole = False
-    if not whole:
-        raise ConfigError(f"{file} holds no weights for Awalé: 'awello train pits' makes some")
+        raise ConfigError(f"{file} holds no weights for Awalé: 'awello train pits' makes some") from None
     return aligned(found)
 
 
-def aligned(rows: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
+def aligned(rows: Weights) -> Weights:
     """A copy that begins where a cache line does, as `evaluate.pits` reads it."""
-    room = np.zeros(rows.size + 32, np.int16)
-    table = room[-address_of(room) % 64 // 2 :][: rows.size].reshape(rows.shape)
+    table = aligned_words(rows.size // 4).view(np.int16).reshape(rows.shape)
     table[:] = rows
     return table
-
-
-@cache
-def _shipped_pits() -> npt.NDArray[np.int16]:
-    return _read_pits(data_file("pits.npz"))

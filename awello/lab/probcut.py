@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from awello.engine.engine import Engine
-from awello.engine.othello_thinking import OthelloThinking
+from awello.engine.othello_search import OthelloThinking
 from awello.engine.probcut import SURE, TERMS
 from awello.lab.report import Report
 from awello.limits import Limit

@@ -52,10 +52,6 @@ class AutoplayPlan(GamePlan):
     known: bytes = b""
     kind: ClassVar[str] = "autoplay"
 
-    @property
-    def total(self) -> int:
-        return self.games
-
     def opening(self, number: int) -> tuple[int, ...]:
         """The opening of a game; none when all of them have been played."""
         openings = all_openings(self.plies)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from awello.engine import block as slots
 from awello.engine.midgame import BUSY_PLACES
-from awello.engine.othello_worker import PER_DISC_NEAR, OthelloWorker
+from awello.engine.othello_search import PER_DISC_NEAR, OthelloWorker
 from awello.engine.probcut import SURE
 from awello.engine.table import Table
 from awello.engine.threads import NO_LIMIT

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.engine.awale import BASE_SEEDS, DEEPEST, LATE
-from awello.engine.awale_worker import ENTRY_BYTES, AwaleWorker
+from awello.engine.awale_search import ENTRY_BYTES, AwaleWorker
 from awello.engine.block import LIMIT
 from awello.engine.table import Table
 from awello.engine.tablebase import need

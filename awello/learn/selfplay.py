@@ -52,10 +52,6 @@ class SelfplayPlan(RunPlan[GameResult]):
         if self.weights and not self.checksum:
             object.__setattr__(self, "checksum", _checksum(self.weights))
 
-    @property
-    def total(self) -> int:
-        return self.games
-
     def opening(self, number: int) -> tuple[int, ...]:
         """The moves that game `number` begins with."""
         chance = random.Random(f"{self.seed}/{number}")

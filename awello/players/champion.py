@@ -1,6 +1,5 @@
 """The champion: the engine as a player, with its book and what it remembers of games it lost."""
 
-import random
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,7 +69,7 @@ class Champion(Player):
             self.experience = Experience(Path(self.remember))
         self.engine.clear()
         self.openings = shipped_book(game)
-        self.chance = random.Random(seed)
+        super().begin(game, seed)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.engine is None:

@@ -10,8 +10,7 @@ from awello.errors import SpecError
 from awello.evaluate.cnn import cnn_for
 from awello.evaluate.network import network_for
 from awello.limits import Clock, Limit
-from awello.players.player import Choice, register
-from awello.players.simple import Seeded
+from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
 from awello.search.montecarlo import EXPLORE, CnnTree, LearningTree, NetworkTree, Tree
@@ -21,7 +20,7 @@ RESERVE = 0.002  # seconds kept back for everything around the search
 
 
 @dataclass
-class Grower(Seeded):
+class Grower(Player):
     """Plays the move that its tree visited most."""
 
     limit: Limit = field(default_factory=lambda: Limit(seconds=0.1))

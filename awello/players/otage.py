@@ -5,7 +5,6 @@ book.  It learns from every game that it plays (`otage_learning`), and from game
 """
 
 import math
-import random
 import threading
 import time
 from collections.abc import Mapping
@@ -104,7 +103,7 @@ class Otage(Player):
         self.end()
         self.engine.clear()
         self.depths = {}
-        self.chance = random.Random(seed)
+        super().begin(game, seed)
 
     def _memory_age(self) -> int:
         """When the folder's memory was last written: another player may have learnt since."""
@@ -186,15 +185,11 @@ class Otage(Player):
             forbidden = advice.forbidden if advice else ()
             before = self.guesses if position == self.expected and not forbidden else []
             found = search.choose(position, limit, seconds - (time.perf_counter() - begun), forbidden, before)
-        if self._is_curious(position):
+        if position.empties > LEAST_CURIOUS and self.chance.randrange(100) < self.explore:
             return search.choose(position, limit, seconds - (time.perf_counter() - begun), (*forbidden, found.move))
         if not forbidden and found.depth:
             self.depths[position] = found.depth
         return found
-
-    def _is_curious(self, position: Position) -> bool:
-        """Whether it tries another move than the one it would play."""
-        return position.empties > LEAST_CURIOUS and self.chance.randrange(100) < self.explore
 
 
 def _deepen(search: Iterating, position: Position, found: list[Iteration]) -> None:

@@ -1,12 +1,9 @@
 """Learning from a game that was played (report 4, section III.2.3).
 
-The factors change a little, and each pattern that was met shares the result.  After a loss that is not enough: the game
-is replayed with what is known now, and all this is repeated until some move would be another one, a bounded number of
-times.  Only the moves that a search chose freely can become others; the depth to which it looked is what it is replayed
-with.
+The factors change a little, and each pattern that was met shares the result.  After a loss this is repeated until some
+move that a search chose freely would be another one, searched as deep as it was; a bounded number of times.
 
-After a game, it enters the book if it is worth remembering (section II.5.2): Otage lost it, should have lost it, or
-played it against a strong opponent.
+A game enters the book (section II.5.2) if Otage lost it, should have lost it, or played it against a strong opponent.
 """
 
 from collections.abc import Mapping
@@ -27,10 +24,7 @@ DEPTHS = "Depths"  # the tag of a game that Otage played: for each ply how deep 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What became of a game: how often it was learnt, and the first ply that would be played differently now.
-
-    The ply is None if the game was not lost, or if it would be lost in the same way again.
-    """
+    """How often a game was learnt, and the first ply that would be played differently now; None if there is none."""
 
     repeats: int
     ply: int | None

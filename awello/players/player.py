@@ -11,6 +11,7 @@ options by name), with their types and defaults.
 """
 
 import os
+import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -46,10 +47,7 @@ class Resignation(Exception):
 
 
 class Forfeit(Exception):
-    """Raised in place of a move, where the player loses this game, and nothing else, for a reason.
-
-    By whoever watches over a player, and by one that is another program.
-    """
+    """Raised in place of a move where the player loses this game, and nothing else, for a reason."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(reason, message)
@@ -71,9 +69,12 @@ class Player:
     """Who chooses a move.  Subclasses are dataclasses that enter themselves with `register`."""
 
     spec: Spec
+    chance: random.Random
+    """For random choices; the same seed makes the same ones."""
 
     def begin(self, game: Game, seed: int) -> None:
-        """Get ready for a new game; what is left to chance follows from the seed."""
+        """Get ready for a new game."""
+        self.chance = random.Random(seed)
 
     def follow(self, record: Record) -> None:
         """The game so far, told before each choice, for those whom its last position does not tell enough."""
@@ -86,10 +87,7 @@ class Player:
         """The game is over: leave nothing running."""
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
-        """Learn from a finished game in which this player had a side; called after `end`.
-
-        Returns counts for the report, such as `{"kept": 1}`; nothing if the player does not learn.
-        """
+        """Learn from a finished game, after `end`; returns counts for the report, such as `{"kept": 1}`."""
         return {}
 
     def __str__(self) -> str:
@@ -143,6 +141,12 @@ def _locate(error: Exception, file: str) -> str:
     if isinstance(error, SyntaxError):
         where, line, message = error.filename or file, error.lineno or 0, error.msg
     return f"{where}:{line}: {type(error).__name__}: {message}"
+
+
+def own_players() -> tuple[str, bytes] | None:
+    """The user's file of players and its content: other machines may not have it, and it decides results."""
+    file = os.environ.get("AWELLO_PLAYERS")
+    return (file, Path(file).read_bytes()) if file else None
 
 
 def forget_players() -> None:

@@ -36,25 +36,21 @@ def descendants(pid: int) -> list[int]:
 
 def memory_use(pids: Iterable[int]) -> int:
     """The bytes of resident memory of processes; a page shared by several is divided among them."""
-    return sum(map(_memory_use, pids))
+    files = [(f"/proc/{pid}/smaps_rollup", f"/proc/{pid}/status") for pid in pids]  # the first needs Linux 4.14
+    return sum(_read_memory(rollup, "Pss:") or _read_memory(status, "VmRSS:") for rollup, status in files)
 
 
-def _memory_use(pid: int) -> int:
-    shared = _read_memory(f"/proc/{pid}/smaps_rollup", "Pss:")  # needs Linux 4.14
-    return shared or _read_memory(f"/proc/{pid}/status", "VmRSS:") or 0
-
-
-def _read_memory(file: str, name: str) -> int | None:
+def _read_memory(file: str, name: str) -> int:
     with suppress(OSError):
         for line in Path(file).read_text("ascii", "replace").splitlines():
             if line.startswith(name):
                 return int(line.split()[1]) << 10
-    return None
+    return 0
 
 
 def anonymous_memory(pid: int) -> int:
     """The bytes of resident memory of a process that no file backs."""
-    return _read_memory(f"/proc/{pid}/status", "RssAnon:") or 0
+    return _read_memory(f"/proc/{pid}/status", "RssAnon:")
 
 
 def processor_time(pids: Iterable[int]) -> float:
@@ -83,6 +79,11 @@ def _send(number: signal.Signals, pids: Iterable[int]) -> None:
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
+
+
+def name_exit(status: int) -> str:
+    """How a process ended, for people."""
+    return f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
 
 
 def adopt_orphans() -> None:

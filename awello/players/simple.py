@@ -1,26 +1,15 @@
 """The two simplest players: one that plays anything, one that takes the most at once."""
 
-import random
 from dataclasses import dataclass
 
 from awello.limits import Clock
 from awello.players.player import Choice, Player, register
 from awello.position import Position
-from awello.rules.game import Game
-
-
-class Seeded(Player):
-    """A player with a stream of chance of its own, the same for the same seed."""
-
-    chance: random.Random
-
-    def begin(self, game: Game, seed: int) -> None:
-        self.chance = random.Random(seed)
 
 
 @register("random", "any legal move, all equally likely")
 @dataclass
-class Random(Seeded):
+class Random(Player):
     """Plays any legal move."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -29,7 +18,7 @@ class Random(Seeded):
 
 @register("greedy", "the move that takes the most discs or seeds at once")
 @dataclass
-class Greedy(Seeded):
+class Greedy(Player):
     """Plays the move after which it holds the most; among equals, any."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:

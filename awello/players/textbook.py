@@ -9,8 +9,7 @@ from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.evaluate.settings import Block, Heuristic, heuristics_for, read_learnt
 from awello.limits import Clock, Limit
-from awello.players.player import Choice, register
-from awello.players.simple import Seeded
+from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
 from awello.search.knowing import DEEPEST
@@ -20,7 +19,7 @@ from awello.search.root import Knowledge, analyse
 @register("negamax", "another name of minimax: each side maximises its own value")
 @register("minimax", "looks every line to its end, one side maximising, one minimising")
 @dataclass
-class Textbook(Seeded):
+class Textbook(Player):
     """Searches to a fixed depth and plays any of the best moves."""
 
     heuristic: str | None = None

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 
 from awello.errors import IllegalMoveError
 from awello.limits import Clock
-from awello.players.player import Choice
-from awello.players.simple import Seeded
+from awello.players.player import Choice, Player
 from awello.position import Position
 
 
-class Weigher(Seeded):
+class Weigher(Player):
     """Plays the legal move of the largest weight; among equals, any.  Subclasses say what the weights are."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:

@@ -99,10 +99,7 @@ class EngineServer(ABC):
     def search(
         self, analyses: Iterator[Analysis], report: Callable[[Analysis], None] = lambda _: None, endless: bool = False
     ) -> Analysis:
-        """The engine's last analysis before an interruption; each is reported.
-
-        An `endless` search waits for the interruption even after its final analysis.
-        """
+        """Report each analysis, and return the last one; an `endless` search ends with an interruption only."""
         self._started, self.searching = time.monotonic(), True
         for analysis in analyses:
             report(analysis)

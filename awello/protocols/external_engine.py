@@ -23,7 +23,6 @@ from awello.record import Record
 from awello.rules.game import Game
 
 LONGEST_SEARCH = 900.0  # seconds for a move without a time limit
-LARGEST_MARGIN = {"othello": 64, "awale": 48}
 
 Told = Iterator[Analysis | str]  # what a program finds, and at the end the name of its move
 
@@ -99,10 +98,9 @@ class ExternalEnginePlayer(Player, ABC):
         return Choice(move, analysis if analysis and analysis.move == move else None)
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Ever better analyses by the program, for a time or, if there is none, to a depth (a level counts as one).
+        """Ever better analyses of one move by the program, for a time or, without one, to a depth or level.
 
-        The protocols value one move, whatever `best` asks for.  `AwelloError` if the program fails, or tells no value
-        that can be true.
+        `AwelloError` if the program fails, or tells no value that can be true.
         """
         depth = limit.level if limit.depth is None else limit.depth
         if depth is None and limit.seconds is None:
@@ -155,6 +153,6 @@ def read_analysis(
 ) -> Analysis | None:
     """What a program has found; None if the value or the first move is impossible."""
     line = follow(split_transcript(moves, position.game)[0], position)[0].moves
-    if not line or value is None or abs(position.lead + value) > LARGEST_MARGIN[position.game.family]:
+    if not line or value is None or abs(position.lead + value) > position.game.points:
         return None
     return Analysis(line[0], value, exact, depth, 0, 0, 0.0, ((line[0], value),), line, certainty, line[:exact])

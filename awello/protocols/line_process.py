@@ -17,7 +17,7 @@ from typing import TextIO
 
 from awello.errors import SpecError
 from awello.players.player import Forfeit
-from awello.players.process_tree import kill_tree
+from awello.players.process_tree import kill_tree, name_exit
 
 READY = 60.0  # seconds for every answer except a move
 GRACE = 0.5  # seconds that a move may be late
@@ -109,8 +109,7 @@ class LineProcess:
         self.kill()
         if not ended:
             return Forfeit("crash", f"{self.command!r} has closed its input or output: try it in a shell")
-        status = self._process.returncode
-        how = f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}"
+        how = name_exit(self._process.returncode)
         return Forfeit("crash", f"{self.command!r} has ended {how}: try it in a shell")
 
 

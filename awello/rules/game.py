@@ -81,6 +81,11 @@ class Game(IntEnum):
         """What the players share: the squares of the board, or the seeds."""
         return self.adapter.points
 
+    @property
+    def choices(self) -> dict[str, object]:
+        """What `find_game` makes the game from: its family, and its variant or its size."""
+        return {"game": self.family, **({"variant": self.variant} if self.variant else {"size": self.size})}
+
     def describe(self) -> dict[str, object]:
         """The facts of the game for machines."""
         facts = ("family", "title", "size", "variant", "sides", "unit", "points", "has_passes", "has_draw_offers")

@@ -5,7 +5,6 @@ above it those that promise most are searched first, so that alpha-beta leaves m
 """
 
 import time
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -53,15 +52,11 @@ class Batched:
     def _children(self, position: Position) -> list[tuple[int, Position]]:
         """The moves of a position and where they lead, the most promising first."""
         children = [(move, position.after(move)) for move in position.legal_moves()]
-        self._judge(child.skip_pass() for _, child in children)
-        return sorted(children, key=lambda child: self._value(child[1]))
-
-    def _judge(self, positions: Iterable[Position]) -> None:
-        """Ask the network about positions that it has not seen."""
-        asked = {(position.own, position.opp) for position in positions if not position.over} - self.judged.keys()
-        if asked:
+        settled = [child.skip_pass() for _, child in children if not child.over]
+        if asked := {(child.own, child.opp) for child in settled} - self.judged.keys():
             _, values = self.network.judge(np.array(list(asked), np.uint64))
             self.judged |= zip(asked, values.tolist(), strict=True)
+        return sorted(children, key=lambda child: self._value(child[1]))
 
     def _value(self, position: Position) -> float:
         """What a position is worth without search; a finished game is worth more than any promise, and counts discs."""

@@ -5,8 +5,7 @@ near those of the depths before; a search that finds it outside is repeated with
 variations of the depth before, for its own are not complete.  The *order* of squares: corners first, X squares last.
 *Hints*: nothing is known of the depth before; its best move; the best branch; the variations of all moves.
 
-The next depth is begun if there is time for it: as many leaves more as the root of the number of moves, at the speed so
-far.
+The next depth is begun if there is time, at the speed so far, for as many times the leaves as the root of the moves.
 """
 
 import math

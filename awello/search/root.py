@@ -1,8 +1,7 @@
 """The root of a textbook search: tries each move, keeps all that are best, and counts.
 
-The window starts one below the best value
-so far, so that a move as good as the best is known to be so, and ties can be broken by chance instead of by order.  It
-ends at the best result there is: a player who wins everything need not look for more.
+The window starts one below the best value so far, so that equally good moves are known and chance can choose among
+them.  It ends at the best result there is: a player who wins everything need not look for more.
 """
 
 import time

@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from awello.arena.cluster import connect, expect_same, fingerprint, own_players, place_players
+from awello.arena.cluster import connect, expect_same, fingerprint, place_players
 from awello.errors import ConfigError
+from awello.players.player import own_players
 from awello.web.engine_slots import LocalSlot
 
 POLL = 5.0  # seconds that a worker waits for a message before it says that there is none

@@ -23,7 +23,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from awello.arena.runner import LINES, GameResult, Runner
+from awello.arena.journal import LINES
+from awello.arena.runner import GameResult, Runner
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import Tournament, TournamentResult, play_tournament
 from awello.arena.workers import deaf

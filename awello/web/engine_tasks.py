@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
 from queue import SimpleQueue
 from time import perf_counter
 from typing import Any, BinaryIO
@@ -21,7 +20,7 @@ from pydantic import BaseModel
 from awello.analysis import Analysis
 from awello.engine.engine import Engine
 from awello.errors import AwelloError, ConfigError, IllegalMoveError, SpecError
-from awello.kernel import kernel_modules
+from awello.kernel import load_kernels
 from awello.limits import Clock, Limit
 from awello.players.champion import Champion
 from awello.players.player import Choice, Player, Resignation
@@ -246,8 +245,7 @@ def serve(channel: socket.socket, engines: bool = True) -> None:
     runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, Progress]]()
     threading.Thread(target=_listen, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
     if engines:
-        for module in kernel_modules():
-            import_module(module)
+        load_kernels()
         for game in (Game.ABAPA, Game.OTHELLO):
             runner.engine(game)
     _send(channel, ("ready", None))
