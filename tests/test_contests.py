@@ -3,7 +3,6 @@
 import json
 import multiprocessing
 import os
-import re
 import signal
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ from waiting import wait_until
 
 from awello import Game, Position, parse_transcript
 from awello.arena.tournament import DRAW, WIN, play_tournament
-from awello.evaluate.settings import heuristics_for
 from awello.web.app import answer_problems
 from awello.web.archivist import Archivist
 from awello.web.clubhouse import Clubhouse
@@ -266,10 +264,3 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
 def test_bad_trees_are_refused(client: TestClient, asked: dict[str, Any], part: str) -> None:
     answer = client.post("/api/tree", json=asked)
     assert answer.status_code in (400, 422) and part in answer.text
-
-
-def test_the_page_offers_the_heuristics_there_are() -> None:
-    script = (ROOT / "awello/web/static/js/tree-panel.js").read_text("utf-8")
-    for game in (Game.OTHELLO, Game.ABAPA):
-        (names,) = re.findall(rf"  {game.family}: \[(.*)\]", script)
-        assert re.findall(r'"(\w+)"', names) == heuristics_for(game)

@@ -56,7 +56,6 @@ def lab(
         raise ConfigError("--training is for the experiment learning: leave it out")
     own = {"training": training} if training else {}
     plan: Any = experiment.plan(game, variant, games or experiment.GAMES, plies, seed, **own)
-    plan.check()
     folder = out or Path(f"lab-{name}-{game}")
     with resumable(folder), show_progress(f"lab {name}", plan.total) as update:
         done = run_experiment(plan, folder, chosen_jobs(jobs, cluster), update)

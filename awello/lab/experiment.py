@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 from awello.arena.match import first_side, pair_job
 from awello.arena.openings import random_opening
-from awello.arena.runner import GameJob, GamePlan, GameResult, Runner, RunPlan, check_players
+from awello.arena.runner import GameJob, GamePlan, GameResult, Runner, RunPlan
 from awello.arena.workers import Jobs
+from awello.players.player import make_player
 from awello.rules.game import Game, find_game
 
 
@@ -37,10 +38,6 @@ class ExperimentPlan(GamePlan):
     @property
     def total(self) -> int:
         return len(self.wanted)
-
-    def check(self) -> None:
-        """Refuse invalid players."""
-        check_players({spec for pair in self.pairings for spec in pair}, self.kind)
 
     def chosen_game(self) -> Game:
         """The game with its variant."""
@@ -85,11 +82,21 @@ def run_experiment(
     plan: RunPlan[Any], folder: Path, jobs: Jobs = 1, report: Callable[[int], None] = lambda done: None
 ) -> list[Any]:
     """Run what is missing in a folder, calling `report` with the jobs done; all results.  Ctrl-C is raised."""
+    if isinstance(plan, ExperimentPlan):
+        check_experiment(plan)
     with Runner(plan, jobs, folder) as runner:
         report(len(runner.done))
         if not runner.run(lambda: report(len(runner.done))):
             raise KeyboardInterrupt
     return describe_games(plan, runner.done) if isinstance(plan, ExperimentPlan) else runner.done
+
+
+def check_experiment(plan: ExperimentPlan) -> None:
+    """Refuse players that cannot play the game at once, not hours later when it is their turn."""
+    for spec in {spec for pair in plan.pairings for spec in pair}:
+        player = make_player(spec)
+        player.begin(plan.chosen_game(), plan.seed)
+        player.end()
 
 
 def describe_games(plan: ExperimentPlan, results: Sequence[GameResult]) -> list[ExperimentGame]:

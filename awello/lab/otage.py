@@ -72,9 +72,6 @@ class SearchPlan(RunPlan[Searched]):
     def total(self) -> int:
         return len(self.wanted)
 
-    def check(self) -> None:
-        """Nothing: no players are named."""
-
     def configuration(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -157,11 +157,11 @@ def forget_players() -> None:
 
 
 def registry() -> dict[str, Entry]:
-    """All players, with those of the file that AWELLO_PLAYERS names; worker processes see the same ones."""
+    """All players by name, with those of the file that AWELLO_PLAYERS names; worker processes see the same ones."""
     import_module("awello.protocols")  # the players of the layer above
     if file := os.environ.get("AWELLO_PLAYERS"):
         import_players(file)
-    return REGISTRY
+    return dict(sorted(REGISTRY.items()))  # whatever was imported first
 
 
 def find_player(name: str) -> Entry:
