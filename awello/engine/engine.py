@@ -9,6 +9,7 @@ one search at a time: a new one ends the one before.  Invalid positions and limi
 """
 
 import math
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -83,7 +84,7 @@ class Engine:
         self.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "team"):  # what is pondered for nobody would go on for ever
+        if hasattr(self, "team") and not sys.is_finalizing():  # a search in the background would never end
             self.team.stop()
 
     def close(self) -> None:
