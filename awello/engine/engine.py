@@ -83,8 +83,8 @@ class Engine:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if hasattr(self, "team") and not sys.is_finalizing():  # a search in the background would never end
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if hasattr(self, "team") and not is_finalizing():  # a search in the background would never end
             self.team.stop()
 
     def close(self) -> None:
