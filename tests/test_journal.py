@@ -58,3 +58,9 @@ def test_only_one_process_writes_to_a_folder(tmp_path: Path) -> None:
         first.write({"part": 2})
     with journal(tmp_path) as again:
         assert len(again.done) == 2
+
+
+def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="is a file: name a folder with --out"), journal(tmp_path / "file"):
+        pass

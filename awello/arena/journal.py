@@ -36,6 +36,8 @@ class Journal:
             except BlockingIOError:
                 advice = "wait for it, or choose another --out"
                 raise ConfigError(f"another process is writing to {self.folder}: {advice}") from None
+            except FileExistsError:
+                raise ConfigError(f"{self.folder} is a file: name a folder with --out") from None
             except OSError as error:
                 raise ConfigError(f"cannot write to {self.folder}: {error.strerror}") from None
             self._lock = lock.pop_all()
