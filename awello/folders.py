@@ -80,12 +80,15 @@ def write_atomically(path: Path, data: bytes | str) -> None:
 
 
 @contextmanager
-def lock_folder(folder: Path, wait: bool = True) -> Iterator[None]:
-    """Hold the lock of a folder; `BlockingIOError` if another process has it and `wait` is false.  Not on Windows."""
+def lock_path(path: Path, wait: bool = True) -> Iterator[None]:
+    """Hold the lock of a folder, or of a file that is created; `BlockingIOError` if it is taken and `wait` is false.
+
+    There are no such locks on Windows.
+    """
     if fcntl is None:
         yield
         return
-    lock = os.open(folder, os.O_RDONLY)
+    lock = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield

@@ -78,6 +78,11 @@ def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
     assert other.search is not before
 
 
+def test_a_match_can_keep_its_games_where_otage_learns(tmp_path: Path) -> None:
+    match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "random", games=1)
+    assert play_match(match, folder=tmp_path).learnt[match.first]["games"] == 1, "neither waits for the other's lock"
+
+
 def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
     records = play_match(Match(Game.OTHELLO, "otage@2", "random", games=4)).records
     with Engine(hash=1) as engine:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self, TextIO
 
 from awello.errors import ConfigError
-from awello.folders import lock_folder, write_atomically
+from awello.folders import lock_path, write_atomically
 
 LINES = "games.jsonl"
 
@@ -30,7 +30,7 @@ class Journal:
         with ExitStack() as lock:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                lock.enter_context(lock_folder(self.folder, wait=False))
+                lock.enter_context(lock_path(self.folder, wait=False))
                 self._compare()
                 self.done = self._read()
             except BlockingIOError:
@@ -58,7 +58,7 @@ class Journal:
             raise ConfigError(f"{self.folder} holds another {self.what} ({said}): choose another --out, or remove it")
 
     def _read(self) -> list[Any]:
-        """The parts that are done; a line cut short by an interruption is taken away."""
+        """The results so far; a line cut short by an interruption is removed."""
         if not self.lines.exists():
             return []
         lines = self.lines.read_bytes().splitlines(keepends=True)  # a cut may go through a letter
@@ -70,13 +70,13 @@ class Journal:
         except ValueError:
             raise ConfigError(f"{self.lines} is damaged: choose another --out, or remove the folder") from None
 
-    def write(self, part: Mapping[str, Any]) -> None:
-        """Remember a finished part; the first one writes the configuration too."""
+    def write(self, result: Mapping[str, Any]) -> None:
+        """Append a result; the first one writes the configuration too."""
         if self._file is None:
             text = json.dumps(self.configuration, indent=2, ensure_ascii=False)
             write_atomically(self.folder / "configuration.json", text + "\n")
             self._file = self.lines.open("a", encoding="utf-8")
-        self._file.write(json.dumps(part, ensure_ascii=False) + "\n")
+        self._file.write(json.dumps(result, ensure_ascii=False) + "\n")
         self._file.flush()
 
     def __exit__(self, *error: object) -> None:

@@ -185,7 +185,7 @@ class RunPlan(ABC, Generic[Result]):
 
     @abstractmethod
     def configuration(self) -> Mapping[str, Any]:
-        """What decides the results: a folder of another configuration is refused; nothing accepts any folder."""
+        """What decides the results: a folder of another configuration is refused.  Empty: any folder will do."""
 
     @abstractmethod
     def run_job(self, number: int, cache: PlayerCache) -> Result:
@@ -221,6 +221,7 @@ class Runner(Generic[Result]):
         if isinstance(jobs, int) and jobs < 1:
             raise ConfigError(f"{jobs} jobs: give at least one")
         self.plan, self.jobs, self.folder = plan, jobs, folder
+        self._form = TypeAdapter(list[plan.result])  # type: ignore[name-defined]
         self.done: list[Result] = []
         self._journal: Journal | None = None
         self._open = ExitStack()
@@ -243,7 +244,7 @@ class Runner(Generic[Result]):
 
     def _read(self, journal: Journal) -> list[Result]:
         try:
-            return TypeAdapter(list[self.plan.result]).validate_python(journal.done)  # type: ignore[name-defined]
+            return self._form.validate_python(journal.done)
         except ValidationError:
             raise ConfigError(f"{journal.lines} is damaged: choose another --out, or remove the folder") from None
 
@@ -254,7 +255,7 @@ class Runner(Generic[Result]):
                 while not enough() and (result := next(results, None)) is not None:
                     self.done.append(result)
                     if self._journal:
-                        self._journal.write(TypeAdapter(self.plan.result).dump_python(result, exclude_defaults=True))
+                        self._journal.write(self._form.dump_python([result], exclude_defaults=True)[0])
                     report()
         except KeyboardInterrupt:
             return False

@@ -19,7 +19,7 @@ from awello.analysis import Analysis
 from awello.engine.clock import SPARE, allowance, moves_left
 from awello.errors import SpecError
 from awello.evaluate.otage_memory import FILE, Memory, shipped_memory
-from awello.folders import lock_folder
+from awello.folders import lock_path
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # these load kernels or the database library, which most proc
     from awello.engine.engine import Engine
 
 GAMES = "games.sqlite"  # the book's archive in the folder
+LOCK = "memory.lock"  # held by the process that learns: a run may lock the folder itself
 EVENT = "Learning"  # the tag of games that enter the book
 STRONG = 0.25  # of the points against it make an opponent strong
 USUAL = Limit(depth=6)  # without a limit and without a clock
@@ -81,7 +82,7 @@ class Otage(Player):
         self.guesses: list[Iteration] = []  # what the depths found in the position that was expected
         self.depths: dict[Position, int] = {}  # of this game's positions that it searched with a free choice
         self.results: dict[str, list[float]] = {}  # what it lost in each game, by opponent
-        self.learnt_at = 0  # the age of the memory's file when it was read, in nanoseconds
+        self.read_at = 0  # when the memory's file had been written that was read, in nanoseconds
 
     def begin(self, game: Game, seed: int) -> None:
         from awello.engine.engine import Engine
@@ -90,11 +91,11 @@ class Otage(Player):
             raise SpecError(f"otage plays Othello on 8x8 only, not {game}: choose champion")
         if self.limit is not None and (self.limit.level is not None or 0 in (self.limit.depth, self.limit.nodes)):
             raise SpecError(f"player {self} needs a depth, a time or nodes, such as otage@100ms")
-        if self.search is None or self._memory_age() != self.learnt_at:
+        if self.search is None or self._memory_time() != self.read_at:
             folder = Path(self.memory)
             if self.memory and not folder.is_dir():
                 raise SpecError(f"no folder {self.memory!r}: 'awello autoplay {self.memory}' makes it")
-            self.learnt_at = self._memory_age()
+            self.read_at = self._memory_time()
             memory = Memory.read(folder / FILE) if self.memory else shipped_memory()
             place = self.archive or (str(folder / GAMES) if (folder / GAMES).exists() else "")
             self.know(memory, read_book(place) if place else None)
@@ -105,7 +106,7 @@ class Otage(Player):
         self.depths = {}
         super().begin(game, seed)
 
-    def _memory_age(self) -> int:
+    def _memory_time(self) -> int:
         """When the folder's memory was last written: another player may have learnt since."""
         file = Path(self.memory) / FILE
         return file.stat().st_mtime_ns if self.memory and file.exists() else 0
@@ -135,7 +136,7 @@ class Otage(Player):
         if self.depths:
             tags[otage_learning.DEPTHS] = otage_learning.format_depths(record, self.depths)
         game, strong = replace(record, seconds=(), tags=tags), self._is_strong(record, side)
-        with lock_folder(folder):
+        with lock_path(folder / LOCK):
             memory = Memory.read(folder / FILE)
             lesson = otage_learning.learn(memory, game, side)
             memory.write(folder / FILE)
