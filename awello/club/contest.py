@@ -69,7 +69,7 @@ class Contest:
         return standings(list(self.accounts), decided)
 
     def next_pairs(self, here: Iterable[int]) -> list[Pair]:
-        """Who plays whom in the next round; none if there is no next one."""
+        """Who plays whom in the next round; empty after the last round."""
         players = list(self.accounts)
         if self.round >= self.rounds:
             return []

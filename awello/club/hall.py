@@ -95,7 +95,7 @@ class Hall:
                 self._follow(seat, table)
                 self._tell_table(seat)
             for seat in [seat for number, seat in self.seats.items() if number not in tables]:
-                written = await self._stored_seat(seat.table.number)  # it ended, but nobody could be told
+                written = await self._stored_seat(seat.table.number)  # it ended, but its players were not notified
                 self._follow(seat, written.table)
                 seat.after = written.after
                 await self._end(seat)
@@ -285,7 +285,7 @@ class Hall:
         return await asyncio.shield(self._begin(self._change(seat, change)))
 
     async def _change(self, seat: Seat, change: Callable[[Table], Table]) -> Message:
-        """First in the database, then in the hall, then everybody concerned is told."""
+        """Store the change, apply it to the live games, then notify all players concerned."""
         async with seat.lock:
             after = change(seat.table)
             if after is not seat.table:

@@ -46,7 +46,7 @@ Result = TypeVar("Result")
 class Engine:
     """Searches positions of one game, and keeps what it found in its table from one to the next.
 
-    With `secret` the hash of the table is drawn at random: nobody can construct colliding positions, but node counts
+    With `secret` the hash of the table is drawn at random: colliding positions cannot be constructed, but node counts
     and what a search to a depth finds can differ from one engine to the next.
     """
 

@@ -77,7 +77,7 @@ class OthelloWorker(Worker):
             self.words[slots.GAME], self.words[slots.HEURISTIC] = int(game), self.settings.heuristic
             self.words[slots.SETTINGS], self.words[slots.SCALE] = self.settings.address, SCALES[evaluator.name]
             return
-        for empties in range(64):  # a board that somebody made up may hold fewer discs than the start
+        for empties in range(64):  # a board that was set up by hand may hold fewer discs than the start
             self.words[slots.WEIGHTS + empties] = address_of(evaluator[stage_of(empties)])
 
     def prepare(self, question: Question, threads: int, age: int) -> None:
