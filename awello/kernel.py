@@ -45,9 +45,9 @@ if not COMPILED:
 
 
 def kernel_sources() -> list[Path]:
-    """The files that hold kernels or instructions, and this one, which makes them."""
+    """The files that hold kernels, instructions or layouts, and this one, which compiles them."""
     files = sorted(PACKAGE.rglob("*.py"))
-    marked = re.compile(r"^@(kernel|instruction)\(", re.M)
+    marked = re.compile(r"^@(kernel|instruction)\(|^from awello\.layout import|^class Layout:", re.M)
     return [file for file in files if file == Path(__file__) or marked.search(file.read_text("utf-8"))]
 
 

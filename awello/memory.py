@@ -1,10 +1,10 @@
-"""Memory behind an address: what a recursion needs besides numbers, passed down as one machine word.
+"""Addresses of arrays, and instructions for memory that no record describes.
 
-An array argument is seven machine words and a reference count at every call.  So counters, settings and rows
-of moves lie in one block of 64-bit words, and a kernel reads and writes it by these instructions.
+Kernels read and write the fields of records (see `layout`).  An address serves where a record cannot: for tables whose
+length is known only at run time, for prefetching, and for bytes that several threads change at once.
 
-The machine does not check an address.  Where nothing is compiled, the twins do: an access outside the array whose
-address was asked for raises `IndexError`.
+The processor does not check addresses.  Without compilation the Python bodies do: an access outside the array whose
+address was taken raises `IndexError`.
 """
 
 import ctypes
@@ -20,6 +20,7 @@ from llvmlite.ir import IRBuilder as Builder
 from awello.kernel import COMPILED, U, instruction
 
 I8, I16, I32, I64 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
+CACHE_LINE = 64  # bytes
 NOTHING = ir.Constant(I8.as_pointer(), None)
 
 
@@ -36,17 +37,22 @@ def address_of(array: npt.NDArray[Any]) -> int:
     return start
 
 
+def aligned_bytes(count: int) -> npt.NDArray[np.uint8]:
+    """So many bytes, all zero, that begin with a cache line."""
+    room = np.zeros(count + CACHE_LINE, np.uint8)
+    return room[-address_of(room) % CACHE_LINE :][:count]
+
+
 def aligned_words(count: int) -> npt.NDArray[np.int64]:
-    """So many words, all zero, that begin where a cache line does."""
-    room = np.zeros(count + 8, np.int64)
-    return room[-address_of(room) % 64 // 8 :][:count]
+    """So many words, all zero, that begin with a cache line."""
+    return aligned_bytes(8 * count).view(np.int64)
 
 
 def _register(array: npt.NDArray[Any], start: int) -> None:
     """Allow access to an array as long as its memory lives."""
     if start not in _ends:
         owner = array
-        while isinstance(owner.base, np.ndarray):
+        while isinstance(owner.base, np.ndarray | np.void):  # a field of a record belongs to the record's array
             owner = owner.base
         insort(_starts, start)
         weakref.finalize(owner, _unregister, start).atexit = False
@@ -69,31 +75,11 @@ def locate(address: int, offset: int, size: int) -> int:
     return place
 
 
-def numbers_at(address: int, count: int) -> npt.NDArray[np.int16]:
-    """The 16-bit numbers behind an address as an array, for twins."""
-    return np.ctypeslib.as_array((ctypes.c_int16 * count).from_address(locate(address, 0, 2 * count)))
-
-
 # ---- machine code ---------------------------------------------------------------------------------------------------
 
 
 def _place(b: Builder, kind: Any, address: Any, index: Any) -> Any:
     return b.gep(b.inttoptr(address, kind.as_pointer()), [index])
-
-
-def _emit_store(b: Builder, address: Any, index: Any, value: Any) -> Any:
-    b.store(value, _place(b, I64, address, index))
-    return NOTHING
-
-
-def _emit_set_bits(b: Builder, address: Any, index: Any, bits: Any) -> Any:
-    b.atomic_rmw("or", _place(b, I64, address, index), bits, "seq_cst")
-    return NOTHING
-
-
-def _emit_clear_bits(b: Builder, address: Any, index: Any, bits: Any) -> Any:
-    b.atomic_rmw("and", _place(b, I64, address, index), b.not_(bits), "seq_cst")
-    return NOTHING
 
 
 def _emit_prefetch(b: Builder, address: Any) -> Any:
@@ -116,52 +102,10 @@ def _emit_subtract8(b: Builder, address: Any, amount: Any) -> Any:
 
 
 # ---- instructions ---------------------------------------------------------------------------------------------------
-@instruction("int64(int64, int64)", lambda b, *place: b.load(_place(b, I64, *place)))
-def load(address: int, index: int) -> int:
-    """The 64-bit number at a place of a block."""
-    return ctypes.c_int64.from_address(locate(address, 8 * int(index), 8)).value
-
-
-@instruction("uint64(int64, int64)", lambda b, *place: b.load(_place(b, I64, *place)))
-def load_word(address: int, index: int) -> U:
-    """The word at a place of a block."""
-    return U(ctypes.c_uint64.from_address(locate(address, 8 * int(index), 8)).value)
-
-
-@instruction("int64(int64, int64)", lambda b, *place: b.sext(b.load(_place(b, I32, *place)), I64))
-def load32(address: int, index: int) -> int:
-    """The 32-bit number at a place of a table."""
-    return ctypes.c_int32.from_address(locate(address, 4 * int(index), 4)).value
-
-
-@instruction("int64(int64, int64)", lambda b, *place: b.sext(b.load(_place(b, I16, *place)), I64))
-def load16(address: int, index: int) -> int:
-    """The 16-bit number at a place of a table."""
-    return ctypes.c_int16.from_address(locate(address, 2 * int(index), 2)).value
-
-
-@instruction("none(int64, int64, int64)", _emit_store)
-def store(address: int, index: int, value: int) -> None:
-    """Write a 64-bit number to a place of a block."""
-    ctypes.c_int64.from_address(locate(address, 8 * int(index), 8)).value = int(np.int64(value))
-
-
 @instruction("uint64(int64, uint64)", lambda b, *place: b.zext(b.load(_place(b, I8, *place)), I64))
 def load8(address: int, index: U) -> U:
     """The byte at a place of a table."""
     return U(ctypes.c_uint8.from_address(locate(address, int(index), 1)).value)
-
-
-@instruction("none(int64, int64, uint64)", _emit_set_bits)
-def set_bits(address: int, index: int, bits: U) -> None:
-    """Set bits at a place that other threads write too."""
-    ctypes.c_uint64.from_address(locate(address, 8 * int(index), 8)).value |= int(bits)
-
-
-@instruction("none(int64, int64, uint64)", _emit_clear_bits)
-def clear_bits(address: int, index: int, bits: U) -> None:
-    """Clear bits at a place that other threads write too."""
-    ctypes.c_uint64.from_address(locate(address, 8 * int(index), 8)).value &= ~int(bits)
 
 
 @instruction("none(int64)", _emit_prefetch)

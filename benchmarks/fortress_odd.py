@@ -22,7 +22,6 @@ from awello.evaluate.otage_memory import Memory
 from awello.evaluate.settings import Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Limit
-from awello.memory import address_of
 from awello.position import parse_position
 from awello.rules.awale import SEEDS
 from awello.rules.othello import BOARD, canonical
@@ -105,7 +104,7 @@ class Searches:
         if self.game.family == "othello":
             words = U(position.own), U(position.opp)
             assert canonical(*words) == canonical(*canonical(*words))
-            stable = int(stable_discs(*words, address_of(edge_table())))
+            stable = int(stable_discs(*words, edge_table()))
             assert not stable & ~position.own
         return len(answers)
 
@@ -119,8 +118,8 @@ class Searches:
         if position.legal_moves() == (PASS,):
             return
         for name in heuristics_for(self.game):
-            block = Knowledge(self.game, Heuristic(name, corners=3), 64, True, True)
-            yield analyse(position, "knowing", 2, block)
+            known = Knowledge(self.game, Heuristic(name, corners=3), 64, True, True)
+            yield analyse(position, "knowing", 2, known)
             yield Budgeting(self.game, Heuristic(name)).to_depth(position, 2)
         for tree in (Tree(1 << 9), LearningTree(1 << 9), self.network_tree()):
             yield tree.analyse(position, 600.0, 3, 1)

@@ -64,9 +64,10 @@ def truth(position: Position) -> int | None:
         return None
     if empties <= TWINS:
         return score_of(twin_of(position))
-    block, most = Knowledge(position.game, Heuristic("mobility"), 0, True, False), EXACT * position.game.points
+    known, most = Knowledge(position.game, Heuristic("mobility"), 0, True, False), EXACT * position.game.points
     words = U(position.own), U(position.opp)
-    return int(search(int(position.game), *words, -most, most, 2 * empties, block.heuristic, block.address)) // EXACT
+    value = search(int(position.game), *words, -most, most, 2 * empties, known.heuristic, known.search_state)
+    return int(value) // EXACT
 
 
 def worth_of(position: Position, move: int) -> int | None:

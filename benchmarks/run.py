@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +23,11 @@ from awello.bits import bit, flips_of, index_of, moves_of, popcount, rest_of
 from awello.engine.bench import GAMES, measure
 from awello.engine.engine import Engine
 from awello.evaluate.network import network_for
-from awello.evaluate.patterns import ROW, fill_row, mobility, turn_row, worth
-from awello.evaluate.settings import Block, Heuristic
+from awello.evaluate.patterns import PatternRow, StageWeights, fill_row, mobility, turn_row, worth
+from awello.evaluate.settings import Evaluator, Heuristic
 from awello.evaluate.weights import pattern_weights, stage_of
 from awello.kernel import U, kernel
 from awello.limits import Limit
-from awello.memory import address_of
 from awello.rules.game import perft
 from awello.search.montecarlo import LearningTree, NetworkTree, Tree
 from awello.search.root import analyse
@@ -74,8 +74,8 @@ def match_row() -> Row:
 
 def search_row(spec: str, depth: int) -> Row:
     """Nodes a second of a search without pruning, five plies into a game."""
-    position, block = parse_transcript("f5d6c3d3c4").final, Block(Game.OTHELLO, Heuristic("positional"))
-    rate = best_rate(lambda: analyse(position, spec, depth, block).nodes, 3)
+    position, evaluator = parse_transcript("f5d6c3d3c4").final, Evaluator(Game.OTHELLO, Heuristic("positional"))
+    rate = best_rate(lambda: analyse(position, spec, depth, evaluator).nodes, 3)
     return Row(
         f"{spec}, depth {depth}", rate / 1e6, "M nodes/s", f"awello match othello {spec}:positional@{depth} random"
     )
@@ -95,8 +95,8 @@ def champion_row() -> Row:
     return Row(f"champion, signature {nodes:,}", nodes / seconds / 1e6, "M nodes/s", "awello bench")
 
 
-@kernel("int64(uint64, uint64, int64, int64, int64)")
-def judge_moves(own: U, opp: U, row: int, child: int, weights: int) -> int:
+@kernel("int64(uint64, uint64, PatternRow, PatternRow, StageWeights)")
+def judge_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: StageWeights) -> int:
     """Judge the board after each move of a position; how many there are."""
     moves, total = moves_of(own, opp), 0
     count = popcount(moves)
@@ -109,8 +109,8 @@ def judge_moves(own: U, opp: U, row: int, child: int, weights: int) -> int:
     return count if total != 1 << 40 else 0
 
 
-@kernel("int64(uint64[:, ::1], int64[::1], int64, int64)")
-def judge_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[np.int64]", child: int, weights: int) -> int:
+@kernel("int64(uint64[:, ::1], PatternRow[::1], PatternRow, StageWeights)")
+def judge_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[Any]", child: PatternRow, weights: StageWeights) -> int:
     """Judge the moves of all boards a hundred times; how many were judged."""
     count = 0
     for _ in range(100):
@@ -119,23 +119,15 @@ def judge_all(boards: "npt.NDArray[U]", rows: "npt.NDArray[np.int64]", child: in
     return count
 
 
-def aligned_rows(count: int) -> "npt.NDArray[np.int64]":
-    """Room for rows of pattern indices that begin where a cache line does."""
-    room = np.zeros(ROW * count + 8, np.int64)
-    return room[-address_of(room) % 64 // 8 :][: ROW * count].reshape(count, ROW)
-
-
 def evaluation_row() -> Row:
     """Boards a second that patterns and moves are looked up for, each made by a move from its parent's row."""
     positions = [position for game in GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
-    memory = aligned_rows(len(chosen) + 1)
-    for place, position in enumerate(chosen):
-        fill_row(position.own, position.opp, memory[place].view(np.int16))
-    rows = np.array([address_of(row) for row in memory])
-    weights = address_of(pattern_weights()[stage_of(30)])
-    rate = best_rate(lambda: judge_all(boards, rows[:-1], int(rows[-1]), weights), 10)
+    rows, weights = PatternRow.new_array(len(chosen)), StageWeights.view(pattern_weights()[stage_of(30)])
+    for row, position in zip(rows, chosen, strict=True):
+        fill_row(position.own, position.opp, row)
+    rate = best_rate(lambda: judge_all(boards, rows, PatternRow.new(), weights), 10)
     return Row("evaluations by patterns, each after a move", rate / 1e6, "M/s", "make bench")
 
 

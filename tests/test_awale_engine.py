@@ -10,8 +10,9 @@ from judges import worth_of_pits
 from test_heuristics import positions
 
 from awello import Game, Match, Position, make_player, parse_position, play_match
-from awello.engine import awale, tablebase
+from awello.engine import tablebase
 from awello.engine.awale_search import AwaleWorker
+from awello.engine.awale_state import UNIT
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import evenly, need, seeds_on_board
@@ -19,10 +20,9 @@ from awello.engine.threads import Question
 from awello.errors import ConfigError
 from awello.evaluate.pits import ROWS, UNITS
 from awello.evaluate.settings import Heuristic
-from awello.evaluate.weights import aligned
+from awello.evaluate.weights import as_pit_weights
 from awello.kernel import U
 from awello.limits import Clock, Limit
-from awello.memory import address_of
 from awello.rules.awale import pits_of
 
 VARIANTS = [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN]
@@ -46,14 +46,12 @@ def worker_of(engine: Engine) -> AwaleWorker:
 
 
 def random_weights(seed: int) -> np.ndarray:
-    return aligned(np.random.default_rng(seed).integers(-99, 100, (ROWS, UNITS)).astype(np.int16))
+    return np.random.default_rng(seed).integers(-99, 100, (ROWS, UNITS)).astype(np.int16)
 
 
 def teach(engine: Engine, weights: np.ndarray) -> None:
     """Give an engine other weights."""
-    worker = worker_of(engine)
-    worker.weights = weights
-    worker.words[awale.WEIGHTS] = address_of(weights)
+    worker_of(engine).evaluate_by(as_pit_weights(weights))
 
 
 # ---- a plain search -------------------------------------------------------------------------------------------------
@@ -69,7 +67,7 @@ def final(position: Position) -> int:
     """What the mover still gets when the game is over."""
     rows = sum(pits_of(position.own)), sum(pits_of(position.opp))
     stopped = position.game == Game.TOURNAMENT and sum(rows) <= 6
-    return 0 if stopped else awale.UNIT * (rows[0] - rows[1])
+    return 0 if stopped else UNIT * (rows[0] - rows[1])
 
 
 def known(position: Position) -> int | None:
@@ -77,14 +75,14 @@ def known(position: Position) -> int | None:
     if not position.legal_moves():
         return final(position)
     base = need(position.game)
-    return awale.UNIT * base.value(position) if base.covers(position) else None
+    return UNIT * base.value(position) if base.covers(position) else None
 
 
 def captures(position: Position, weights: np.ndarray) -> int:
     """The value at the horizon: stand still, or capture and go on."""
     value = known(position)
     if value is None:
-        after = [awale.UNIT * gain - captures(child, weights) for gain, child in children(position) if gain]
+        after = [UNIT * gain - captures(child, weights) for gain, child in children(position) if gain]
         value = max([worth_of_pits(position.own, position.opp, weights), *after])
     return value
 
@@ -96,8 +94,8 @@ def plain(position: Position, depth: int, weights: np.ndarray | None) -> int:
     if weights is not None and depth == 0:
         return captures(position, weights)
     if weights is None and depth <= 1:
-        return awale.UNIT * max(gain for gain, _ in children(position)) if depth else 0
-    return max(awale.UNIT * gain - plain(child, depth - 1, weights) for gain, child in children(position))
+        return UNIT * max(gain for gain, _ in children(position)) if depth else 0
+    return max(UNIT * gain - plain(child, depth - 1, weights) for gain, child in children(position))
 
 
 @pytest.mark.parametrize("game", VARIANTS)
@@ -113,7 +111,7 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
                     engine.clear()  # what deeper searches found is better, not the same
                     *_, found = engine.analyse(position, Limit(depth=depth), best=6)
                     expected = {
-                        move: (awale.UNIT * gain - plain(child, depth - 1, judge)) / awale.UNIT
+                        move: (UNIT * gain - plain(child, depth - 1, judge)) / UNIT
                         for move, (gain, child) in zip(position.legal_moves(), children(position), strict=True)
                     }
                     assert dict(found.candidates) == expected
@@ -232,7 +230,7 @@ def test_no_endgame_is_looked_up_that_its_own_table_does_not_hold() -> None:
         worker = worker_of(engine)
         moreover = worker.base.seeds + 2  # a larger table may be built while an engine is at work
         worker.prepare(Question(Position.start(Game.ABAPA), U(63), -1, 1, 1, moreover), 1, 0)
-        assert worker.words[awale.BASE_SEEDS] == worker.base.seeds
+        assert worker.state.tablebase_seeds == worker.base.seeds
 
 
 def test_moves_are_left_out_however_often_they_are_named() -> None:

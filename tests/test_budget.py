@@ -7,8 +7,8 @@ from test_search import scaled, some_positions
 from awello import PASS, Clock, Game, Position, make_player, parse_position
 from awello.errors import SpecError
 from awello.evaluate import awale
-from awello.evaluate.heuristics import DIFFSCORE, EXACT, ORIGIN, WEIGHTS, estimate
-from awello.evaluate.settings import Block, Heuristic, heuristics_for
+from awello.evaluate.heuristics import DIFFSCORE, EXACT, estimate
+from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.learn.categories import learn_scores
 from awello.search import budget as kernels
@@ -28,26 +28,27 @@ def unplayed(position: Position) -> Position:
     return Position(position.game, position.own, position.opp, position.side)
 
 
-def leaf_value(position: Position, block: Block, ply: int) -> int:
+def leaf_value(position: Position, evaluator: Evaluator, ply: int) -> int:
     """What a leaf is worth for the player at the root."""
     sign = -1 if ply % 2 else 1
     own, opp = U(position.own), U(position.opp)
     if not position.legal_moves():
         first, second = position.score()
         return sign * EXACT * (second - first if position.side else first - second)
-    if block.heuristic <= DIFFSCORE:
-        return sign * int(estimate(int(position.game), block.heuristic, own, opp, block.address))
+    if evaluator.heuristic <= DIFFSCORE:
+        return sign * int(estimate(int(position.game), evaluator.heuristic, own, opp, evaluator.state))
     mine, theirs = (opp, own) if ply % 2 else (own, opp)
-    return int(awale.weigh(block.heuristic, mine, theirs, block.address, WEIGHTS)) - int(block.words[ORIGIN])
+    value = awale.weigh(evaluator.heuristic, mine, theirs, evaluator.state.weights)
+    return int(value) - int(evaluator.state.root_value)
 
 
-def slow_value(position: Position, budget: float, delta: float, ply: int, block: Block) -> int:
+def slow_value(position: Position, budget: float, delta: float, ply: int, evaluator: Evaluator) -> int:
     """The value for the player at the root of a tree whose budgets are divided as the report says."""
     moves = position.legal_moves()
     if budget < 1 or not moves:
-        return leaf_value(position, block, ply)
+        return leaf_value(position, evaluator, ply)
     part = min((budget - 1) * delta / len(moves), budget - 1)
-    values = [slow_value(unplayed(position.after(move)), part, delta, ply + 1, block) for move in moves]
+    values = [slow_value(unplayed(position.after(move)), part, delta, ply + 1, evaluator) for move in moves]
     return min(values) if ply % 2 else max(values)
 
 
@@ -64,8 +65,8 @@ def category(position: Position, move: int) -> int:
 class AlgorithmTwo:
     """Report 1's algorithm 2 as it is printed: a player who maximises, one who minimises, scores of categories."""
 
-    def __init__(self, block: Block) -> None:
-        self.block, self.scores = block, np.zeros(6 * 48 * 49, np.int64)
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator, self.scores = evaluator, np.zeros(6 * 48 * 49, np.int64)
 
     def reward(self, tried: list[int]) -> None:
         self.scores[tried[-1]] += len(tried) - 1
@@ -74,7 +75,7 @@ class AlgorithmTwo:
 
     def value(self, position: Position, alpha: float, beta: float, depth: int, ply: int) -> float:
         if depth == 0 or not position.legal_moves():
-            return leaf_value(position, self.block, ply)
+            return leaf_value(position, self.evaluator, ply)
         sign = -1 if ply % 2 else 1
         best, tried = -sign * float("inf"), list[int]()
         for kind, move in self.sorted_moves(position):
@@ -98,13 +99,13 @@ class AlgorithmTwo:
 
 def test_a_fixed_depth_gives_the_values_of_minimax_in_every_order(game: Game) -> None:
     for name in heuristics_for(game):
-        block = Block(game, Heuristic(name))
+        evaluator = Evaluator(game, Heuristic(name))
         searchers = [Budgeting(game, Heuristic(name), order) for order in ORDERS]
         for searcher in searchers:
             searcher.scores[:] = np.random.default_rng(1).integers(-99, 99, len(searcher.scores))
         for position in some_positions(game, 4):
             for depth in (1, 2, 3, 4):
-                judge = analyse(position, "minimax", depth, block)
+                judge = analyse(position, "minimax", depth, evaluator)
                 for searcher in searchers:
                     found = searcher.to_depth(position, depth)
                     assert (found.value, found.exact, found.depth) == (judge.value, judge.exact, depth)
@@ -113,7 +114,7 @@ def test_a_fixed_depth_gives_the_values_of_minimax_in_every_order(game: Game) ->
 
 def test_without_an_order_it_is_alphabeta_node_for_node(game: Game) -> None:
     for position in some_positions(game, 8):
-        judge = analyse(position, "alphabeta", 5, Block(game, Heuristic(heuristics_for(game)[0])))
+        judge = analyse(position, "alphabeta", 5, Evaluator(game, Heuristic(heuristics_for(game)[0])))
         found = Budgeting(game, Heuristic(heuristics_for(game)[0]), "none").to_depth(position, 5)
         assert (found.nodes, found.leaves, found.candidates) == (judge.nodes, judge.leaves, judge.candidates)
 
@@ -186,7 +187,7 @@ def test_a_search_gives_up_at_its_limit() -> None:
     for limit in range(1, 400, 7):
         searcher = Budgeting(Game.ABAPA, Heuristic("diffscore"))
         searcher._search(Position.start(Game.ABAPA), 8, 0, limit)
-        assert kernels.is_spent(searcher.address)
+        assert kernels.is_spent(searcher.search_state)
         assert limit <= searcher.nodes <= limit + 8
 
 

@@ -13,13 +13,13 @@ from awello import PASS, Clock, Game, Match, Position, make_player, parse_positi
 from awello.errors import ConfigError, SpecError
 from awello.evaluate.cnn import ILLEGAL, TURNED, Cnn, cnn_for, load_cnn, unpack
 from awello.evaluate.network import network_for
-from awello.evaluate.perceptron import OUTPUTS, WORK, judge
+from awello.evaluate.perceptron import PerceptronState, judge
 from awello.kernel import U, Words
 from awello.rules.othello import symmetric
 from awello.search.batched import INFINITY, Batched
-from awello.search.montecarlo import BATCH, CnnTree, NetworkTree
-from awello.search.puct import TOTAL
-from awello.search.uct import COUNT, FIRST, VISITS
+from awello.search.montecarlo import CnnTree, NetworkTree
+from awello.search.puct import BATCH
+from awello.search.uct import TreeNode
 
 Reals = npt.NDArray[np.float32]
 
@@ -32,10 +32,11 @@ class Small(Cnn):
 
     def judge(self, words: Words) -> tuple[Reals, Reals]:
         promises, values = np.zeros((len(words), 64), np.float32), np.zeros(len(words), np.float32)
+        state = PerceptronState.new()
+        state.layers = self.network.layers
         for row, (own, opp) in enumerate(words):
-            work = np.zeros(WORK, np.float32)
-            values[row] = judge(int(Game.OTHELLO), own, opp, self.network.weights, self.network.layers, work)
-            promises[row] = work[OUTPUTS, :64]
+            values[row] = judge(int(Game.OTHELLO), own, opp, self.network.weights, state)
+            promises[row] = state.outputs[:64]
         self.asked += len(words)
         return promises, values
 
@@ -152,12 +153,16 @@ def test_leaf_by_leaf_the_tree_is_that_of_the_small_network() -> None:
         small = Small()
         tree, other = CnnTree(1 << 14, network=small), NetworkTree(1 << 14, network=small.network)
         found = other.analyse(position, 10.0, 200, 0)
-        tree.boards[0] = position.own, position.opp
+        tree.begin(position)
         for _ in range(200):
-            tree.size = tree.grow(int(Game.OTHELLO), np.zeros(1, np.uint64), 1)
+            tree.grow(1)
         assert tree.size == other.size and small.asked <= 200
-        assert (tree.nodes[: tree.size] == other.nodes[: other.size]).all()
-        assert tree.worth[: tree.size] == pytest.approx(other.worth[: other.size], abs=1e-4)
+        for name in TreeNode.dtype.names or ():
+            found_here, found_there = (each.nodes[name][: each.size] for each in (tree, other))
+            if name in ("prior", "total_value"):
+                assert found_here == pytest.approx(found_there, abs=1e-4)
+            else:
+                assert (found_here == found_there).all()
         assert found.leaves == 200
 
 
@@ -166,11 +171,18 @@ def test_no_walk_that_was_counted_as_a_loss_stays_so(plies: tuple[int, int]) -> 
     for position in some_positions(6, plies):
         tree = CnnTree(1 << 12, network=Small())
         analysis = tree.analyse(position, 10.0, 100, 0)
-        assert analysis.leaves == 100 == tree.nodes[0, VISITS]
-        assert (abs(tree.worth[: tree.size, TOTAL]) <= tree.nodes[: tree.size, VISITS] + 1e-6).all()
-        first, count = tree.nodes[0, FIRST], tree.nodes[0, COUNT]
-        assert tree.nodes[first : first + count, VISITS].sum() == 99
+        assert analysis.leaves == 100 == tree.nodes[0].visits
+        grown = tree.nodes[: tree.size]
+        assert (abs(grown["total_value"]) <= grown["visits"] + 1e-6).all()
+        assert grown["visits"][tree._children(0)].sum() == 99
         assert analysis.move in position.legal_moves() and BATCH > 1
+
+
+def test_more_rounds_than_a_batch_are_grown_in_several() -> None:
+    tree = CnnTree(1 << 12, network=Small())
+    tree.begin(Position.start())
+    tree.grow(5 * BATCH + 1)
+    assert tree.nodes[0].visits == 5 * BATCH + 1
 
 
 def test_a_tree_without_room_goes_on() -> None:

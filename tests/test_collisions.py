@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable
 
 import judges
-import numpy as np
 import pytest
 from conftest import ROOT
 
@@ -14,12 +13,11 @@ from awello import PASS, Game, Position, parse_position
 from awello.bits import multiply_shift
 from awello.engine import awale, endgame, table
 from awello.engine.awale_search import AwaleWorker
+from awello.engine.awale_state import PAST
 from awello.engine.engine import Engine
 from awello.engine.othello_search import OthelloWorker
 from awello.kernel import U
 from awello.limits import Limit
-from awello.memory import load
-from awello.search import knowing
 from awello.web.engine_tasks import TaskRunner
 
 sys.path.append(str(ROOT / "benchmarks"))
@@ -102,9 +100,9 @@ def test_constructed_pairs_differ_under_a_secret_hash() -> None:
     with Engine(hash=1, secret=True) as engine, Engine(hash=1) as public:
         for _ in range(20):
             pair = built.public_pair(chance.randint(10, 20), chance)
-            addresses = [each.team.workers[0].address for each in (engine, public)]
+            multipliers = [each.team.workers[0].state.multipliers for each in (engine, public)]
             secret, known = (
-                {int(table.hash_of(U(board.own), U(board.opp), address)) for board in pair} for address in addresses
+                {int(table.hash_of(U(board.own), U(board.opp), each)) for board in pair} for each in multipliers
             )
             assert len(known) == 1 and len(secret) == 2
             for position in askable(pair, chance):
@@ -165,24 +163,26 @@ def test_empty_entries_tell_nothing() -> None:
     with Engine(hash=1) as engine:
         worker = engine.team.workers[0]
         assert isinstance(worker, OthelloWorker)
-        assert table.recall(table.bucket_of(U(0), worker.address), U(0)) == 0
-        assert not knowing.is_held(endgame.near_place(U(1), U(2), worker.address), U(1), U(2))
-        table.remember(table.bucket_of(U(0), worker.address), U(0), -4, 6, 10, 20, 9, 3, worker.address)
-        assert table.move_of(table.recall(table.bucket_of(U(0), worker.address), U(0))) == 10
+        bucket = table.TableBucket.view(worker.table.words[:8])
+        assert table.recall(bucket, U(0)) == 0
+        assert not any(endgame.holds(entry, U(1), U(2)) for entry in worker.state.small_table)
+        table.remember(bucket, U(0), -4, 6, 10, 20, 9, 3, 0)
+        assert table.move_of(table.recall(bucket, U(0))) == 10
 
 
 def test_a_place_of_the_small_table_belongs_to_one_board() -> None:
     chance, seen = random.Random(4), dict[int, Position]()
     with Engine(hash=1) as engine:
         worker, compared = engine.team.workers[0], 0
+        assert isinstance(worker, OthelloWorker)
         while compared < 20:
             board = judges.random_position(Game.OTHELLO, 7, chance)
-            place = int(endgame.near_place(U(board.own), U(board.opp), worker.address))
+            place = int(endgame.small_index(U(board.own), U(board.opp)))
             other = seen.setdefault(place, board)
             if other != board:
                 for position in (other, board, other):
                     exact, words = judges.solve(position), (U(position.own), U(position.opp))
-                    bound = endgame.few(*words, judges.moves_word(position), exact - 1, worker.address)
+                    bound = endgame.solve_few(*words, judges.moves_word(position), exact - 1, worker.state)
                     assert bound == exact
                 compared += 1
 
@@ -192,11 +192,11 @@ def test_only_the_same_position_is_a_repetition() -> None:
     with Engine(Game.ABAPA, hash=1) as engine:
         worker = engine.team.workers[0]
         assert isinstance(worker, AwaleWorker)
-        worker.words[awale.ROOT + awale.QUIET] = 40
-        row, words = awale.ROOT, (U(0x010203), U(0x030201))
-        assert not awale.is_repeated(*words, row, worker.address)
-        before = awale.ROOT - awale.ROW_WORDS * awale.CYCLE
+        rows, words = worker.state.rows, (U(0x010203), U(0x030201))
+        rows[PAST].quiet_moves = 40
+        assert not awale.is_repeated(*words, PAST, worker.state)
+        before = rows[PAST - awale.CYCLE]
         for one, other in itertools.permutations((words[0], words[1], U(0)), 2):
-            worker.words[before + awale.OWN], worker.words[before + awale.OPP] = np.int64(one), np.int64(other)
-            assert awale.is_repeated(*words, row, worker.address) == ((one, other) == words)
-        assert load.twin(worker.address, row + awale.OPP) == words[1]  # type: ignore[attr-defined]
+            before.own, before.opp = one, other
+            assert awale.is_repeated(*words, PAST, worker.state) == ((one, other) == words)
+        assert (rows[PAST].own, rows[PAST].opp) == words

@@ -1,18 +1,15 @@
 """The champion against plain judges, and its promises: threads, stops, tables, limits."""
 
-import gc
 import itertools
 import random
 import threading
 import time
-import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import judges
-import numpy as np
 import pytest
 from conftest import ROOT
 from hypothesis import given
@@ -22,12 +19,11 @@ from waiting import SteppingTime, wait_until
 from awello import PASS, Clock, Game, Match, Position, format_transcript, make_player, parse_position, play_match
 from awello.analysis import Analysis
 from awello.arena import game as game_loop
-from awello.engine import block as slots
 from awello.engine.clock import UNLIMITED, allowance
 from awello.engine.engine import SEARCHES, Engine
 from awello.engine.levels import HIGHEST, level_of
-from awello.engine.othello_search import OthelloThinking, edge_table
-from awello.engine.probcut import SURE, probcut_words
+from awello.engine.othello_search import OthelloThinking
+from awello.engine.probcut import SURE, probcut_terms
 from awello.engine.threads import Question
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
@@ -80,9 +76,9 @@ def test_small_boards_from_the_start() -> None:
 # ---- the search to a depth ------------------------------------------------------------------------------------------
 def static_value(position: Position) -> int:
     """The value of a position in whole discs, as the search rounds it."""
-    row, weights = np.zeros(64, np.int16), pattern_weights()[stage_of(position.empties)]
+    row, weights = patterns.PatternRow.new(), pattern_weights()[stage_of(position.empties)]
     patterns.fill_row(position.own, position.opp, row)
-    value = int(patterns.worth.twin(address_of(row), address_of(weights)))  # type: ignore[attr-defined]
+    value = int(patterns.worth.twin(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
     for place, board in enumerate((position, replace(position, own=position.opp, opp=position.own))):
         value += int(weights[patterns.WEIGHTS + 32 * place + len(set(board.legal_moves()) - {PASS})])
     discs = min(62, (abs(value) + 64) // 128)
@@ -339,15 +335,6 @@ def test_an_engine_that_is_forgotten_ponders_no_more() -> None:
     wait_until(lambda: threading.active_count() == before)
 
 
-def test_an_engine_keeps_what_it_points_at() -> None:
-    edge_table.cache_clear()
-    with Engine(hash=1):
-        kept = weakref.ref(edge_table())
-        edge_table.cache_clear()  # as if another thread had been first: a cache keeps what that one has
-        gc.collect()
-        assert kept() is not None
-
-
 def test_threads_that_ask_at_once_share_the_weights(tmp_path: Path) -> None:
     file = tmp_path / "new.npz"  # that nobody has asked for before
     file.write_bytes(data_file("patterns.npz").read_bytes())
@@ -399,9 +386,8 @@ def test_more_time_is_given_early() -> None:
 
 
 def test_probable_cuts_have_what_they_need() -> None:
-    words = probcut_words()
-    assert len(words) == 9 + SURE and slots.PROBCUT + len(words) <= slots.OTHERS
-    assert words[9:] == sorted(words[9:])
+    shares = list(probcut_terms().shares)
+    assert len(shares) == SURE and shares == sorted(shares)
 
 
 # ---- the player -----------------------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from conftest import awello, fresh_awello, random_record, run
 
 from awello.arena.workers import crew
 from awello.errors import ConfigError
-from awello.evaluate.heuristics import WEIGHTS
+from awello.evaluate.awale import FEATURES
 from awello.evaluate.otage_memory import FACTORS, FILE, LARGEST, Memory
-from awello.evaluate.settings import Heuristic, read_learnt, weights_of
+from awello.evaluate.settings import Evaluator, Heuristic, read_learnt, weights_of
 from awello.learn import genetic
 from awello.learn.factors import OtagePlan, plan_for, put_factors
 from awello.learn.genetic import Evolution, Generation, Genes, Individual, Plan, advance, begin, breed, evolve
@@ -47,6 +47,12 @@ def with_fitness(genes: Iterable[int], fitness: int) -> Individual:
 def content(evolution: Evolution) -> tuple[list[Individual], Individual, list[Generation]]:
     """All but the time."""
     return evolution.population, evolution.best, evolution.history
+
+
+def weights_in(evaluator: Evaluator) -> list[int]:
+    """The weights that kernels read, in the order of the settings."""
+    state, names = evaluator.state.weights, FEATURES[evaluator.heuristic]
+    return [int(getattr(side, name)) for name in names for side in (state.own, state.opp)]
 
 
 def by_sum(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator[int]:
@@ -270,7 +276,7 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
     scores = genetic.learn_order(plan, evolution, games.append, games=2, nodes=10)
     genetic.save(file, plan, evolution, scores)
     player.begin(Game.TOURNAMENT, 0)
-    assert list(player.searcher.words[WEIGHTS : WEIGHTS + 8]) == [10, -10, 1, 2, 3, 4, 5, 6]
+    assert weights_in(player.searcher) == [10, -10, 1, 2, 3, 4, 5, 6]
     assert list(player.searcher.scores) == scores and any(scores) and games == [1, 1]
     file.write_text('{"weights": {"travers": [10, -10, 1, 2, 3, 4, 5, 6]}}')
     with pytest.raises(ConfigError, match="no scores in"):
@@ -385,7 +391,7 @@ def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
     player = make_player(f"alphabeta:h1@1,file={file}")
     player.begin(Game.ABAPA, 0)
     assert isinstance(player, Textbook)
-    assert list(player.block.words[WEIGHTS : WEIGHTS + 2]) == told["weights"]
+    assert weights_in(player.evaluator) == told["weights"]
     other = train("--budget", "1ms", "--out", str(file), "--seed", "8")
     assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr
 

@@ -11,7 +11,7 @@ from awello.evaluate.heuristics import EXACT, estimate, evaluate
 from awello.evaluate.settings import (
     NAMES,
     TABLES,
-    Block,
+    Evaluator,
     Heuristic,
     board_values,
     heuristics_for,
@@ -37,8 +37,8 @@ def positions(game: Game, count: int) -> list[Position]:
 
 def said(position: Position, heuristic: Heuristic) -> int:
     """What the kernel says."""
-    block = Block(position.game, heuristic)
-    return estimate(int(position.game), block.heuristic, U(position.own), U(position.opp), block.address)
+    evaluator = Evaluator(position.game, heuristic)
+    return estimate(int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state)
 
 
 def discs(word: int) -> list[int]:
@@ -141,18 +141,18 @@ def test_awale_heuristics_are_features_times_weights() -> None:
             expected = sum(w * f for w, f in zip(weights, features(position, name), strict=True))
             assert said(position, Heuristic(name, weights=weights)) == expected, name
     with pytest.raises(ConfigError, match="h3 takes 8 weights, not 3"):
-        Block(Game.ABAPA, Heuristic("h3", weights=(1, 2, 3)))
+        Evaluator(Game.ABAPA, Heuristic("h3", weights=(1, 2, 3)))
 
 
 def test_awale_values_are_those_of_the_player_at_the_root() -> None:
     weights = (7, -3)
     for position in positions(Game.ABAPA, 50):
-        block = Block(Game.ABAPA, Heuristic("h1", weights=weights))
+        evaluator = Evaluator(Game.ABAPA, Heuristic("h1", weights=weights))
         taken = position.own >> 48, position.opp >> 48
-        words = int(position.game), block.heuristic, U(position.own), U(position.opp), block.address
-        block.begin(position, 4)
+        words = int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state
+        evaluator.begin(position, 4)
         assert estimate(*words) == 7 * taken[0] - 3 * taken[1]
-        block.begin(position, 3)  # the opponent is to move at the leaves
+        evaluator.begin(position, 3)  # the opponent is to move at the leaves
         assert estimate(*words) == -(7 * taken[1] - 3 * taken[0])
 
 
@@ -161,17 +161,18 @@ def test_h5_counts_from_the_root_and_chooses_as_h3() -> None:
     for position in positions(Game.TOURNAMENT, 30):
         for depth in (1, 2, 3):
             three, five = (
-                analyse(position, "alphabeta", depth, Block(position.game, Heuristic(name, weights=weights)))
+                analyse(position, "alphabeta", depth, Evaluator(position.game, Heuristic(name, weights=weights)))
                 for name in ("h3", "h5")
             )
             assert three.best_moves == five.best_moves
-            block = Block(position.game, Heuristic("h5", weights=weights))
-            block.begin(position, 2)
-            assert estimate(int(position.game), block.heuristic, U(position.own), U(position.opp), block.address) == 0
+            evaluator = Evaluator(position.game, Heuristic("h5", weights=weights))
+            evaluator.begin(position, 2)
+            words = U(position.own), U(position.opp)
+            assert estimate(int(position.game), evaluator.heuristic, *words, evaluator.state) == 0
 
 
 def test_a_finished_game_is_worth_more_than_any_estimate(game: Game) -> None:
-    block = Block(game, Heuristic("positional" if game.family == "othello" else "diffscore"))
+    evaluator = Evaluator(game, Heuristic("positional" if game.family == "othello" else "diffscore"))
     chance = random.Random(4)
     for _ in range(20):
         position = Position.start(game)
@@ -180,7 +181,7 @@ def test_a_finished_game_is_worth_more_than_any_estimate(game: Game) -> None:
         first, second = position.score()
         difference = first - second if position.side == 0 else second - first
         if not position.repeated:
-            value = evaluate(int(game), block.heuristic, U(position.own), U(position.opp), True, block.address)
+            value = evaluate(int(game), evaluator.heuristic, U(position.own), U(position.opp), True, evaluator.state)
             assert value == EXACT * difference
 
 
@@ -213,9 +214,9 @@ def test_heuristics_belong_to_games() -> None:
     for name in NAMES:
         for game in (Game.OTHELLO, Game.ABAPA):
             if name in heuristics_for(game):
-                Block(game, Heuristic(name))
+                Evaluator(game, Heuristic(name))
             else:
                 with pytest.raises(ConfigError, match=f"no heuristic '{name}' for {game.family}"):
-                    Block(game, Heuristic(name))
+                    Evaluator(game, Heuristic(name))
     with pytest.raises(ConfigError, match="must rise"):
-        Block(Game.OTHELLO, Heuristic("mixed", thresholds=(55, 30)))
+        Evaluator(Game.OTHELLO, Heuristic("mixed", thresholds=(55, 30)))

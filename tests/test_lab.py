@@ -97,14 +97,14 @@ def test_the_more_is_known_the_fewer_leaves() -> None:
     assert all(more > fewer for more, fewer in pairwise(counts.values())), counts
 
 
-def grow(position: Position, depth: int, block: Judgement) -> branches.Branch:
+def grow(position: Position, depth: int, judgement: Judgement) -> branches.Branch:
     """The tree of a position, as deep as it is searched."""
     if position.over:
         black, white = position.score()
         return branches.Branch(EXACT * (white - black if position.side else black - white))
     moves = position.legal_moves() if depth else ()
-    children = {position.format_move(move): grow(position.after(move), depth - 1, block) for move in moves}
-    return branches.Branch(int(judge(U(position.own), U(position.opp), block.address)), children)
+    children = {position.format_move(move): grow(position.after(move), depth - 1, judgement) for move in moves}
+    return branches.Branch(int(judge(U(position.own), U(position.opp), judgement.otage)), children)
 
 
 def middles_and_ends() -> Iterator[Position]:

@@ -27,7 +27,6 @@ from awello.learn.labels import Judge
 from awello.learn.patterns import Plan, Training
 from awello.learn.ridge import Ridge
 from awello.limits import Limit
-from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import PASS, Game
 from awello.rules.othello import mirror
@@ -126,7 +125,7 @@ def test_mirrored_boards_name_the_same_weights() -> None:
     position = parse_transcript(GAMES[0][:60]).final
     own, opp = (np.array([word, mirror(U(word))], np.uint64) for word in (position.own, position.opp))
     places = np.empty((2, patterns.INDICES + 2), np.int32)
-    find_places(own, opp, ties(), places)
+    find_places(own, opp, ties(), places, patterns.PatternRow.new())
     assert sorted(places[0]) == sorted(places[1])
     assert len(np.unique(ties())) == ties().max() + 1 < patterns.NUMBERS
 
@@ -135,14 +134,14 @@ def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
     examples = positions.collect(positions.read_games(archive))
     chosen = slice(30, 40)
     places = np.empty((10, patterns.INDICES + 2), np.int32)
-    find_places(examples.own[chosen], examples.opp[chosen], ties(), places)
+    find_places(examples.own[chosen], examples.opp[chosen], ties(), places, patterns.PatternRow.new())
     for own, opp, named in zip(examples.own[chosen], examples.opp[chosen], places, strict=True):
-        row, learnt = np.zeros(64, np.int16), load_patterns(data_file("patterns.npz"))
+        row, learnt = patterns.PatternRow.new(), load_patterns(data_file("patterns.npz"))
         stage = stage_of(64 - int(own | opp).bit_count())
         patterns.fill_row(int(own), int(opp), row)
-        table = learnt.table()[stage]
-        value = patterns.worth.twin(address_of(row), address_of(table))  # type: ignore[attr-defined]
-        assert learnt.weights[stage][named].sum() == value + patterns.mobility(own, opp, address_of(table))
+        table = patterns.StageWeights.view(learnt.table()[stage])
+        value = patterns.worth.twin(row, table)  # type: ignore[attr-defined]
+        assert learnt.weights[stage][named].sum() == value + patterns.mobility(own, opp, table)
 
 
 def test_weights_are_learnt(archive: Path) -> None:

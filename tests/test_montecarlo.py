@@ -1,18 +1,22 @@
 """Random games in a tree: counts that add up, wins that are found, the player and its limits."""
 
+import inspect
 import random
+import sys
 
 import judges
 import numpy as np
 import pytest
+from conftest import run
 from waiting import SteppingTime
 
 from awello import Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import SpecError
-from awello.kernel import U
-from awello.search import montecarlo, ppaf
+from awello.kernel import COMPILED, U
+from awello.players.montecarlo import Grower
+from awello.search import montecarlo, ppaf, uct
 from awello.search.montecarlo import LearningTree, Tree
-from awello.search.uct import COUNT, FIRST, LONGEST, POINTS, VISITS, playout
+from awello.search.uct import TreeNode, playout
 
 
 @pytest.mark.parametrize("make", [Tree, LearningTree])
@@ -22,16 +26,16 @@ def test_counts_add_up(make: type[Tree], game: Game) -> None:
     for _ in range(6):
         position = position.play(chance.choice(position.legal_moves()))
     found = tree.analyse(position, 60.0, 3000, 5)
-    assert found.leaves == 3000 == tree.nodes[0, VISITS]
+    assert found.leaves == 3000 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
-    grown = np.flatnonzero(tree.nodes[: tree.size, COUNT])
+    grown = np.flatnonzero(tree.nodes["child_count"][: tree.size])
     assert len(grown) > 20
     for node in grown:
-        children = tree._children(int(node))
-        visits, points = tree.nodes[children, VISITS].sum(), tree.nodes[children, POINTS].sum()
-        assert visits == tree.nodes[node, VISITS] - (node > 0), "all but a leaf's first visit went on to a child"
+        children = tree.nodes[tree._children(int(node))]
+        visits, points = children["visits"].sum(), children["half_points"].sum()
+        assert visits == tree.nodes[node].visits - (node > 0), "all but a leaf's first visit went on to a child"
         assert 0 <= points <= 2 * visits
-        assert tree.nodes[node, FIRST] > node
+        assert tree.nodes[node].first_child > node
     end = position
     for move in found.line:
         end = end.play(move)
@@ -69,6 +73,30 @@ def test_a_win_in_sight_is_found() -> None:
     assert capture.format_move(Tree(1 << 14).analyse(capture, 60.0, 2000, 1).move) == "F"
 
 
+def test_a_node_takes_the_memory_that_the_option_promises() -> None:
+    described = inspect.getsource(Grower)
+    assert f"Nodes of the tree, {TreeNode.dtype.itemsize} bytes each." in described
+    assert Tree(1 << 10).nodes.nbytes == TreeNode.dtype.itemsize << 10
+
+
+def test_uncompiled_kernels_check_the_room_of_the_tree() -> None:
+    if COMPILED:  # compiled kernels do not check anything
+        done = run("-m", "pytest", "-q", f"{__file__}::{sys._getframe().f_code.co_name}", NUMBA_DISABLE_JIT="1")
+        assert done.returncode == 0, done.stdout
+        return
+    tree = Tree(room=5)  # the root and its four children
+    tree.begin(Position.start())
+    with pytest.raises(IndexError):
+        uct.expand(tree.nodes, tree.state, 1)
+    tree.state.path.length = uct.MAX_PATH
+    with pytest.raises(IndexError):
+        uct.extend(tree.state.path, 0)
+    learning = LearningTree(1 << 10)
+    learning.policy.plies = uct.MAX_PLAYOUT_PLIES + 1
+    with pytest.raises(IndexError):
+        ppaf.adapt(learning.policy, 0)
+
+
 # ---- games that learn -----------------------------------------------------------------------------------------------
 def test_kinds_of_moves() -> None:
     """In Awalé report 1's category: the pit, its seeds, and what lies where the last seed falls."""
@@ -84,23 +112,23 @@ def test_kinds_of_moves() -> None:
 
 def test_the_policy_learns_from_the_winner() -> None:
     position = parse_position("0-0-1-0-2-0-0-1-0-0-3-0-20-21-S", Game.ABAPA)
-    boards = np.zeros((LONGEST + 1, 2), np.uint64)
-    boards[0] = position.own, position.opp
-    weights, changes, shares = np.zeros(ppaf.KINDS), np.zeros(ppaf.KINDS), np.zeros(64)
-    chosen = np.array([2, *[-1] * LONGEST], np.int64)
-    ppaf.adapt(int(Game.ABAPA), boards, chosen, 0, 1, weights, shares, changes)
+    state = ppaf.PpafState.new()
+    state.tree.game, state.plies = int(Game.ABAPA), 1
+    state.moves[0].own, state.moves[0].opp, state.moves[0].move = U(position.own), U(position.opp), 2
+    ppaf.adapt(state, 0)
     kinds = [ppaf.kind_of(int(Game.ABAPA), U(position.own), U(position.opp), pit) for pit in (2, 4)]
-    assert weights[kinds].tolist() == pytest.approx([ppaf.LEARNING / 2, -ppaf.LEARNING / 2])
+    weights, changes = np.array(state.weights), np.array(state.changes)
+    assert weights[kinds].tolist() == pytest.approx([ppaf.LEARNING_RATE / 2, -ppaf.LEARNING_RATE / 2])
     assert np.count_nonzero(weights) == 2 and not changes.any()
 
 
 def test_learnt_weights_are_kept_within_a_game() -> None:
     tree = LearningTree(1 << 12)
     tree.analyse(Position.start(Game.ABAPA), 60.0, 300, 1)
-    learnt = tree.weights.copy()
+    learnt = np.array(tree.policy.weights)
     assert learnt.any() and np.isfinite(learnt).all()
     tree.analyse(Position.start(Game.ABAPA), 60.0, 1, 1)
-    assert np.count_nonzero(tree.weights == learnt) > ppaf.KINDS // 2
+    assert np.count_nonzero(tree.policy.weights == learnt) > ppaf.KINDS // 2
 
 
 # ---- players --------------------------------------------------------------------------------------------------------

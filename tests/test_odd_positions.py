@@ -16,7 +16,7 @@ CHECK = """
 import numpy as np
 from awello.evaluate import patterns
 from awello.kernel import U
-from awello.memory import address_of, load, load8, load16, store, swap8
+from awello.memory import address_of, load8, swap8
 
 def refused(work):
     try:
@@ -25,20 +25,20 @@ def refused(work):
         return True
     return False
 
-words, more = np.zeros(8, np.int64), np.zeros(8, np.int64)
-address, second = address_of(words), address_of(more)
-part = address_of(words[2:4])
-store(address, 7, 5)
-assert load(address, 7) == 5 and load(part, 0) == 0 and load16(address, 31) == 0
-assert refused(lambda: load(address, 8)) and refused(lambda: store(address, -1, 5))
-assert refused(lambda: load(part, 2)) and refused(lambda: load16(address, 32))
-assert refused(lambda: load8(address, U(64)))
-assert refused(lambda: swap8(address + 64, 0, 1)) and refused(lambda: load(second, (address - second) // 8))
-del words, more
-assert refused(lambda: load(address, 0)) and refused(lambda: load(part, 0)) and refused(lambda: load(8, 0))
-row, weights = np.full(64, 30_000, np.int16), np.zeros(patterns.NUMBERS, np.int16)
-assert refused(lambda: patterns.worth(address_of(row), address_of(weights)))
-assert refused(lambda: patterns.turn_row(address_of(row), 0, U(0), address_of(row)))
+table, more = np.zeros(64, np.uint8), np.zeros(64, np.uint8)
+address, second = address_of(table), address_of(more)
+assert swap8(address + 63, 0, 5) and load8(address, U(63)) == 5
+part = address_of(table[16:32])
+assert load8(part, U(15)) == 0
+assert refused(lambda: load8(address, U(64))) and refused(lambda: load8(part, U(16)))
+assert refused(lambda: swap8(address + 64, 0, 1)) and refused(lambda: load8(second, U((address - second) % 2**63)))
+del table, more
+assert refused(lambda: load8(address, U(0))) and refused(lambda: load8(part, U(0))) and refused(lambda: load8(8, U(0)))
+row, weights = patterns.PatternRow.new(), patterns.StageWeights.new()
+row.indices[:] = 30_000
+assert refused(lambda: patterns.worth(row, weights))
+assert refused(lambda: patterns.turn_row(row, 0, U(0), row))
+assert refused(lambda: patterns.stage_weights_at(8))
 """
 
 

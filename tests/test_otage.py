@@ -77,18 +77,18 @@ def worth(patterns: object, line: Sequence[int]) -> int:
 
 def test_the_judgement_is_that_of_a_plain_loop() -> None:
     memory = a_memory()
-    block = Judgement(memory)
+    judgement = Judgement(memory)
     for position in positions(60):
-        found = judge(U(position.own), U(position.opp), block.address)
+        found = judge(U(position.own), U(position.opp), judgement.otage)
         assert found == plain_judgement(position, memory), position
 
 
 def test_symmetric_positions_are_worth_the_same() -> None:
-    block = Judgement(a_memory())
+    judgement = Judgement(a_memory())
     line = parse_transcript("f5d6c3d3c4f4f6f3").moves
     turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # a half turn of the board
     values = [Record(Position.start(), moves).final for moves in turned]
-    assert len({int(judge(U(each.own), U(each.opp), block.address)) for each in values}) == 1
+    assert len({int(judge(U(each.own), U(each.opp), judgement.otage)) for each in values}) == 1
 
 
 # ---- the memory -----------------------------------------------------------------------------------------------------
@@ -149,10 +149,10 @@ def test_factors_change_a_little_towards_what_tells_the_winner() -> None:
 
 def told(memory: Memory, record: Record) -> float:
     """How likely the judgement thought the results of the positions in the middle of a game, as a sum of logarithms."""
-    block, total = Judgement(memory), 0.0
+    judgement, total = Judgement(memory), 0.0
     for position in record.positions():
         if 16 <= 64 - (position.own | position.opp).bit_count() <= 48 and record.winner is not None:
-            terms = block.terms(position.own, position.opp)
+            terms = judgement.terms(position.own, position.opp)
             value = sum(factor * term for factor, term in zip(memory.factors, terms, strict=True)) / 465
             total -= math.log1p(math.exp(-value if position.side == record.winner else value))
     return total
@@ -163,14 +163,14 @@ def finished(seed: int) -> Record:
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------
-def plain(position: Position, depth: int, block: Judgement) -> int:
+def plain(position: Position, depth: int, judgement: Judgement) -> int:
     """The value by plain negamax."""
     if position.over:
         first, second = position.score()
         return EXACT * (first - second if position.side == 0 else second - first)
     if depth == 0:
-        return int(judge(U(position.own), U(position.opp), block.address))
-    return max(-plain(position.after(move), depth - 1, block) for move in position.legal_moves())
+        return int(judge(U(position.own), U(position.opp), judgement.otage))
+    return max(-plain(position.after(move), depth - 1, judgement) for move in position.legal_moves())
 
 
 @pytest.mark.parametrize("aspiration", [False, True])

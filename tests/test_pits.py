@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,10 @@ from waiting import PATIENCE
 
 from awello import Game, Position
 from awello.engine import tablebase
-from awello.engine.awale import BASE_SEEDS, DEEPEST, LATE, UNIT, estimate
-from awello.engine.awale_search import ENTRY_BYTES, AwaleWorker
-from awello.engine.block import LIMIT
+from awello.engine.awale import estimate
+from awello.engine.awale_search import NO_REDUCTIONS, AwaleWorker
+from awello.engine.awale_state import UNIT
+from awello.engine.awale_table import ENTRY_BYTES
 from awello.engine.engine import Engine
 from awello.engine.table import Table
 from awello.engine.tablebase import need, seeds_on_board
@@ -33,13 +35,12 @@ from awello.evaluate.pits import (
     UNITS,
     WHOLE,
 )
-from awello.evaluate.weights import aligned, pit_weights
+from awello.evaluate.weights import as_pit_weights, pit_weights
 from awello.kernel import U, Words
 from awello.learn import pits
-from awello.learn.awale_games import LONGEST, PRIZE, TRUST, VALUE, play_one
+from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
 from awello.learn.pits import Network, learn, load_network, places_of, play_games, save_network
 from awello.limits import Clock
-from awello.memory import address_of
 from awello.players.player import make_player
 from awello.rules.awale import ROW, START, pits_of
 
@@ -66,26 +67,26 @@ def some_boards(count: int) -> Words:
 def test_the_network_is_read_right() -> None:
     chance = np.random.default_rng(3)
     for reach, last in ((60, 300), (LARGEST, LAST_LARGEST)):
-        weights = aligned(chance.integers(-reach, reach + 1, (ROWS, UNITS)).astype(np.int16))
-        weights[LAST] = chance.integers(-last, last + 1, UNITS)
+        rows = chance.integers(-reach, reach + 1, (ROWS, UNITS)).astype(np.int16)
+        rows[LAST] = chance.integers(-last, last + 1, UNITS)
         for own, opp in some_boards(50):
-            found = estimate(own, opp, sum(pits_of(int(own)) + pits_of(int(opp))), address_of(weights))
-            assert found == worth_of_pits(int(own), int(opp), weights)
+            found = estimate(own, opp, sum(pits_of(int(own)) + pits_of(int(opp))), as_pit_weights(rows))
+            assert found == worth_of_pits(int(own), int(opp), rows)
 
 
 def test_no_sum_leaves_its_type() -> None:
-    weights = aligned(np.full((ROWS, UNITS), LARGEST, np.int16))
-    weights[LAST] = LAST_LARGEST
-    assert estimate(U(START), U(START), 48, address_of(weights)) == UNIT * 48
+    rows = np.full((ROWS, UNITS), LARGEST, np.int16)
+    rows[LAST] = LAST_LARGEST
+    assert estimate(U(START), U(START), 48, as_pit_weights(rows)) == UNIT * 48
 
 
 def test_whole_numbers_say_what_the_network_says() -> None:
     network, boards = Network(), some_boards(200)
     network.rows[LAST] = np.random.default_rng(2).normal(0, 0.5, UNITS)
-    weights = aligned(network.weights())
+    weights = as_pit_weights(network.weights())
     for (own, opp), judged in zip(boards, network.judge(boards), strict=True):
         seeds = sum(pits_of(int(own))) + sum(pits_of(int(opp)))
-        found = estimate(own, opp, seeds, address_of(weights)) / UNIT
+        found = estimate(own, opp, seeds, weights) / UNIT
         assert abs(found - max(-seeds, min(seeds, judged))) < 0.25
 
 
@@ -100,39 +101,40 @@ def test_places_are_those_that_the_search_reads() -> None:
 def test_values_mix_searches_with_the_rest_of_the_game(game: Game) -> None:
     base = need(game)
     worker = AwaleWorker(0, base, Table(1, bucket=ENTRY_BYTES), None)
-    worker.words[LIMIT], worker.words[BASE_SEEDS], worker.words[LATE] = NO_LIMIT, base.seeds, DEEPEST
+    worker.state.limit, worker.state.tablebase_seeds = NO_LIMIT, base.seeds
+    worker.state.reduce_from_depth = NO_REDUCTIONS
     games = []
     for trust in (0.0, 0.6):
-        boards, told = np.zeros((LONGEST, 2), np.uint64), np.zeros((LONGEST, 3))
-        boards[0] = START
+        played = PlayedPosition.new_array(LONGEST)
         worker.table.clear()
         worker.forget()
-        count = play_one(boards, told, np.array([9], np.uint64), 5, 2, 40, trust, worker.address)
-        games.append((boards[:count], told[:count]))
-    (boards, searched), (again, mixed) = games
-    assert (boards == again).all() and 20 < len(boards) < LONGEST
-    followed = mixed[:, TRUST] > 0
-    assert 0.5 < followed.mean() < 1 and (mixed[~followed, VALUE] == searched[~followed, VALUE]).all()
+        start, chance = U(START), np.array([9], np.uint64)
+        games.append(played[: play_one(start, start, played, chance, 5, 2, 40, trust, worker.state)])
+    searched, mixed = games
+    assert (searched[["own", "opp"]] == mixed[["own", "opp"]]).all() and 20 < len(mixed) < LONGEST
+    followed = mixed["trust"] > 0
+    assert 0.5 < followed.mean() < 1 and (mixed["value"][~followed] == searched["value"][~followed]).all()
     for place in np.flatnonzero(followed):
-        position = Position(game, int(boards[place, 0]), int(boards[place, 1]))
+        position = Position(game, int(mixed[place].own), int(mixed[place].opp))
         children = [position.after(move) for move in position.legal_moves()]
         won = {(child.own, child.opp & int(ROW)): child for child in children}
-        if place + 1 < len(boards):
-            child, rest = won[int(boards[place + 1, 0]), int(boards[place + 1, 1])], {mixed[place + 1, VALUE]}
-            assert mixed[place, PRIZE] == seeds_on_board(position) - seeds_on_board(child)
+        if place + 1 < len(mixed):
+            following = mixed[place + 1]
+            child, rest = won[int(following.own), int(following.opp)], {float(following.value)}
+            assert mixed[place].prize == seeds_on_board(position) - seeds_on_board(child)
         else:  # the last position of a game: the endgame, or the end, follows
             rest = {float(base.value(child)) for child in children if base.covers(child)} or {0.0}
-        wanted = [0.4 * searched[place, VALUE] + 0.6 * (mixed[place, PRIZE] - value) for value in rest]
-        assert np.isclose(mixed[place, VALUE], wanted).any()
+        wanted = [0.4 * searched[place].value + 0.6 * (mixed[place].prize - value) for value in rest]
+        assert np.isclose(mixed[place].value, wanted).any()
 
 
 def test_no_example_has_a_capture_for_its_best_move(monkeypatch: pytest.MonkeyPatch) -> None:
-    def play(boards: Words, told: npt.NDArray[np.float64], *settings: object) -> int:
-        boards[:3, 0], told[:3, VALUE], told[:3, PRIZE] = (5, 6, 7), (1, 2, 3), (0, 4, 0)
+    def play(own: U, opp: U, played: npt.NDArray[Any], *settings: object) -> int:
+        played["own"][:3], played["value"][:3], played["prize"][:3] = (5, 6, 7), (1, 2, 3), (0, 4, 0)
         return 3
 
     monkeypatch.setattr(pits, "play_one", play)
-    boards, values = play_games(Game.TOURNAMENT, aligned(Network().weights()), 2, "1")
+    boards, values = play_games(Game.TOURNAMENT, as_pit_weights(Network().weights()), 2, "1")
     assert boards[:, 0].tolist() == [5, 7, 5, 7] and values.tolist() == [1, 3, 1, 3]
 
 
@@ -175,7 +177,7 @@ def test_learning_goes_on_where_it_stopped(tmp_path: Path) -> None:
         next(learn(network, 3, 1, 3, lambda done: None))
         save_network(file, network)
         assert network.rounds == stop
-    assert (pit_weights(file) == whole.weights()).all() and whole.weights().any(axis=1).sum() > 100
+    assert (np.asarray(pit_weights(file).rows) == whole.weights()).all() and whole.weights().any(axis=1).sum() > 100
     assert list(learn(load_network(file), 3, 1, 3, lambda done: None)) == []
 
 
@@ -233,7 +235,7 @@ def test_the_champion_plays_by_a_file_of_weights(tmp_path: Path) -> None:
 
 def test_the_shipped_weights_see_both_sides() -> None:
     network, boards = Network(), some_boards(2000)
-    weights = pit_weights()
+    weights = np.asarray(pit_weights().rows)
     network.rows[:] = weights / WHOLE
     network.rows[LAST] = weights[LAST] / LAST_WHOLE
     mine, theirs = network.judge(boards), network.judge(boards[:, ::-1].copy())

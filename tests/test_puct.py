@@ -15,14 +15,12 @@ from waiting import SteppingTime
 from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import ConfigError, SpecError
 from awello.evaluate.network import MOST_LAYERS, Network, load_network, network_for, new_network
-from awello.evaluate.perceptron import OUTPUTS, USUAL, WIDTH, WORK, judge
+from awello.evaluate.perceptron import USUAL, WIDTH, PerceptronState, judge
 from awello.kernel import U
 from awello.learn import perceptron as learning
 from awello.rules.awale import SEEDS
 from awello.search import montecarlo
 from awello.search.montecarlo import NetworkTree
-from awello.search.puct import PRIOR, TOTAL
-from awello.search.uct import COUNT, VISITS
 
 GAMES = [Game.OTHELLO, Game.TOURNAMENT]
 
@@ -64,12 +62,13 @@ def plain_outputs(made: Network, position: Position) -> npt.NDArray[np.float64]:
 @pytest.mark.parametrize("layers", [1, 2, 5])
 @pytest.mark.parametrize("game", GAMES)
 def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
-    made, chance, work = network(game, layers), random.Random(layers), np.zeros(WORK, np.float32)
+    made, chance, state = network(game, layers), random.Random(layers), PerceptronState.new()
+    state.layers = layers
     for plies in range(0, 50, 3):
         position = walk(game, plies, chance)
-        value = judge(int(game), U(position.own), U(position.opp), made.weights, layers, work)
+        value = judge(int(game), U(position.own), U(position.opp), made.weights, state)
         expected = plain_outputs(made, position)
-        assert work[OUTPUTS, : len(expected)] == pytest.approx(expected, abs=1e-5)
+        assert state.outputs[: len(expected)] == pytest.approx(expected, abs=1e-5)
         assert value == pytest.approx(np.tanh(expected[-1]), abs=1e-5)
         words = np.array([[position.own, position.opp, 0]], np.uint64)
         assert learning.features(made.name, words)[0] == pytest.approx(plain_inputs(position))
@@ -141,8 +140,9 @@ def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float)
             assert np.isfinite(loss.total)
     assert np.isfinite(learner.network.weights).all() and learner.steps == 300
     assert abs(learner.network.weights).max() == learning.LARGEST, "it was driven as far as it may go"
-    position, work = Position.start(Game.ABAPA), np.zeros(WORK, np.float32)
-    assert abs(judge(3, U(position.own), U(position.opp), learner.network.weights, layers, work)) <= 1
+    position, state = Position.start(Game.ABAPA), PerceptronState.new()
+    state.layers = layers
+    assert abs(judge(3, U(position.own), U(position.opp), learner.network.weights, state)) <= 1
 
 
 @pytest.mark.slow
@@ -321,17 +321,16 @@ def test_counts_add_up(game: Game) -> None:
     made, chance = network(game), random.Random(1)
     tree, position = NetworkTree(room=1 << 15, network=made), walk(game, 6, chance)
     found = tree.analyse(position, 60.0, 1500, 0)
-    assert found.leaves == 1500 == tree.nodes[0, VISITS]
+    assert found.leaves == 1500 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
-    grown = np.flatnonzero(tree.nodes[: tree.size, COUNT])
+    grown = np.flatnonzero(tree.nodes["child_count"][: tree.size])
     assert len(grown) > 100
     for node in grown:
-        children = tree._children(int(node))
-        assert tree.worth[children, PRIOR].sum() == pytest.approx(1)
-        visits = tree.nodes[children, VISITS]
-        assert (abs(tree.worth[children, TOTAL]) <= visits + 1e-9).all()
-        if tree.nodes[children[0], 2] >= 0:
-            assert visits.sum() == tree.nodes[node, VISITS] - 1
+        children = tree.nodes[tree._children(int(node))]
+        assert children["prior"].sum() == pytest.approx(1)
+        assert (abs(children["total_value"]) <= children["visits"] + 1e-9).all()
+        if children[0].move != PASS:
+            assert children["visits"].sum() == tree.nodes[node].visits - 1
     end = position
     for move in found.line:
         end = end.play(move)
@@ -351,7 +350,7 @@ def test_priors_are_the_network_and_nothing_else() -> None:
     found = tree.analyse(position, 60.0, 1, 0)
     promises = plain_outputs(made, position)[list(position.legal_moves())]
     shares = np.exp(promises) / np.exp(promises).sum()
-    assert tree.worth[tree._children(0), PRIOR] == pytest.approx(shares, abs=1e-5)
+    assert tree.nodes["prior"][tree._children(0)] == pytest.approx(shares, abs=1e-5)
     assert found.move == position.legal_moves()[int(np.argmax(shares))]
 
 

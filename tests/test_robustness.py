@@ -17,13 +17,13 @@ from awello.archive.archive import Archive
 from awello.arena.duel import Duel
 from awello.arena.tournament import Tournament
 from awello.cli import app, perft
-from awello.cli import serve as serve_command
 from awello.cli.streams import to_ascii
 from awello.engine import tablebase
 from awello.engine.engine import Engine
 from awello.lab.reviews import draw_chart
 from awello.limits import Limit, parse_limit
 from awello.review.review import Judgement
+from awello.web import reception
 
 AS_MAIN = "import runpy; runpy.run_module('awello', run_name='__main__')"
 
@@ -264,7 +264,7 @@ def test_tables_of_endgames_do_without_a_cache(temporary: Path, monkeypatch: pyt
 
 
 def test_a_server_refuses_an_archive_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_command, "serve_app", lambda *given: None)
+    monkeypatch.setattr(reception, "serve_app", lambda *given: None)
     serve = ("serve", "--no-browser", "--port", "0")
     done = awello(*serve, "--archive", str(tmp_path / "none" / "games.sqlite"))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -277,7 +277,7 @@ def test_a_server_refuses_an_archive_that_cannot_be_opened(tmp_path: Path, monke
 
 
 def test_a_server_refuses_an_invalid_niceness(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_command, "serve_app", lambda *given: None)
+    monkeypatch.setattr(reception, "serve_app", lambda *given: None)
     for text in ("-1", "20", "low"):
         monkeypatch.setenv("AWELLO_NICE", text)
         done = awello("serve", "--no-browser", "--port", "0")
@@ -288,7 +288,7 @@ def test_a_server_refuses_an_invalid_niceness(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_server_refuses_damaged_tables(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_command, "serve_app", lambda *given: None)
+    monkeypatch.setattr(reception, "serve_app", lambda *given: None)
     monkeypatch.setattr(tablebase, "user_cache", lambda: temporary)
     (temporary / "tablebases").mkdir()
     (temporary / "tablebases" / "abapa.table").write_text("damaged")

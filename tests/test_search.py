@@ -8,10 +8,14 @@ import pytest
 from awello import PASS, Game, Position, make_player, parse_position
 from awello.errors import ConfigError, SpecError
 from awello.evaluate.heuristics import EXACT, evaluate
-from awello.evaluate.settings import Block, Heuristic, heuristics_for
+from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Clock
+from awello.search import knowing
+from awello.search.knowing import KnownPosition
 from awello.search.root import ALGORITHMS, Knowledge, analyse
+
+known_position_at = getattr(knowing.known_position_at, "twin", knowing.known_position_at)
 
 FOUR = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
 PLAYERS = ("minimax@3", "alphabeta@3", "negamax@3", "negamax-alphabeta@3", "alphabeta@3,memory=0,sort=false")
@@ -31,13 +35,13 @@ def some_positions(game: Game, count: int, seed: int = 1) -> list[Position]:
     return found
 
 
-def slow_value(position: Position, depth: int, block: Block) -> tuple[int, int, int]:
+def slow_value(position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
     """Value for the mover, nodes and leaves, by the definition."""
     moves = position.legal_moves()
     if depth == 0 or not moves:
         words = U(position.own), U(position.opp)
-        return evaluate(int(position.game), block.heuristic, *words, not moves, block.address), 1, 1
-    results = [slow_value(position.after(move), depth - 1, block) for move in moves]
+        return evaluate(int(position.game), evaluator.heuristic, *words, not moves, evaluator.state), 1, 1
+    results = [slow_value(position.after(move), depth - 1, evaluator) for move in moves]
     return max(-value for value, _, _ in results), 1 + sum(r[1] for r in results), sum(r[2] for r in results)
 
 
@@ -47,12 +51,13 @@ def scaled(value: float, exact: bool) -> float:
 
 def test_the_plain_ones_are_the_definition(game: Game) -> None:
     for position in some_positions(game, 6):
-        block = Block(game, Heuristic(heuristics_for(game)[-1]))
+        evaluator = Evaluator(game, Heuristic(heuristics_for(game)[-1]))
         for depth in (1, 2, 3):
-            block.begin(position, depth)
-            value, nodes, leaves = slow_value(Position(game, position.own, position.opp, position.side), depth, block)
+            evaluator.begin(position, depth)
+            unplayed = Position(game, position.own, position.opp, position.side)
+            value, nodes, leaves = slow_value(unplayed, depth, evaluator)
             for algorithm in ("minimax", "negamax"):
-                found = analyse(position, algorithm, depth, block)
+                found = analyse(position, algorithm, depth, evaluator)
                 assert (scaled(found.value, found.exact), found.nodes, found.leaves) == (value, nodes, leaves)
 
 
@@ -60,8 +65,8 @@ def test_all_agree_at_every_depth(game: Game) -> None:
     for position in some_positions(game, 8):
         for name in heuristics_for(game):
             for depth in (1, 2, 3, 4, 5):
-                block = Block(game, Heuristic(name))
-                found = [analyse(position, algorithm, depth, block) for algorithm in FOUR]
+                evaluator = Evaluator(game, Heuristic(name))
+                found = [analyse(position, algorithm, depth, evaluator) for algorithm in FOUR]
                 for memory, sort, mirror in (
                     (64, False, False),
                     (0, True, False),
@@ -81,11 +86,31 @@ def test_memory_lasts_from_move_to_move_and_changes_nothing() -> None:
         knowledge = Knowledge(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
         while not position.over and position.legal_moves() != (PASS,):
             fresh = Knowledge(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
-            one, other = (analyse(position, "knowing", 4, block) for block in (knowledge, fresh))
+            one, other = (analyse(position, "knowing", 4, evaluator) for evaluator in (knowledge, fresh))
             assert (one.value, one.best_moves) == (other.value, other.best_moves)
             saved += other.nodes - one.nodes
             position = position.after(chance.choice(one.best_moves))
     assert saved > 0
+
+
+def test_the_table_holds_what_a_search_found() -> None:
+    state = Knowledge(Game.OTHELLO, Heuristic("positional"), 1, False, False).search_state
+    own, opp, other = U(1), U(2), U(3)
+    assert knowing.recall(own, opp, state) == 0
+    for value, bound in ((-9, knowing.UPPER), (0, knowing.SAME), (7, knowing.LOWER)):
+        knowing.remember(own, opp, value, -5, 5, 4, 19, state)
+        entry = known_position_at(int(knowing.recall(own, opp, state)))
+        assert (entry.value, entry.bound, entry.depth, entry.move) == (value, bound, 4, 19)
+        assert knowing.settles(entry, -5, 5, 4) and not knowing.settles(entry, -5, 5, 3)
+        assert knowing.settles(entry, -20, 20, 4) == (bound == knowing.SAME)
+    assert knowing.recall(own, other, state) == knowing.recall(other, opp, state) == 0
+    assert KnownPosition.dtype.itemsize == 24, "the docs say so"
+
+
+def test_without_a_table_nothing_is_held() -> None:
+    state = Knowledge(Game.OTHELLO, Heuristic("positional"), 0, False, False).search_state
+    knowing.remember(U(1), U(2), 3, -5, 5, 4, 19, state)
+    assert knowing.recall(U(1), U(2), state) == 0
 
 
 def test_sorting_and_mirrors_save_nodes() -> None:
@@ -113,15 +138,15 @@ def test_searching_on_among_equals_changes_no_value() -> None:
 
 def test_a_sure_win_comes_first() -> None:
     position = parse_position("XOO-----" + "-" * 56 + " X")  # d1 takes everything
-    found = analyse(position, "alphabeta", 3, Block(Game.OTHELLO, Heuristic("positional", "2")))
+    found = analyse(position, "alphabeta", 3, Evaluator(Game.OTHELLO, Heuristic("positional", "2")))
     assert (found.value, found.exact) == (64, True)
 
 
 def test_a_pass_is_a_ply() -> None:
     position = parse_position("-OXXXXXX" + "-" * 48 + "------OX" + " X")
-    block = Block(Game.OTHELLO, Heuristic("absolute"))
+    evaluator = Evaluator(Game.OTHELLO, Heuristic("absolute"))
     for algorithm in FOUR:
-        assert scaled(*_value(analyse(position, algorithm, 2, block))) == slow_value(position, 2, block)[0]
+        assert scaled(*_value(analyse(position, algorithm, 2, evaluator))) == slow_value(position, 2, evaluator)[0]
 
 
 def _value(analysis: object) -> tuple[float, bool]:

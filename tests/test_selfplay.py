@@ -11,12 +11,13 @@ from conftest import awello
 from awello.arena.openings import load_openings, random_opening
 from awello.arena.runner import Runner
 from awello.cli.selfplay import parse_plies
-from awello.engine import awale, block
+from awello.engine.awale_search import AwaleWorker
+from awello.engine.awale_state import PAST
 from awello.engine.engine import Engine
+from awello.engine.othello_search import OthelloWorker
 from awello.engine.probcut import SURE
 from awello.engine.threads import Question
 from awello.errors import ConfigError, SpecError
-from awello.evaluate import patterns
 from awello.formats.recognise import recognise
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
@@ -67,10 +68,12 @@ def prepared(engine: Engine, position: Position) -> list[int]:
     engine.team.begin()
     question = Question(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, SURE)
     worker.prepare(question, 1, 0)
-    row = block.PATTERNS + patterns.ROW * empties
-    parts = [slice(awale.ROWS, awale.ROOT), slice(awale.ROOT + awale.QUIET, awale.ROOT + awale.QUIET + 1)]
-    known = [word for part in parts for word in worker.words[part].tolist()]
-    known = worker.words[row : row + patterns.ROW].tolist() if position.game < Game.ABAPA else known
+    if isinstance(worker, AwaleWorker):
+        rows = worker.state.rows
+        known = [*rows["own"][:PAST].tolist(), *rows["opp"][:PAST].tolist(), int(rows[PAST].quiet_moves)]
+    else:
+        assert isinstance(worker, OthelloWorker)
+        known = list(worker.state.pattern_rows[empties].indices)
     worker.search(question)
     return known
 

@@ -16,8 +16,8 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError, NotationError
-from awello.evaluate.heuristics import CUT_MARGIN, EXACT
-from awello.evaluate.settings import Block, Heuristic, heuristics_for
+from awello.evaluate.heuristics import EXACT
+from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.lab.trees import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
@@ -82,16 +82,16 @@ def test_a_value_that_a_cut_left_uncertain_is_a_bound() -> None:
     assert [format_node(child) for child in late.children] == ["5", "≤3", "2"], "nothing is cut below the last"
 
 
-def kernel_result(algorithm: str, position: Position, depth: int, block: Block) -> tuple[int, int, int]:
+def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
     """The value, nodes and leaves of a kernel called at the root with a full window."""
-    block.begin(position, depth)
-    block.words[CUT_MARGIN] = NEVER if algorithm in PLAIN else 0
+    evaluator.begin(position, depth)
+    evaluator.state.cut_margin = NEVER if algorithm in PLAIN else 0
     words, window = (U(position.own), U(position.opp)), (-INFINITY, INFINITY)
-    value = negamax.search(int(position.game), *words, *window, depth, block.heuristic, block.address)
-    return int(value), block.nodes, block.leaves
+    value = negamax.search(int(position.game), *words, *window, depth, evaluator.heuristic, evaluator.state)
+    return int(value), evaluator.nodes, evaluator.leaves
 
 
-def sample(game: Game, number: int) -> Iterator[tuple[Position, int, Block]]:
+def sample(game: Game, number: int) -> Iterator[tuple[Position, int, Evaluator]]:
     """Positions from random games, each with a depth at which its tree stays small, and a heuristic."""
     chance = random.Random(int(game))
     for _ in range(number):
@@ -99,18 +99,18 @@ def sample(game: Game, number: int) -> Iterator[tuple[Position, int, Block]]:
         for _ in range(chance.randrange(60 if game.family == "awale" else game.points - 4)):
             position = position.play(chance.choice(position.legal_moves())) if not position.over else position
         position = replace(position, past=frozenset())
-        block = Block(game, Heuristic(chance.choice(heuristics_for(game)), chance.choice("12")))
+        evaluator = Evaluator(game, Heuristic(chance.choice(heuristics_for(game)), chance.choice("12")))
         depth = chance.randint(1, 4)
-        while kernel_result("minimax", position, depth, block)[1] > FEW:
+        while kernel_result("minimax", position, depth, evaluator)[1] > FEW:
             depth -= 1
-        yield position, depth, block
+        yield position, depth, evaluator
 
 
 def test_values_and_counts_are_those_of_the_kernels(game: Game) -> None:
-    for position, depth, block in sample(game, 8):
-        trees = [search_tree(name, PositionSource(position, depth, block)) for name in TEXTBOOK]
+    for position, depth, evaluator in sample(game, 8):
+        trees = [search_tree(name, PositionSource(position, depth, evaluator)) for name in TEXTBOOK]
         for tree in trees:
-            expected = kernel_result(tree.algorithm, position, depth, block)
+            expected = kernel_result(tree.algorithm, position, depth, evaluator)
             assert (tree.value, tree.nodes, tree.leaves) == expected, (tree.algorithm, position, depth)
             visited = [node for node in tree.root.walk() if not node.cut]
             assert tree.nodes == len(visited)
@@ -122,8 +122,8 @@ def test_values_and_counts_are_those_of_the_kernels(game: Game) -> None:
 def test_the_sample_has_depth_passes_and_finished_games() -> None:
     depths, names, exact = set(), set(), 0
     for game in Game:
-        for position, depth, block in sample(game, 8):
-            nodes = list(search_tree("minimax", PositionSource(position, depth, block)).root.walk())
+        for position, depth, evaluator in sample(game, 8):
+            nodes = list(search_tree("minimax", PositionSource(position, depth, evaluator)).root.walk())
             depths.add(depth)
             names |= {node.name for node in nodes}
             exact += sum(node.exact for node in nodes)
@@ -135,8 +135,8 @@ def test_the_sample_has_depth_passes_and_finished_games() -> None:
 def test_what_alphabeta_says_of_any_node_is_true() -> None:
     bounds: Counter[str | None] = Counter()
     for game in (Game.OTHELLO4, Game.OTHELLO6, Game.ABAPA):
-        for position, depth, block in sample(game, 8):
-            for node in search_tree("alphabeta", PositionSource(position, depth, block)).root.walk():
+        for position, depth, evaluator in sample(game, 8):
+            for node in search_tree("alphabeta", PositionSource(position, depth, evaluator)).root.walk():
                 if node.children:
                     truth, value = search_tree("minimax", node.source).value, node.value or 0
                     assert {None: truth == value, "lower": truth >= value, "upper": truth <= value}[node.bound]
@@ -148,14 +148,14 @@ def test_a_position_that_comes_again_ends_nothing_as_in_the_kernels() -> None:
     start = Position.start(Game.ABAPA)
     after = start.after(0)
     known = replace(start, past=frozenset({(after.own, after.opp, after.side)}))
-    block = Block(Game.ABAPA, Heuristic("diffscore"))
+    evaluator = Evaluator(Game.ABAPA, Heuristic("diffscore"))
     assert not known.after(0).legal_moves()
-    assert search_tree("minimax", PositionSource(known, 2, block)).nodes == 43
+    assert search_tree("minimax", PositionSource(known, 2, evaluator)).nodes == 43
 
 
 def test_a_finished_game_is_one_leaf() -> None:
     position = parse_position("XXX" + "-" * 61 + " O")
-    tree = search_tree("minimax", PositionSource(position, 3, Block(Game.OTHELLO, Heuristic("positional"))))
+    tree = search_tree("minimax", PositionSource(position, 3, Evaluator(Game.OTHELLO, Heuristic("positional"))))
     assert (tree.value, tree.nodes, tree.leaves, tree.line) == (-64 * EXACT, 1, 1, [])
     assert "-64!" in draw_tree(tree).plain
     assert "-64!" in texts_of(draw_tree_svg(tree))
@@ -200,9 +200,9 @@ def test_twelve_levels_are_not_too_deep() -> None:
 
 
 def test_a_tree_too_large_to_draw_is_refused_early() -> None:
-    block = Block(Game.OTHELLO, Heuristic("positional"))
+    evaluator = Evaluator(Game.OTHELLO, Heuristic("positional"))
     with pytest.raises(ConfigError, match=r"20,000 nodes.*lower the depth"):
-        search_tree("minimax", PositionSource(Position.start(), 7, block))
+        search_tree("minimax", PositionSource(Position.start(), 7, evaluator))
     just = search_tree("minimax", parse_lists(json.dumps([1] * (MOST_NODES - 1))))
     assert just.nodes == MOST_NODES
     with pytest.raises(ConfigError, match="20,000"):
@@ -249,8 +249,8 @@ def texts_of(svg: str) -> Counter[str]:
 
 @pytest.mark.parametrize("algorithm", TEXTBOOK)
 def test_the_picture_shows_every_value_and_every_move(algorithm: str, game: Game) -> None:
-    block = Block(game, Heuristic("mobility" if game.family == "othello" else "diffscore"))
-    tree = search_tree(algorithm, PositionSource(Position.start(game), 3, block))
+    evaluator = Evaluator(game, Heuristic("mobility" if game.family == "othello" else "diffscore"))
+    tree = search_tree(algorithm, PositionSource(Position.start(game), 3, evaluator))
     expected = Counter(format_node(node) for node in tree.root.walk() if not node.cut)
     expected += Counter(node.name for node in tree.root.walk() if node.name)
     assert expected <= texts_of(draw_tree_svg(tree))
@@ -321,7 +321,7 @@ def test_json_tells_the_whole_tree() -> None:
     assert found["cut"] == sum(node["cut"] for node in nodes)
     assert found["line"] == [node["move"] for node in nodes if node["principal"]][1:]
     assert found["value"] == found["tree"]["value"] == next(n["value"] for n in reversed(nodes) if n["principal"])
-    source = PositionSource(Position.start(), 3, Block(Game.OTHELLO, Heuristic("positional")))
+    source = PositionSource(Position.start(), 3, Evaluator(Game.OTHELLO, Heuristic("positional")))
     assert found == json.loads(json.dumps(search_tree("alphabeta", source, "alphabeta:positional@3").as_json()))
 
 

@@ -9,8 +9,9 @@ from awello import Game, Position, Record, parse_position, parse_transcript
 from awello.archive.index import trace_records
 from awello.archive.places import END, place_of
 from awello.archive.tree import Tree as GameTree
-from awello.engine.awale import INFINITY
-from awello.engine.awale_search import ENTRY_BYTES, AwaleWorker
+from awello.engine.awale_search import AwaleWorker
+from awello.engine.awale_state import INFINITY
+from awello.engine.awale_table import ENTRY_BYTES
 from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
@@ -19,10 +20,10 @@ from awello.engine.tablebase import Tablebase, solve_level
 from awello.engine.threads import Question, Team
 from awello.evaluate.network import new_network
 from awello.evaluate.otage_memory import Memory as OtageMemory
-from awello.evaluate.settings import Block, Heuristic, heuristics_for
+from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.evaluate.weights import pit_weights
 from awello.kernel import U
-from awello.learn.awale_games import LONGEST, play_one
+from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
 from awello.learn.perceptron import SelfPlay
 from awello.limits import Limit
 from awello.record import put_back_passes
@@ -64,10 +65,10 @@ def trace_searches() -> None:
         for name in heuristics_for(position.game):
             for algorithm in ALGORITHMS:
                 heuristic = Heuristic(name, corners=3)
-                block = Block(position.game, heuristic)
+                evaluator = Evaluator(position.game, heuristic)
                 if algorithm == "knowing":
-                    block = Knowledge(position.game, heuristic, 64, True, True)
-                found = analyse(position, algorithm, 2, block)
+                    evaluator = Knowledge(position.game, heuristic, 64, True, True)
+                found = analyse(position, algorithm, 2, evaluator)
                 print(name, algorithm, found.candidates if algorithm == "minimax" else found.value, found.nodes)
             for order in ORDERS:
                 searcher = Budgeting(position.game, Heuristic(name), order)
@@ -110,9 +111,9 @@ def trace_awale() -> None:
             for depth in (2, 4):
                 found = team.ask(Question(position, U(63), -INFINITY, INFINITY, depth, 3))
                 print(found, team.nodes, team.best_move(position.after(found.move)))
-        boards, told = np.full((LONGEST, 2), U(0x010201)), np.zeros((LONGEST, 3))
-        count = play_one(boards, told, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.address)
-        print(boards[:count].tolist(), told[:count].tolist())
+        played, row = PlayedPosition.new_array(LONGEST), U(0x010201)
+        count = play_one(row, row, played, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.state)
+        print(played[:count].tolist())
 
 
 def trace_random_games() -> None:

@@ -1,63 +1,56 @@
 """The champion's search for Awalé: principal variation search on the two words, with a table of positions met.
 
 A value counts the seeds still to be won, the mover's less the opponent's, in UNITs of a seed, as the table of solved
-endgames does: kernels see the rows without the seeds taken, and play goes on where a majority would end it.  Positions
-of few seeds are looked up in that table.  At the horizon captures are played out and what is left is judged by a small
-learnt network (`evaluate.pits`); without it nothing more is expected (DiffScore).  A position that came before since
-the last capture ends the game, as the rules of the variant say.  In deep searches quiet moves that come late in the
-order are first searched a ply less deep, and fully only if they look good.
+endgames does: kernels see the rows without the seeds taken, and play goes past a majority of seeds.  Positions
+of few seeds are looked up in that table.  At the horizon captures are played out and the result is judged by a small
+learnt network (`evaluate.pits`); without it no more captures are expected (DiffScore).  A position that came before
+since the last capture ends the game, as the rules of the variant say.  In deep searches quiet moves that come late in
+the order are first searched a ply less deep, and fully only if they look good.
 
-Whoever uses an estimate counts a *guess*.  A value that needed none is proved, whatever the depth: the table keeps it
-as SOLVED.  Everything but numbers lies in a block behind one address; its parts are named here.
-
-The table verifies the 40 upper bits of a hash whose lower bits choose the place, so one lookup in 2^40 finds what
-belongs to another position (see `engine.table` for positions that are constructed).  An empty entry says that its
-depth is 0, less than any search asks for.  The positions on the way to a node are kept whole.
+Every use of an estimate counts as a *guess*.  A value that needed none is proved, whatever the depth: the table keeps
+it as SOLVED.  The positions on the way to a node are kept whole, in `AwaleState.rows`.
 """
 
-from awello.bits import index_of, rest_of, signed
-from awello.engine.block import LIMIT, MULTIPLIERS, NODES, STOP
+from awello.bits import bit, index_of, popcount, rest_of
+from awello.engine.awale_state import INFINITY, PAST, UNIT, AwaleState, PlyRow, awale_state_at
+from awello.engine.awale_table import (
+    EXACT,
+    LOWER,
+    NOTHING_KNOWN,
+    SOLVED,
+    UPPER,
+    answers,
+    entry_depth,
+    entry_pit,
+    entry_value,
+    place_of,
+    recall,
+    remember,
+)
 from awello.engine.retrograde import OFFSET, VALUE, rank
+from awello.engine.state import HALTED
 from awello.engine.table import hash_of
-from awello.evaluate.pits import worth
+from awello.evaluate.pits import PitWeights, pit_weights_at, worth
 from awello.kernel import U, kernel
-from awello.memory import load, load8, load_word, prefetch, store
+from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
-from awello.search.knowing import LOWER, SAME, UPPER
 
-UNIT = 16
-INFINITY = 1 << 11
-SOLVED = 127
-DEEPEST = 100
-NONE = 7  # no pit
+CYCLE = (
+    12  # quiet moves before a position can come again, for each pit must have been played: earlier rows are not read
+)
+EARLY_MOVES = 2  # moves that are never reduced: fewer save nodes but overlook more
+PREFETCH_FROM = 3  # the depth from which children's entries are fetched while sorting: below it few are looked up
 
-# The block begins like Othello's; then what is counted and told, and where the tables are.
-GUESSES, BEST, GAME, TABLE, MASK, BASE, BASE_SEEDS, WEIGHTS, LATE, NEXT = range(MULTIPLIERS + 4, MULTIPLIERS + 14)
-HISTORY = 24  # for each pit and number of seeds, how often it refuted
-# A row for each ply: the moves in order, both rows of the position, the quiet moves before it, what last refuted there.
-ROWS = HISTORY + 6 * 64
-OWN, OPP, QUIET, KILLER, ROW_WORDS = range(6, 11)
-CYCLE = 12  # quiet moves before a position can come again: each pit has been played
-PAST = 256  # rows before that of the root, for positions of the game before it
-ROOT = ROWS + ROW_WORDS * PAST
-WORDS = ROOT + ROW_WORDS * (DEEPEST + 1)
-
-# An entry of the table: 40 bits of the hash, value + INFINITY (12 bits), bound (2), depth (7), move (3).
-KEY = U(0xFFFFFFFFFF000000)
-CAPTURE, FAVOUR = 1 << 24, 1 << 22  # in the order of moves: more than any other, for the killer
-EARLY = 2  # moves that are never searched less deep
+# The order of moves: a captured seed counts more than the killer, and the killer more than any history.
+PER_SEED = 1 << 24
+KILLER_BONUS = MOST_HISTORY = 1 << 22
 
 
-@kernel("int64(uint64, int64)", inline=True)
-def place_of(key: U, block: int) -> int:
-    """The address of a hash's entry."""
-    return load(block, TABLE) + ((signed(key) & load(block, MASK)) << 3)
-
-
+# ---- values without a search ----------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, int64, int64)", inline=True)
-def probe(own: U, opp: U, seeds: int, base: int) -> int:
-    """The value of a solved endgame of so many seeds."""
-    return int(VALUE[load8(base, U(OFFSET[U(seeds)] + rank(own, opp)))])
+def probe(own: U, opp: U, seeds: int, tablebase: int) -> int:
+    """The value of a solved endgame of so many seeds, in seeds; how many bytes the table has is known at run time."""
+    return int(VALUE[load8(tablebase, U(OFFSET[U(seeds)] + rank(own, opp)))])
 
 
 @kernel("int64(int64, uint64, uint64)", inline=True)
@@ -72,237 +65,269 @@ def shared_out(game: int, own: U, opp: U) -> int:
     return seeds_in(own) - seeds_in(opp) if game == ABAPA else 0
 
 
-@kernel("int64(uint64, uint64, int64, int64)", inline=True)
-def estimate(own: U, opp: U, seeds: int, weights: int) -> int:
+@kernel("int64(uint64, uint64, int64, PitWeights)", inline=True)
+def estimate(own: U, opp: U, seeds: int, weights: PitWeights) -> int:
     """What the mover may still expect, by the learnt weights; not more than there is."""
     most = UNIT * seeds
     return max(-most, min(most, worth(own, opp, seeds, weights)))
 
 
-@kernel("int64(uint64, uint64, int64, int64)", inline=True)
-def last_ply(own: U, opp: U, beta: int, block: int) -> int:
+# ---- the horizon ----------------------------------------------------------------------------------------------------
+@kernel("int64(uint64, uint64, int64, AwaleState)", inline=True)
+def last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
     """The value when only one more move counts, and of it only what it captures (DiffScore)."""
-    nodes, game, seeds = load(block, NODES) + 1, load(block, GAME), seeds_in(own + opp)
+    game, seeds, nodes, most = state.game, seeds_in(own + opp), 1, 0
     moves = legal_moves(game, own, opp)
-    most = 0
     if moves == U(0):
         most = left_over(game, own, opp)
-    elif seeds <= load(block, BASE_SEEDS):
-        most = probe(own, opp, seeds, load(block, BASE))
+    elif seeds <= state.tablebase_seeds:
+        most = probe(own, opp, seeds, state.tablebase)
     else:
-        store(block, GUESSES, load(block, GUESSES) + 1)
+        state.guesses += 1
         while moves != U(0) and UNIT * most < beta:
             _, _, prize = sow(game, own, opp, index_of(moves))
             most = max(most, seeds_in(prize))
             moves = rest_of(moves)
             nodes += 1
-    store(block, NODES, nodes)
+    state.nodes += nodes
     return UNIT * most
 
 
-@kernel("int64(uint64, uint64, int64, int64, int64)")
-def play_captures(own: U, opp: U, alpha: int, beta: int, block: int) -> int:
-    """The value at the horizon: the estimate, or what is better, a capture and what follows it."""
-    game, seeds = load(block, GAME), seeds_in(own + opp)
-    store(block, NODES, load(block, NODES) + 1)
-    if seeds <= load(block, BASE_SEEDS):
-        return UNIT * probe(own, opp, seeds, load(block, BASE))
+@kernel("int64(uint64, uint64, int64, int64, AwaleState)")
+def play_captures(own: U, opp: U, alpha: int, beta: int, state: AwaleState) -> int:
+    """The value at the horizon: the estimate, or a capture and what follows it, whichever is better."""
+    game, seeds = state.game, seeds_in(own + opp)
+    state.nodes += 1
+    if seeds <= state.tablebase_seeds:
+        return UNIT * probe(own, opp, seeds, state.tablebase)
     moves = legal_moves(game, own, opp)
     if moves == U(0):
         return UNIT * left_over(game, own, opp)
-    store(block, GUESSES, load(block, GUESSES) + 1)
-    best = estimate(own, opp, seeds, load(block, WEIGHTS))
+    state.guesses += 1
+    best = estimate(own, opp, seeds, pit_weights_at(state.weights))
     while moves != U(0) and best < beta:
-        pit = index_of(moves)
-        row, other, prize = sow(game, own, opp, pit)
+        next_own, next_opp, prize = sow(game, own, opp, index_of(moves))
         moves = rest_of(moves)
         if prize != U(0):
             win, floor = UNIT * seeds_in(prize), max(alpha, best)
-            best = max(best, win - play_captures(row, other, win - beta, win - floor, block))
+            best = max(best, win - play_captures(next_own, next_opp, win - beta, win - floor, state))
     return best
 
 
-@kernel("int64(uint64, int64)", inline=True)
-def sowing_of(own: U, pit: int) -> int:
-    """The number of a pit with its seeds, for the history of refutations."""
-    return signed(own >> U(8 * pit) & BYTE) + (pit << 6)
+@kernel("int64(uint64, uint64, int64, int64, int64, AwaleState)", inline=True)
+def judge(own: U, opp: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
+    """The value of a position at the horizon."""
+    if state.weights != 0:
+        return play_captures(own, opp, alpha, beta, state)
+    return last_ply(own, opp, beta if depth == 1 else -INFINITY, state)
 
 
-@kernel("int64(int64, uint64, uint64, uint64, int64, int64, int64, int64)", inline=True)
-def sort_moves(game: int, own: U, opp: U, moves: U, depth: int, row: int, first: int, block: int) -> int:
-    """Write the moves into a row from `first` on, captures before others, the killer, then by history; their number."""
+# ---- the order of moves ---------------------------------------------------------------------------------------------
+@kernel("uint64(uint64, int64)", inline=True)
+def sowing_of(own: U, pit: int) -> U:
+    """The number of a pit and the seeds in it, which the history and the killers are kept for."""
+    return U(pit) << U(6) | own >> U(8 * pit) & BYTE
+
+
+@kernel("int64(int64, int64)", inline=True)
+def move_key(promise: int, pit: int) -> int:
+    """A move in one number, which sorts by its promise."""
+    return promise << 3 | pit
+
+
+@kernel("int64(int64)", inline=True)
+def pit_of(key: int) -> int:
+    """The pit of a move key."""
+    return key & 7
+
+
+@kernel("int64(uint64, int64, uint64, PlyRow, AwaleState)", inline=True)
+def promise_of(own: U, pit: int, prize: U, row: PlyRow, state: AwaleState) -> int:
+    """How early a move should be tried: captures first, then the killer, then by the history of refutations."""
+    sowing = sowing_of(own, pit)
+    promise = seeds_in(prize) * PER_SEED + state.history[sowing]
+    return promise + KILLER_BONUS if row.killer == sowing else promise
+
+
+@kernel("void(PlyRow, int64, int64, int64)", inline=True)
+def insert_move(row: PlyRow, first: int, count: int, key: int) -> None:
+    """Insert a key into the moves [first, count) of a row, which are sorted from the largest down."""
+    place = count
+    while place > first and row.moves[U(place - 1)] < key:
+        row.moves[U(place)] = row.moves[U(place - 1)]
+        place -= 1
+    row.moves[U(place)] = key
+
+
+@kernel("int64(uint64, uint64, uint64, int64, int64, PlyRow, AwaleState)", inline=True)
+def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, row: PlyRow, state: AwaleState) -> int:
+    """Write moves into a row in the order in which to try them, from index `first` on; the moves that are now there."""
     count = first
     while moves != U(0):
         pit = index_of(moves)
-        child, other, prize = sow(game, own, opp, pit)
-        if depth > 2:
-            prefetch(place_of(hash_of(child, other, block), block))
-        sowing = sowing_of(own, pit)
-        worth = seeds_in(prize) * CAPTURE + load(block, HISTORY + sowing)
-        if load(block, row + KILLER) == sowing:
-            worth += FAVOUR
-        key = worth << 3 | pit
-        place = row + count
-        while place > row + first and load(block, place - 1) < key:
-            store(block, place, load(block, place - 1))
-            place -= 1
-        store(block, place, key)
+        next_own, next_opp, prize = sow(state.game, own, opp, pit)
+        if depth >= PREFETCH_FROM:
+            prefetch(place_of(hash_of(next_own, next_opp, state.multipliers), state))
+        insert_move(row, first, count, move_key(promise_of(own, pit, prize, row, state), pit))
         count += 1
         moves = rest_of(moves)
     return count
 
 
-@kernel("boolean(uint64, uint64, int64, int64)", inline=True)
-def is_repeated(own: U, opp: U, row: int, block: int) -> bool:
-    """Whether the position of this row came before since the last capture; notes it."""
-    quiet = load(block, row + QUIET)
-    store(block, row + OWN, signed(own))
-    store(block, row + OPP, signed(opp))
-    back = CYCLE
-    while back <= quiet:
-        before = row - ROW_WORDS * back
-        if load_word(block, before + OWN) == own and load_word(block, before + OPP) == opp:
+@kernel("int64(uint64, int64, PlyRow)", inline=True)
+def put_first(moves: U, pit: int, row: PlyRow) -> int:
+    """Write a move into a row before all others, if it is legal; the number of moves that are there then, 1 or 0."""
+    row.moves[U(0)] = pit
+    return popcount(moves & bit(pit))
+
+
+@kernel("void(uint64, int64, uint64, int64, PlyRow, AwaleState)", inline=True)
+def note_refutation(own: U, pit: int, prize: U, depth: int, row: PlyRow, state: AwaleState) -> None:
+    """Let a move that refuted a position be tried earlier in others; deep refutations save more, so they count more."""
+    sowing = sowing_of(own, pit)
+    state.history[sowing] = min(state.history[sowing] + depth * depth, MOST_HISTORY)
+    if prize == U(0):
+        row.killer = sowing
+
+
+# ---- the search -----------------------------------------------------------------------------------------------------
+@kernel("void(AwaleState)", inline=True)
+def count_node(state: AwaleState) -> None:
+    """One more position visited; a thread that has visited enough stops."""
+    state.nodes += 1
+    if state.nodes >= state.limit:
+        state.stop = HALTED
+
+
+@kernel("boolean(uint64, uint64, int64, AwaleState)", inline=True)
+def is_repeated(own: U, opp: U, ply: int, state: AwaleState) -> bool:
+    """Note the position of a ply; whether it came before since the last capture."""
+    row, back = state.rows[U(ply)], CYCLE
+    row.own, row.opp = own, opp
+    while back <= row.quiet_moves:
+        before = state.rows[U(ply - back)]
+        if before.own == own and before.opp == opp:
             return True
-        back += 2
+        back += 2  # the same side is to move
     return False
 
 
-@kernel("void(int64, boolean, int64)", inline=True)
-def enter_row(row: int, captured: bool, block: int) -> None:
-    """Say where the position after a move of this row has its own row, and how many quiet moves lead there."""
-    below = row + ROW_WORDS
-    store(block, NEXT, below)
-    store(block, below + QUIET, 0 if captured else load(block, row + QUIET) + 1)
+@kernel("void(int64, uint64, AwaleState)", inline=True)
+def enter_child(ply: int, prize: U, state: AwaleState) -> None:
+    """Count the quiet moves that lead to the position after a move of this ply."""
+    state.rows[U(ply + 1)].quiet_moves = 0 if prize != U(0) else state.rows[U(ply)].quiet_moves + 1
 
 
-@kernel("int64(uint64, uint64, int64, int64, int64, int64)")
-def search(own: U, opp: U, alpha: int, beta: int, depth: int, block: int) -> int:
+@kernel("boolean(int64, int64, uint64, AwaleState)", inline=True)
+def may_reduce(index: int, depth: int, prize: U, state: AwaleState) -> bool:
+    """Whether a move is quiet and late in the order, so that a search a ply less deep may refute it."""
+    return bool(depth >= state.reduce_from_depth and index >= EARLY_MOVES and prize == U(0))
+
+
+@kernel("int64(uint64, uint64, int64, int64, int64, int64, AwaleState)")
+def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: AwaleState) -> int:
     """The value for the mover within a depth, fail-soft: exact inside (alpha, beta), outside it a bound."""
-    # Step 1. The horizon.  Count; whoever has visited enough stops.
-    row, learnt = load(block, NEXT), load(block, WEIGHTS) != 0
-    if depth <= 1 and not learnt:
-        return last_ply(own, opp, beta if depth == 1 else -INFINITY, block)
-    if depth == 0:
-        return play_captures(own, opp, alpha, beta, block)
-    nodes = load(block, NODES) + 1
-    store(block, NODES, nodes)
-    if nodes >= load(block, LIMIT):
-        store(block, STOP, -1)
-    # Step 2. Few seeds: the table of endgames knows.  No move: the game is over.
-    game, seeds = load(block, GAME), seeds_in(own + opp)
-    if seeds <= load(block, BASE_SEEDS):
-        return UNIT * probe(own, opp, seeds, load(block, BASE))
+    # Step 1. The horizon.
+    if depth <= state.horizon:
+        return judge(own, opp, alpha, beta, depth, state)
+    count_node(state)
+    # Step 2. Values that need no search: a solved endgame, the end of the game, a repetition.
+    game, seeds = state.game, seeds_in(own + opp)
+    if seeds <= state.tablebase_seeds:
+        return UNIT * probe(own, opp, seeds, state.tablebase)
     moves = legal_moves(game, own, opp)
     if moves == U(0):
         return UNIT * left_over(game, own, opp)
-    # Step 3. A position that came before ends the game.
-    if is_repeated(own, opp, row, block):
-        store(block, GUESSES, load(block, GUESSES) + 1)  # it holds for this way here alone
+    if is_repeated(own, opp, ply, state):
+        state.guesses += 1  # on another way here the value would be another
         return UNIT * shared_out(game, own, opp)
-    # Step 4. What the table remembers: a value, or at least a first move.
-    key = hash_of(own, opp, block)
-    place = place_of(key, block)
-    entry = load_word(place, 0)
-    count, index = 0, 0
-    if (entry ^ key) & KEY == U(0):
-        value = signed(entry >> U(12) & U(4095)) - INFINITY
-        bound, known = signed(entry >> U(10) & U(3)), signed(entry >> U(3) & U(127))
-        if known >= depth and (bound == SAME or (value >= beta if bound == LOWER else value <= alpha)):
-            if known != SOLVED:
-                store(block, GUESSES, load(block, GUESSES) + 1)
-            return value
-        first = moves & U(1) << (entry & U(7))
-        if first != U(0):
-            store(block, row, index_of(first))
-            moves, count = moves ^ first, 1
-    best, best_pit, floor, guesses = -INFINITY, 0, alpha, load(block, GUESSES)
-    late = load(block, LATE)
-    while True:
-        # Step 5. The remembered move comes first; the others are sorted only if it does not suffice.
+    # Step 3. The transposition table: a value, or at least the move to try first.
+    key = hash_of(own, opp, state.multipliers)
+    entry = recall(key, state)
+    row, index, count, unsorted = state.rows[U(ply)], 0, 0, moves
+    if entry != NOTHING_KNOWN:  # a branch, so that the processor need not wait for the entry to go on
+        if answers(entry, alpha, beta, depth):
+            if entry_depth(entry) != SOLVED:
+                state.guesses += 1
+            return entry_value(entry)
+        count = put_first(moves, entry_pit(entry), row)
+        unsorted = moves & ~bit(entry_pit(entry))
+    best, best_pit, floor, guesses = -INFINITY, 0, alpha, state.guesses
+    while index < count or unsorted != U(0):
+        # Step 4. The known move comes first; the others are sorted only if it does not suffice.
         if index == count:
-            if moves == U(0):
-                break
-            count = sort_moves(game, own, opp, moves, depth, row, count, block)
-            moves = U(0)
-        pit = load(block, row + index) & 7
+            count, unsorted = sort_moves(own, opp, unsorted, count, depth, row, state), U(0)
+        pit = pit_of(row.moves[U(index)])
         next_own, next_opp, prize = sow(game, own, opp, pit)
         win = UNIT * seeds_in(prize)
-        if depth == 2 and not learnt:
-            value = win - last_ply(next_own, next_opp, win - alpha, block)
-        elif depth == 1:
-            value = win - play_captures(next_own, next_opp, win - beta, win - alpha, block)
+        low, high = win - beta, win - alpha  # the window as the opponent sees it
+        if depth - 1 == state.horizon:
+            value = win - judge(next_own, next_opp, low, high, depth - 1, state)
         else:
-            # Step 6. A full window for the first move; for the others the proof that they are no better, for late ones
-            # first a ply less deep.
-            enter_row(row, prize != U(0), block)
-            if index == 0:
-                value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
-            else:
-                value = alpha + 1
-                if depth >= late and index >= EARLY and prize == U(0):
-                    value = win - search(next_own, next_opp, win - alpha - 1, win - alpha, depth - 2, block)
-                    store(block, NEXT, row + ROW_WORDS)
-                if value > alpha:
-                    value = win - search(next_own, next_opp, win - alpha - 1, win - alpha, depth - 1, block)
-                    store(block, NEXT, row + ROW_WORDS)
-                if alpha < value < beta:
-                    value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
-        if load(block, STOP) != 0:
+            # Step 5. The first move is searched in the whole window.  Of the others a search in a window of width one
+            # asks whether they are better, for late moves first a ply less deep; only then they get the whole window.
+            enter_child(ply, prize, state)
+            value = alpha + 1
+            if index > 0 and may_reduce(index, depth, prize, state):
+                value = win - search(next_own, next_opp, high - 1, high, depth - 2, ply + 1, state)
+            if index > 0 and value > alpha:
+                value = win - search(next_own, next_opp, high - 1, high, depth - 1, ply + 1, state)
+            if index == 0 or alpha < value < beta:
+                value = win - search(next_own, next_opp, low, high, depth - 1, ply + 1, state)
+        if state.stop != U(0):
             return 0
         index += 1
         if value > best:
-            best, best_pit = value, pit
-            alpha = max(alpha, value)
-        # Step 7. A refutation: remember what refutes.
+            best, best_pit, alpha = value, pit, max(alpha, value)
         if best >= beta:
-            sowing = sowing_of(own, pit)
-            used = min(load(block, HISTORY + sowing) + depth * depth, FAVOUR)
-            store(block, HISTORY + sowing, used)
-            if prize == U(0):
-                store(block, row + KILLER, sowing)
+            note_refutation(own, pit, prize, depth, row, state)
             break
-    # Step 8. Remember.
-    bound = LOWER if best >= beta else UPPER if best <= floor else SAME
-    sure = SOLVED if load(block, GUESSES) == guesses else depth
-    store(place, 0, signed(key & KEY) | (best + INFINITY) << 12 | bound << 10 | sure << 3 | best_pit)
+    # Step 6. Remember.
+    bound = LOWER if best >= beta else UPPER if best <= floor else EXACT
+    remember(key, best, bound, SOLVED if state.guesses == guesses else depth, best_pit, state)
+    return best
+
+
+@kernel("int64(uint64, uint64, uint64, int64, int64, int64, AwaleState)")
+def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: AwaleState) -> int:
+    """The value of the best of these moves, which is left in the state; the one that is there is tried first.
+
+    If it is stopped, the state holds a move that is proved to be better than the first, or still the first.
+    """
+    row, best, floor = state.rows[U(PAST)], -INFINITY, alpha
+    row.own, row.opp = own, opp
+    count = put_first(moves, state.best_pit, row)
+    count = sort_moves(own, opp, moves & ~bit(state.best_pit), count, depth, row, state)
+    for index in range(count):
+        pit = pit_of(row.moves[U(index)])
+        next_own, next_opp, prize = sow(state.game, own, opp, pit)
+        win = UNIT * seeds_in(prize)
+        low, high = win - beta, win - alpha
+        enter_child(PAST, prize, state)
+        value = alpha + 1
+        if index > 0:
+            value = win - search(next_own, next_opp, high - 1, high, depth - 1, PAST + 1, state)
+        if index == 0 or alpha < value < beta:
+            value = win - search(next_own, next_opp, low, high, depth - 1, PAST + 1, state)
+        if state.stop != U(0):
+            return 0
+        if value > best:
+            if index == 0 or value > floor:
+                state.best_pit = pit
+            best, alpha = value, max(alpha, value)
+        if best >= beta:
+            break
     return best
 
 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
-def search_root(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, block: int) -> int:
-    """The value of the best of these moves, which is left in the block; the one that is there is tried first.
+def search_root_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, address: int) -> int:
+    """Search the root with the state at an address, which Python passes a hundred times faster than a record."""
+    return search_root(own, opp, moves, alpha, beta, depth, awale_state_at(address))
 
-    If it is stopped, the block holds a move that is proved to be better than the first, or still the first.
-    """
-    game, row = load(block, GAME), ROOT
-    store(block, row + OWN, signed(own))
-    store(block, row + OPP, signed(opp))
-    best, floor, first = -INFINITY, alpha, load(block, BEST)
-    if moves >> U(first) & U(1) != U(0):
-        moves ^= U(1) << U(first)
-        store(block, row, first)
-        count = sort_moves(game, own, opp, moves, depth, row, 1, block)
-    else:
-        count = sort_moves(game, own, opp, moves, depth, row, 0, block)
-    for index in range(count):
-        pit = load(block, row + index) & 7
-        next_own, next_opp, prize = sow(game, own, opp, pit)
-        win = UNIT * seeds_in(prize)
-        enter_row(row, prize != U(0), block)
-        if index == 0:
-            value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
-        else:
-            value = win - search(next_own, next_opp, win - alpha - 1, win - alpha, depth - 1, block)
-            store(block, NEXT, row + ROW_WORDS)
-            if alpha < value < beta:
-                value = win - search(next_own, next_opp, win - beta, win - alpha, depth - 1, block)
-        if load(block, STOP) != 0:
-            return 0
-        if value > best:
-            best = value
-            if index == 0 or value > floor:
-                store(block, BEST, pit)
-            alpha = max(alpha, value)
-        if best >= beta:
-            break
-    return best
+
+@kernel("int64(uint64, uint64, int64)")
+def stored_pit(own: U, opp: U, address: int) -> int:
+    """The best move that the table of the state at an address knows for a position, or NONE."""
+    state = awale_state_at(address)
+    return entry_pit(recall(hash_of(own, opp, state.multipliers), state))

@@ -9,18 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.analysis import Analysis
-from awello.engine import awale
-from awello.engine.awale import UNIT
-from awello.engine.block import STOP
+from awello.engine.awale import CYCLE, search_root_at, stored_pit
+from awello.engine.awale_state import DEEPEST, NONE, PAST, UNIT, AwaleState
+from awello.engine.awale_table import ENTRY_BYTES
 from awello.engine.levels import FULL_WIDTH, level_of
-from awello.engine.table import NO_MOVE, Table, hash_of
+from awello.engine.state import NO_MOVE
+from awello.engine.table import Table
 from awello.engine.tablebase import Tablebase, need, seeds_on_board
 from awello.engine.thinking import Step, Thinking
 from awello.engine.threads import Found, Question, Team, Worker
 from awello.errors import ConfigError
+from awello.evaluate.pits import PitWeights
 from awello.evaluate.settings import Heuristic
 from awello.evaluate.weights import pit_weights
 from awello.kernel import U
@@ -30,72 +31,80 @@ from awello.position import Position
 from awello.rules.awale import ROW
 from awello.rules.game import Game
 
-ENTRY_BYTES = 8  # of the table of positions met
-TOGETHER = 12  # the depth from which more than one thread pays
-LATE = 3  # the depth from which quiet moves late in the order are searched less deep, in searches beyond FULL_WIDTH
-FADING = 3  # bits that the history of refutations loses from one search to the next
+TOGETHER = 12  # the depth from which more than one thread pays: shallower searches end before helpers have begun
+# The depth from which late quiet moves are searched less deep, in searches beyond FULL_WIDTH: a smaller one
+# reaches deeper in the same time but overlooks more.
+REDUCE_FROM_DEPTH = 3
+NO_REDUCTIONS = DEEPEST + 1
+FADING = 3  # bits that the history of refutations loses between searches: new refutations soon outweigh it, ties do not
 LINE = 40  # moves of a line that are shown
-STRIDE = 4  # plies from one search to the next on the way to a given depth
+SEEDS_PER_LEVEL = 2  # a level knows the endgames of so many seeds for each of its plies
+STRIDE = 4  # plies between the searches on the way to a depth: fewer searches, but each with a worse order of moves
 
 
 class AwaleWorker(Worker):
     """The memory of one thread that searches Awalé."""
 
-    def __init__(self, number: int, base: Tablebase, table: Table, weights: npt.NDArray[np.int16] | None) -> None:
-        super().__init__(awale.WORDS, table)
-        self.number = number
+    def __init__(self, number: int, base: Tablebase, table: Table, weights: PitWeights | None) -> None:
+        super().__init__(AwaleState.new_array(1), table)
+        self.number, self.rows, self.history = number, self.fields["rows"][0], self.fields["history"]
         self.recalled: Position | None = None
-        self.base, self.table, self.weights = base, table, weights  # kept as long as their addresses are used
-        self.words[awale.GAME] = int(base.game)
-        self.words[awale.TABLE], self.words[awale.MASK] = address_of(table.words), table.buckets - 1
-        self.words[awale.BASE] = address_of(base.table)
-        self.words[awale.WEIGHTS] = 0 if weights is None else address_of(weights)
+        self.base, self.table = base, table  # kept as long as their addresses are used
+        self.state.game = int(base.game)
+        self.state.table, self.state.table_mask = address_of(table.words), table.buckets - 1
+        self.state.tablebase = address_of(base.table)
+        self.evaluate_by(weights)
+
+    def evaluate_by(self, weights: PitWeights | None) -> None:
+        """Use learnt weights, or DiffScore, which looks at the captures of one more move."""
+        self.weights = weights  # kept as long as their address is used
+        self.state.weights = 0 if weights is None else address_of(np.asarray(weights.rows))
+        self.state.horizon = 1 if weights is None else 0
 
     def prepare(self, question: Question, threads: int, age: int) -> None:
-        self.words[STOP] = self.words[awale.GUESSES] = 0
-        self.words[awale.BEST] = awale.NONE if question.first == NO_MOVE else question.first
-        self.words[awale.BASE_SEEDS] = min(question.certainty, self.base.seeds)  # a larger table may be built meanwhile
+        seeds = min(question.certainty, self.base.seeds)  # a larger table may be built meanwhile
         selective = self.weights is not None and question.depth > FULL_WIDTH
-        self.words[awale.LATE] = LATE if selective else awale.DEEPEST + 1
+        reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
+        best_pit = NONE if question.first == NO_MOVE else question.first
+        self.set(stop=0, guesses=0, best_pit=best_pit, tablebase_seeds=seeds, reduce_from_depth=reduce_from_depth)
         if question.position is not self.recalled:  # a search leaves the rows before its root as they were
             self._recall_past(question.position)
             self.recalled = question.position
 
     def _recall_past(self, position: Position) -> None:
         """Write the positions since the last capture before the root; only whose turn it was matters in their order."""
-        rows = self.words[awale.ROWS : awale.ROOT + awale.ROW_WORDS].reshape(-1, awale.ROW_WORDS)[::-1]
-        rows[:, awale.OWN : awale.QUIET + 1] = 0
-        if not position.past:
-            return
+        rows = self.rows[PAST::-1]  # the root, then backwards
+        for field in ("own", "opp", "quiet_moves"):
+            rows[field] = 0
         boards: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
         for own, opp, side in position.past:
             boards[side != position.side].append((own & int(ROW), opp & int(ROW)))
         for theirs, pairs in enumerate(boards):
-            places = rows[awale.CYCLE - 2 + theirs :: 2, awale.OWN : awale.OPP + 1][: len(pairs)]
-            places[:] = np.array(pairs[: len(places)], np.int64).reshape(-1, 2)
-        rows[0, awale.QUIET] = min(awale.CYCLE + 2 * len(position.past), len(rows) - 1)
+            places = rows[CYCLE - 2 + theirs :: 2][: len(pairs)]
+            places["own"], places["opp"] = np.array(pairs[: len(places)], np.uint64).reshape(-1, 2).T
+        if position.past:
+            rows["quiet_moves"][0] = min(CYCLE + 2 * len(position.past), PAST)
 
     def search(self, question: Question) -> Found:
         own, opp = U(question.position.own) & ROW, U(question.position.opp) & ROW
-        window = question.alpha, question.beta
-        depth = min(awale.DEEPEST, question.depth + self.number % 2)  # every other thread looks one ply further
-        value = awale.search_root(own, opp, question.moves, *window, depth, self.address)
-        return Found(int(value), int(self.words[awale.BEST]), not self.words[awale.GUESSES])
+        depth = min(DEEPEST, question.depth + self.number % 2)  # every other thread looks one ply further
+        value = search_root_at(own, opp, question.moves, question.alpha, question.beta, depth, self.address)
+        return Found(int(value), self.get("best_pit"), not self.get("guesses"))
 
     def best_move(self, position: Position) -> int:
-        key = U(hash_of(U(position.own) & ROW, U(position.opp) & ROW, self.address))
-        entry = U(self.table.words.view(np.uint64)[key & U(self.table.buckets - 1)])
-        return int(entry & U(7)) if (entry ^ key) & awale.KEY == 0 else NO_MOVE
+        pit = int(stored_pit(U(position.own) & ROW, U(position.opp) & ROW, self.address))
+        return NO_MOVE if pit == NONE else pit
 
     def pays_together(self, question: Question) -> bool:
         return question.depth >= TOGETHER
 
     def begin(self) -> None:
         super().begin()
-        self.words[awale.HISTORY : awale.ROWS] >>= FADING
+        self.history[:] >>= FADING
 
     def forget(self) -> None:
-        self.words[awale.HISTORY :] = 0
+        self.history[:] = 0
+        self.rows.view(np.uint8)[:] = 0
         self.recalled = None
 
 
@@ -121,11 +130,11 @@ class AwaleThinking(Thinking):
         self.most = UNIT * self.seeds
 
     def plan(self, limit: Limit) -> Iterator[Step]:
-        known, depths = self.base.seeds, range(1, awale.DEEPEST + 1)
+        known, depths = self.base.seeds, range(1, DEEPEST + 1)
         if limit.level is not None:
-            depths, known = range(1, level_of(limit.level).depth + 1), min(known, 2 * limit.level)
+            depths, known = range(1, level_of(limit.level).depth + 1), min(known, SEEDS_PER_LEVEL * limit.level)
         elif limit.depth is not None:
-            deepest = min(limit.depth, awale.DEEPEST)
+            deepest = min(limit.depth, DEEPEST)
             depths = range(1 + (deepest - 1) % STRIDE, deepest + 1, STRIDE)  # only the last depth counts
         for depth in depths:
             if self.found and all(found.proved for found in self.found):
@@ -151,8 +160,8 @@ class AwaleThinking(Thinking):
         return [Found(UNIT * values[move], move, True) for move in order[: self.best]]
 
     def found_before_stop(self) -> Found | None:
-        move = int(self.team.workers[0].words[awale.BEST])
-        if self.best > 1 or not self.found or move in (awale.NONE, self.found[0].move):
+        move = self.team.workers[0].get("best_pit")
+        if self.best > 1 or not self.found or move in (NONE, self.found[0].move):
             return None
         return Found(self.found[0].value, move)
 

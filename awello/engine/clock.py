@@ -21,6 +21,11 @@ SPARE = 0.05  # the share of a time for one move that is kept for everything aro
 MOST = 0.25  # the largest share of the clock for one move
 BRANCHING = 3.0  # times longer for one ply more, until two depths have been compared
 STRETCH = 2.5  # a depth that has begun may take so many times the share
+INCREMENT_SHARE = 0.8  # of the increment that a move may use beside its share of the clock; the rest is saved
+MOST_INCREMENT = 0.5  # the share of the increment that is added to the largest share of the clock
+MOST_OVERRUN = 0.6  # the share of the clock that no move exceeds, however far a depth has come
+LEAST_GROWTH, MOST_GROWTH = 1.5, 8.0  # bounds on how many times longer the next depth is expected to take
+MEASURABLE = 1e-4  # seconds below which a depth says nothing about the next
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,12 @@ def allowance(clock: Clock, moves: float) -> Allowance:
         return UNLIMITED
     left = max(0.0, clock.seconds - LAG)
     moves += RESERVE
-    aim = min(left / moves + 0.8 * clock.increment, left * MOST + 0.5 * clock.increment, left)
-    return Allowance(aim, min(STRETCH * aim, 0.6 * left))
+    aim = min(left / moves + INCREMENT_SHARE * clock.increment, left * MOST + MOST_INCREMENT * clock.increment, left)
+    return Allowance(aim, min(STRETCH * aim, MOST_OVERRUN * left))
 
 
 def is_time_for_more(allowed: Allowance, elapsed: float, last: float, before: float) -> bool:
     """Whether the next depth can be finished, by the seconds that the last two depths took."""
-    growth = last / before if before > 1e-4 else BRANCHING
-    return elapsed < allowed.most and elapsed + last * min(max(growth, 1.5), 8.0) <= allowed.aim
+    growth = last / before if before > MEASURABLE else BRANCHING
+    expected = last * min(max(growth, LEAST_GROWTH), MOST_GROWTH)
+    return elapsed < allowed.most and elapsed + expected <= allowed.aim

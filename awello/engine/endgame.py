@@ -1,47 +1,50 @@
-"""Exact search of the last eleven empty squares, where no evaluation pays: fastest first, and a small memory.
+"""Exact search of the last eleven empty squares, where no evaluation pays: fastest first, and a small table.
 
 *Fastest first* tries the moves that leave the opponent the fewest answers: they have the smallest trees, and they are
-often the best.  The memory is small enough to stay in the processor's cache, one for each thread.  It stores whole
-boards, not hashes, so it never takes one board for another; an empty place stores a board without discs, which is never
-searched.  Like the kernels of the last five, `few` answers whether the score exceeds alpha.
+often the best.  The small table stays in the processor's cache, one for each thread.  It stores whole boards, not
+hashes, so it never takes one board for another; an empty entry is a board without discs, which is never searched.  Like
+the kernels of the last five squares, `solve_few` answers whether the score exceeds alpha; for the opponent, who asks
+the same question the other way round, alpha is -alpha - 1, which is `~alpha`.
 """
 
-from awello.bits import bit, flips_of, index_of, moves_of, popcount, rest_of, signed
-from awello.engine.block import (
-    MOVE,
-    NEAR,
-    SQUARES,
-    count_node,
+from awello.bits import bit, index_of, moves_of, popcount, rest_of, signed
+from awello.engine.last import NONE, STABILITY_ALPHA_PER_EMPTY, is_out_of_reach, last1, last2, last3, last4, last5
+from awello.engine.othello_state import (
+    SMALL_TABLE_BITS,
+    MoveList,
+    SearchState,
+    SolvedEntry,
     empty_squares,
-    moves_row,
+    make_move,
     odd_quarters,
-    put_move,
-    take_move,
+    set_key,
+    square_of,
+    take_first,
 )
-from awello.engine.last import NONE, is_out_of_reach, last1, last2, last3, last4, last5
-from awello.engine.table import NO_MOVE, OFFSET, lower_of, move_of, upper_of
+from awello.engine.state import NO_MOVE
+from awello.engine.table import OFFSET
 from awello.kernel import U, kernel
-from awello.memory import load, load_word
 from awello.rules.othello import score as final_score
-from awello.search.knowing import ENTRY, hold, is_held
 
-FEW = 11  # empty squares up to which this search is used
-NEAR_BITS = 14  # the logarithm of the places of the small memory
-NEAR_OWN, NEAR_OPP = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # multipliers that choose a place
-NEAR_ETC = 7  # from so many empty squares on a child that is known well enough ends the search
+FEW = 11  # empty squares up to which this search is used: with more, an order by evaluation saves more than it costs
+STABILITY_ENDGAME_SLACK = 4  # discs below 2 * empties from which stable discs are counted (see `last`)
+CHILD_LOOKUP_EMPTIES = 7  # empty squares from which children are looked up first: with fewer, a search is as cheap
+OWN_MULTIPLIER, OPP_MULTIPLIER = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F)  # odd numbers that choose an entry
 CORNERS = U(0x8100000000000081)
-PER_ANSWER, PER_CORNER, ODD = 16, 24, -8  # the key of a move: each answer, each corner among them, an odd quarter
+# The key of a move, the smaller the earlier: each answer that it leaves, each corner among them, and less if it is in a
+# quarter of the board with an odd number of empty squares, where the mover will also play last.
+KEY_PER_ANSWER, KEY_PER_CORNER, KEY_IN_ODD_QUARTER = 16, 24, -8
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64)")
-def few_left(own: U, opp: U, empty: U, alpha: int, block: int) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, SearchState)")
+def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: SearchState) -> int:
     """Up to four empty squares."""
     empties = popcount(empty)
     if empties == 4:
-        return last4(own, opp, empty, alpha, block)
+        return last4(own, opp, empty, alpha, state)
     first, second = index_of(empty), index_of(rest_of(empty))
     if empties == 3:
-        return last3(own, opp, alpha, first, second, index_of(rest_of(rest_of(empty))), block)
+        return last3(own, opp, alpha, first, second, index_of(rest_of(rest_of(empty))), state)
     if empties == 2:
         return last2(own, opp, alpha, first, second)
     if empties == 1:
@@ -49,84 +52,114 @@ def few_left(own: U, opp: U, empty: U, alpha: int, block: int) -> int:
     return popcount(own) - popcount(opp)
 
 
-@kernel("int64(uint64, uint64, int64)", inline=True)
-def near_place(own: U, opp: U, block: int) -> int:
-    """The address where the small memory may hold a board."""
-    number = signed((own * NEAR_OWN + opp * NEAR_OPP) >> U(64 - NEAR_BITS))
-    return load(block, NEAR) + 8 * ENTRY * number
+@kernel("uint64(uint64, uint64)", inline=True)
+def small_index(own: U, opp: U) -> U:
+    """The index of the entry where the small table may hold a board."""
+    return (own * OWN_MULTIPLIER + opp * OPP_MULTIPLIER) >> U(64 - SMALL_TABLE_BITS)
+
+
+@kernel("boolean(SolvedEntry, uint64, uint64)", inline=True)
+def holds(entry: SolvedEntry, own: U, opp: U) -> bool:
+    """Whether an entry belongs to a board."""
+    return bool(entry.own == own and entry.opp == opp)
+
+
+@kernel("void(SolvedEntry, uint64, uint64, int64, int64, int64)", inline=True)
+def store_bounds(entry: SolvedEntry, own: U, opp: U, lower: int, upper: int, best_move: int) -> None:
+    """Write an entry over whatever was there."""
+    entry.own, entry.opp = own, opp
+    entry.lower, entry.upper, entry.best_move = lower, upper, best_move
 
 
 @kernel("int64(uint64, int64, uint64)", inline=True)
-def haste(answers: U, square: int, odd: U) -> int:
-    """The key of a move by the answers it leaves: the smaller, the earlier."""
-    key = PER_ANSWER * popcount(answers) + PER_CORNER * popcount(answers & CORNERS)
-    return key + ODD if bit(square) & odd != U(0) else key
+def fastest_first_key(answers: U, square: int, odd: U) -> int:
+    """The key of a move by the answers it leaves; `odd` are the squares of odd quarters."""
+    key = KEY_PER_ANSWER * popcount(answers) + KEY_PER_CORNER * popcount(answers & CORNERS)
+    return key + KEY_IN_ODD_QUARTER if bit(square) & odd != U(0) else key
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64)")
-def few(own: U, opp: U, moves: U, alpha: int, block: int) -> int:
-    """Whether the score exceeds alpha, with up to FEW empty squares; `moves` are the legal ones."""
-    # Step 1. No move: the game is over, or the opponent's turn.
-    empty = empty_squares(own, opp, block)
+@kernel("int64(uint64, uint64, uint64, uint64, MoveList)", inline=True)
+def list_fastest_first(own: U, opp: U, empty: U, moves: U, listed: MoveList) -> int:
+    """List moves by the answers they leave; their number."""
+    count, odd = U(0), odd_quarters(empty)
+    while moves != U(0):
+        square = index_of(moves)
+        moves = rest_of(moves)
+        move = listed.moves[count]
+        make_move(own, opp, empty, square, move)
+        set_key(move, fastest_first_key(move.answers, square, odd))
+        count += U(1)
+    return signed(count)
+
+
+@kernel("int64(uint64, uint64, int64, int64, MoveList, SearchState)", inline=True)
+def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, state: SearchState) -> int:
+    """A lower bound above alpha that the small table knows through a listed move, or NONE."""
+    for index in range(count):
+        move = listed.moves[U(index)]
+        next_own, next_opp = opp ^ move.flips, own | move.flips | bit(square_of(move))
+        child = state.small_table[small_index(next_own, next_opp)]
+        if holds(child, next_own, next_opp) and -int(child.upper) > alpha:
+            return -int(child.upper)
+    return NONE
+
+
+@kernel("int64(uint64, uint64, uint64, int64, SearchState)")
+def solve_few(own: U, opp: U, moves: U, alpha: int, state: SearchState) -> int:
+    """A bound on the score that says whether it exceeds alpha, with up to FEW empty squares; `moves` are legal."""
+    # Step 1. The last squares; no move: the game is over, or the opponent's turn.
+    empty = empty_squares(own, opp, state)
     empties = popcount(empty)
     if empties <= 4:
-        return few_left(own, opp, empty, alpha, block)
+        return solve_up_to_four(own, opp, empty, alpha, state)
     if moves == U(0):
         answers = moves_of(opp, own) & empty
         if answers == U(0):
-            return final_score(own, opp, load_word(block, SQUARES))
-        return -few(opp, own, answers, ~alpha, block)
+            return final_score(own, opp, state.squares)
+        return -solve_few(opp, own, answers, ~alpha, state)
     if empties == 5:
-        return last5(own, opp, empty, moves, alpha, block)
-    count_node(block)
+        return last5(own, opp, empty, moves, alpha, state)
+    state.nodes += 1
     # Step 2. The opponent's stable discs may settle it.
-    if alpha >= 2 * empties - 4 and is_out_of_reach(own, opp, alpha, block):
+    settling = STABILITY_ALPHA_PER_EMPTY * empties - STABILITY_ENDGAME_SLACK
+    if alpha >= settling and is_out_of_reach(own, opp, alpha, state):
         return alpha
-    # Step 3. What the memory knows.
-    place = near_place(own, opp, block)
+    # Step 3. What the small table knows.
+    entry = state.small_table[small_index(own, opp)]
     lower, upper, hint = -OFFSET, OFFSET, NO_MOVE
-    if is_held(place, own, opp):
-        data = load(place, 2)
-        lower, upper, hint = lower_of(data), upper_of(data), move_of(data)
+    if holds(entry, own, opp):
+        lower, upper, hint = int(entry.lower), int(entry.upper), int(entry.best_move)
         if lower > alpha:
             return lower
         if upper <= alpha:
             return upper
-    # Step 4. The move that was best before, then the others, fastest first.
-    best, best_move = NONE, NO_MOVE
+    # Step 4. The move that was best before.
+    best, best_move, listed = NONE, NO_MOVE, state.move_lists[U(empties)]
     if hint != NO_MOVE and moves & bit(hint) != U(0):
-        flips = flips_of(own, opp, hint)
+        make_move(own, opp, empty, hint, listed.current)
+        flips = listed.current.flips
         next_own, next_opp = opp ^ flips, own | flips | bit(hint)
-        answers = moves_of(next_own, next_opp) & (empty ^ bit(hint))
-        best, best_move = -few(next_own, next_opp, answers, ~alpha, block), hint
+        best, best_move = -solve_few(next_own, next_opp, listed.current.answers, ~alpha, state), hint
         moves ^= bit(hint)
+    # Step 5. The others, fastest first, until one exceeds alpha.
     if best <= alpha:
-        row, odd, count = moves_row(empties, block), odd_quarters(empty), 0
-        while moves != U(0):
-            square = index_of(moves)
-            moves = rest_of(moves)
-            flips = flips_of(own, opp, square)
+        count = list_fastest_first(own, opp, empty, moves, listed)
+        if empties >= CHILD_LOOKUP_EMPTIES:
+            bound = bound_by_children(own, opp, alpha, count, listed, state)
+            if bound > alpha:
+                return bound
+        while count > 0 and best <= alpha:
+            square = take_first(listed, count)
+            count -= 1
+            flips = listed.current.flips
             next_own, next_opp = opp ^ flips, own | flips | bit(square)
-            answers = moves_of(next_own, next_opp) & (empty ^ bit(square))
-            if empties >= NEAR_ETC:
-                known = near_place(next_own, next_opp, block)
-                if is_held(known, next_own, next_opp) and -upper_of(load(known, 2)) > alpha:
-                    return -upper_of(load(known, 2))
-            put_move(row, count, haste(answers, square, odd), square, flips, answers)
-            count += 1
-        while count > 0:
-            count = take_move(row, count)
-            square = load(row, MOVE * count) & 255
-            flips, answers = load_word(row, MOVE * count + 1), load_word(row, MOVE * count + 2)
-            score = -few(opp ^ flips, own | flips | bit(square), answers, ~alpha, block)
+            score = -solve_few(next_own, next_opp, listed.current.answers, ~alpha, state)
             if score > best:
                 best, best_move = score, square
-                if best > alpha:
-                    break
-    # Step 5. Remember.
+    # Step 6. Remember.
     if best > alpha:
         lower = best
     else:
         upper = best
-    hold(place, own, opp, (lower + OFFSET) | (upper + OFFSET) << 8 | best_move << 16)
+    store_bounds(entry, own, opp, lower, upper, best_move)
     return best

@@ -20,10 +20,10 @@ from typing import Self, TypeVar
 
 from awello.analysis import Analysis
 from awello.engine.awale_search import AwaleThinking, awale_team
-from awello.engine.block import MOST_THREADS
 from awello.engine.clock import SPARE, UNLIMITED, Allowance, allowance, moves_left
 from awello.engine.levels import USUAL, level_of
 from awello.engine.othello_search import OthelloThinking, othello_team
+from awello.engine.othello_state import MOST_THREADS
 from awello.engine.table import PUBLIC_MULTIPLIERS, draw_multipliers
 from awello.engine.thinking import Thinking
 from awello.engine.threads import Stopped

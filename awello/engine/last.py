@@ -22,13 +22,16 @@ from awello.bits import (
     popcount,
     rest_of,
 )
-from awello.engine.block import EDGES, count_node, odd_quarters
+from awello.engine.othello_state import SearchState, odd_quarters
 from awello.engine.stability import stable_discs
 from awello.kernel import CPU, U, instruction, kernel
-from awello.memory import load
 from awello.rules.othello import score
 
 NONE = -65  # below every score
+# Stable discs are counted only where they may settle a node: the lower the threshold, the fewer nodes, but the more
+# counts that settle nothing.  In the endgame and the midgame it rises by this with each empty square.
+STABILITY_ALPHA_PER_EMPTY = 2
+STABILITY_LAST5_ALPHA = 8  # the least alpha with five empty squares
 QUARTER1, QUARTER2 = U(0x000000000F0F0F0F), U(0x00000000F0F0F0F0)
 QUARTER3, QUARTER4 = U(0x0F0F0F0F00000000), U(0xF0F0F0F000000000)
 
@@ -137,10 +140,10 @@ def last2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
     return score(own, opp, own | opp | bit(first) | bit(second))
 
 
-@kernel("int64(uint64, uint64, int64, int64, int64, int64, int64)")
-def last3(own: U, opp: U, alpha: int, first: int, second: int, third: int, block: int) -> int:
+@kernel("int64(uint64, uint64, int64, int64, int64, int64, SearchState)")
+def last3(own: U, opp: U, alpha: int, first: int, second: int, third: int, state: SearchState) -> int:
     """Three empty squares, in the order to be tried."""
-    count_node(block)
+    state.nodes += 1
     sign = 1
     for _ in range(2):
         flips1, flips2, flips3 = flips_of(own, opp, first), flips_of(own, opp, second), flips_of(own, opp, third)
@@ -163,10 +166,10 @@ def alone(squares: U) -> U:
     return squares if rest_of(squares) == U(0) else U(0)
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64)")
-def last4(own: U, opp: U, empty: U, alpha: int, block: int) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, SearchState)")
+def last4(own: U, opp: U, empty: U, alpha: int, state: SearchState) -> int:
     """Four empty squares; those alone in a quarter of the board come first."""
-    count_node(block)
+    state.nodes += 1
     lone = alone(empty & QUARTER1) | alone(empty & QUARTER2) | alone(empty & QUARTER3) | alone(empty & QUARTER4)
     left = empty
     first = index_of(lone if lone != U(0) else left)
@@ -181,38 +184,38 @@ def last4(own: U, opp: U, empty: U, alpha: int, block: int) -> int:
         if moves != U(0):
             if moves & bit(first) != U(0):
                 flips = flips_of(own, opp, first)
-                best = -last3(opp ^ flips, own | flips | bit(first), ~alpha, second, third, fourth, block)
+                best = -last3(opp ^ flips, own | flips | bit(first), ~alpha, second, third, fourth, state)
                 if best > alpha:
                     return sign * best
             if moves & bit(second) != U(0):
                 flips = flips_of(own, opp, second)
-                best = max(best, -last3(opp ^ flips, own | flips | bit(second), ~alpha, first, third, fourth, block))
+                best = max(best, -last3(opp ^ flips, own | flips | bit(second), ~alpha, first, third, fourth, state))
                 if best > alpha:
                     return sign * best
             if moves & bit(third) != U(0):
                 flips = flips_of(own, opp, third)
-                best = max(best, -last3(opp ^ flips, own | flips | bit(third), ~alpha, first, second, fourth, block))
+                best = max(best, -last3(opp ^ flips, own | flips | bit(third), ~alpha, first, second, fourth, state))
                 if best > alpha:
                     return sign * best
             if moves & bit(fourth) != U(0):
                 flips = flips_of(own, opp, fourth)
-                best = max(best, -last3(opp ^ flips, own | flips | bit(fourth), ~alpha, first, second, third, block))
+                best = max(best, -last3(opp ^ flips, own | flips | bit(fourth), ~alpha, first, second, third, state))
             return sign * best
         own, opp, alpha, sign = opp, own, ~alpha, -sign
     return score(own, opp, own | opp | empty)
 
 
-@kernel("boolean(uint64, uint64, int64, int64)", inline=True)
-def is_out_of_reach(own: U, opp: U, alpha: int, block: int) -> bool:
+@kernel("boolean(uint64, uint64, int64, SearchState)", inline=True)
+def is_out_of_reach(own: U, opp: U, alpha: int, state: SearchState) -> bool:
     """Whether the opponent's stable discs alone keep the score from exceeding alpha."""
-    return bool(64 - 2 * popcount(stable_discs(opp, own, load(block, EDGES))) <= alpha)
+    return bool(64 - 2 * popcount(stable_discs(opp, own, state.stable_edges)) <= alpha)
 
 
-@kernel("int64(uint64, uint64, uint64, uint64, int64, int64)")
-def last5(own: U, opp: U, empty: U, moves: U, alpha: int, block: int) -> int:
+@kernel("int64(uint64, uint64, uint64, uint64, int64, SearchState)")
+def last5(own: U, opp: U, empty: U, moves: U, alpha: int, state: SearchState) -> int:
     """Five empty squares and the legal moves, at least one: odd quarters first, no memory."""
-    count_node(block)
-    if alpha >= 8 and is_out_of_reach(own, opp, alpha, block):
+    state.nodes += 1
+    if alpha >= STABILITY_LAST5_ALPHA and is_out_of_reach(own, opp, alpha, state):
         return alpha
     later = moves & ~odd_quarters(empty)
     moves ^= later
@@ -222,7 +225,7 @@ def last5(own: U, opp: U, empty: U, moves: U, alpha: int, block: int) -> int:
             square = index_of(moves)
             moves = rest_of(moves)
             flips = flips_of(own, opp, square)
-            best = max(best, -last4(opp ^ flips, own | flips | bit(square), empty ^ bit(square), ~alpha, block))
+            best = max(best, -last4(opp ^ flips, own | flips | bit(square), empty ^ bit(square), ~alpha, state))
             if best > alpha:
                 return best
         moves = later

@@ -43,6 +43,9 @@ OPPONENTS = {
 FULL_WIDTH = 8  # the last level that leaves nothing out
 SELECTIVE = 3  # squares before the exact endgame where a selective one begins
 MIDGAME_CERTAINTY, ENDGAME_CERTAINTY = 1, 3
+# Empty squares from which a level solves the game: so many times the level, but no more than EXACT_BASE and one for
+# every EXACT_LEVELS levels, which keeps the solution as quick as the search before it.
+EXACT_PER_LEVEL, EXACT_BASE, EXACT_LEVELS = 2, 14, 2
 
 
 @dataclass(frozen=True)
@@ -67,4 +70,4 @@ def level_of(number: int) -> Level:
     if not 0 <= number <= HIGHEST:
         raise SpecError(f"no level {number}: choose 0 to {HIGHEST}")
     certainty = SURE if number <= FULL_WIDTH else MIDGAME_CERTAINTY
-    return Level(max(1, number), certainty, min(2 * number, 14 + number // 2))
+    return Level(max(1, number), certainty, min(EXACT_PER_LEVEL * number, EXACT_BASE + number // EXACT_LEVELS))

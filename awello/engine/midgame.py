@@ -5,363 +5,400 @@ way: the first move of a node gets the whole window, the others only have to be 
 search, Reinefeld 1983).  At a certainty below `SURE` a shallow search may stand for a deep one when it is far outside
 the window (multi-ProbCut, Buro 1997).  Values are in discs from the mover's view; a pass takes no depth.
 
-Threads search the same root and share the table.  A thread leaves aside a move that another one is busy with, and
-comes back to it later (after ABDADA, Weill 1995); whoever settles a position tells all who are still at work below
-it.
+Threads search the same root and share the table.  A thread defers a move that another one is searching, and comes back
+to it later (after ABDADA, Weill 1995); a thread that settles a position stops all that still search below it.
 """
 
 from awello.bits import bit, flips_of, index_of, moves_of, popcount, rest_of, signed
-from awello.engine.block import (
-    BEST,
-    BUSY,
-    CERTAINTY,
-    GAME,
-    HALT,
-    HEURISTIC,
-    LIMIT,
-    MOVE,
-    NODES,
-    OTHERS,
-    PER_DISC,
-    ROOT,
-    SCALE,
-    SETTINGS,
-    SQUARES,
-    STACK,
-    STOP,
-    THREADS,
-    WEIGHTS,
-    count_node,
+from awello.engine.endgame import CORNERS, FEW, fastest_first_key, list_fastest_first, solve_few
+from awello.engine.last import NONE, STABILITY_ALPHA_PER_EMPTY, is_out_of_reach
+from awello.engine.othello_state import (
+    BUSY_PLACES,
+    MoveList,
+    SearchState,
+    busy_table_at,
+    clear_stop,
     empty_squares,
-    moves_row,
+    make_move,
     odd_quarters,
-    pattern_row,
-    put_move,
-    take_move,
+    search_state_at,
+    set_key,
+    set_stop,
+    take_first,
 )
-from awello.engine.endgame import CORNERS, FEW, few, haste
-from awello.engine.last import NONE, is_out_of_reach
 from awello.engine.probcut import SURE, margin_of, shallow_depth
+from awello.engine.state import HALTED, NO_MOVE
 from awello.engine.table import (
-    NO_MOVE,
-    OFFSET,
+    UNKNOWN,
+    bounds_of,
     bucket_of,
     certainty_of,
     depth_of,
     hash_of,
-    lower_of,
     move_of,
     recall,
     remember,
     second_of,
+    settled_value,
     upper_of,
 )
-from awello.evaluate.heuristics import estimate
-from awello.evaluate.patterns import UNIT, mobility, swap_row, turn_row, worth
+from awello.evaluate.heuristics import estimate, heuristic_state_at
+from awello.evaluate.patterns import UNIT, mobility, stage_weights_at, swap_row, turn_row, worth
 from awello.kernel import U, kernel
-from awello.memory import clear_bits, load, load_word, set_bits, store
 from awello.rules.othello import score
 
 INFINITY = 1 << 20
 MOST = 62  # the largest value that an estimate may claim; more is for proofs
-# The key of a move, beside haste: a corner, a square beside one; PER_DISC is for each disc that the evaluation gives.
-CORNER, BESIDE_CORNER = -16, 12
-BESIDE = U(0x0042000000004200)  # diagonally beside the corners
-LARGE = 1 << 16  # keeps keys above 0, which is for the move to be tried before all others
-ETC_FROM = 14  # the depth from which all children are looked up before one is searched
-NEARBY = 3  # a probable cut is tried if the evaluation alone is not further than this from it
-SHALLOW = 2  # up to this depth nothing is worth remembering
+# The key of a move, beside that of the endgame: a corner is searched early, a square diagonally beside one late.
+KEY_CORNER, KEY_BESIDE_CORNER = -16, 12
+BESIDE_CORNERS = U(0x0042000000004200)
+KEY_OFFSET = 1 << 16  # keeps keys above 0, which is for the move to be searched before all others
+CHILD_LOOKUP_DEPTH = 14  # the depth from which all children are looked up before one is searched
+# A probable cut is tried if the evaluation alone is not further than this from it: more, and shallow searches that fail
+# cost more than the cuts save; less, and cuts are missed.
+PROBCUT_WINDOW_DISCS = 3
+STABILITY_MIDGAME_SLACK = 8  # discs below 2 * empties from which the opponent's stable discs are counted (see `last`)
+SHALLOW = 2  # up to this depth nothing is worth storing
 SPLIT_SOLVING, SPLIT = 13, 6  # the depths from which threads divide the moves of a node
-BUSY_PLACES = 1 << 12
+# The depths from which moves are sorted by searches of one, two and three plies: sorting costs more and saves more.
+SORT_BY_1_PLY_FROM, SORT_BY_2_PLIES_FROM, SORT_BY_3_PLIES_FROM = 16, 20, 23
+HINT_FIRST, UNSORTED = -2, -1  # a list whose hint has not been searched; one whose moves have not been listed
 
 
 # ---- what a position is worth ---------------------------------------------------------------------------------------
-@kernel("int64(uint64, uint64, int64, int64)", inline=True)
-def value_of(own: U, opp: U, empties: int, block: int) -> int:
+@kernel("int64(uint64, uint64, int64, SearchState)", inline=True)
+def value_of(own: U, opp: U, empties: int, state: SearchState) -> int:
     """The mover's value of a position whose row of patterns is filled, in UNITs of a disc."""
-    weights = load(block, WEIGHTS + empties)
-    if weights != 0:
-        return worth(pattern_row(empties, block), weights) + mobility(own, opp, weights)
-    points = estimate(load(block, GAME), load(block, HEURISTIC), own, opp, load(block, SETTINGS))
-    return points * load(block, SCALE)
+    address = state.weights[U(empties)]
+    if address != 0:
+        weights = stage_weights_at(address)
+        return worth(state.pattern_rows[U(empties)], weights) + mobility(own, opp, weights)
+    settings = heuristic_state_at(state.heuristic_settings)
+    return estimate(state.game, state.heuristic, own, opp, settings) * state.heuristic_scale
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
-def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, block: int) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, int64, int64, SearchState)")
+def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: SearchState) -> int:
     """A plain search of a few plies, fastest first; values in UNITs of a disc."""
     # Step 1. The horizon, the end of the game, a pass.
-    empty = empty_squares(own, opp, block)
+    empty = empty_squares(own, opp, state)
     empties = popcount(empty)
     if depth == 0:
-        return value_of(own, opp, empties, block)
-    here, there = pattern_row(empties, block), pattern_row(empties - 1, block)
+        return value_of(own, opp, empties, state)
+    here, there = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
     if moves == U(0):
         answers = moves_of(opp, own) & empty
         if answers == U(0):
-            return UNIT * score(own, opp, load_word(block, SQUARES))
+            return UNIT * score(own, opp, state.squares)
         swap_row(here)
-        value = -shallow(opp, own, answers, depth, -beta, -alpha, block)
+        value = -shallow(opp, own, answers, depth, -beta, -alpha, state)
         swap_row(here)
         return value
     # Step 2. The last ply: evaluate each child.
     best = -INFINITY
-    count_node(block)
+    state.nodes += 1
     if depth == 1:
-        while moves != U(0):
-            count_node(block)
+        while moves != U(0) and best < beta:
+            state.nodes += 1
             square = index_of(moves)
             moves = rest_of(moves)
             flips = flips_of(own, opp, square)
             turn_row(here, square, flips, there)
-            best = max(best, -value_of(opp ^ flips, own | flips | bit(square), empties - 1, block))
-            if best >= beta:
-                break
+            best = max(best, -value_of(opp ^ flips, own | flips | bit(square), empties - 1, state))
         return best
     # Step 3. Each move, those first that leave the fewest answers.
-    row, odd, count = moves_row(empties, block), odd_quarters(empty), 0
-    while moves != U(0):
-        square = index_of(moves)
-        moves = rest_of(moves)
-        flips = flips_of(own, opp, square)
-        answers = moves_of(opp ^ flips, own | flips | bit(square)) & (empty ^ bit(square))
-        put_move(row, count, haste(answers, square, odd), square, flips, answers)
-        count += 1
+    listed = state.move_lists[U(empties)]
+    count = list_fastest_first(own, opp, empty, moves, listed)
     while count > 0 and best < beta:
-        count = take_move(row, count)
-        square = load(row, MOVE * count) & 255
-        flips, answers = load_word(row, MOVE * count + 1), load_word(row, MOVE * count + 2)
+        square = take_first(listed, count)
+        count -= 1
+        flips = listed.current.flips
         turn_row(here, square, flips, there)
-        floor = max(alpha, best)
-        value = -shallow(opp ^ flips, own | flips | bit(square), answers, depth - 1, -beta, -floor, block)
-        best = max(best, value)
+        next_own, next_opp, floor = opp ^ flips, own | flips | bit(square), max(alpha, best)
+        best = max(best, -shallow(next_own, next_opp, listed.current.answers, depth - 1, -beta, -floor, state))
     return best
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
-def rounded(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, block: int) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, int64, int64, SearchState)")
+def rounded(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: SearchState) -> int:
     """A shallow search in whole discs, halves rounded away from zero: the same for both sides."""
     low, high = alpha * UNIT + UNIT // 2 - 1, beta * UNIT - UNIT // 2 + 1
-    value = shallow(own, opp, moves, depth, low, high, block)
+    value = shallow(own, opp, moves, depth, low, high, state)
     discs = (abs(value) + UNIT // 2) // UNIT
     return min(MOST, discs) if value > 0 else -min(MOST, discs)
 
 
-# ---- parts of the search --------------------------------------------------------------------------------------------
-@kernel("int64(uint64, uint64, uint64, int64, int64, int64)")
-def few_in_window(own: U, opp: U, moves: U, alpha: int, beta: int, block: int) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, int64, SearchState)")
+def solve_in_window(own: U, opp: U, moves: U, alpha: int, beta: int, state: SearchState) -> int:
     """The exact search of few empty squares in a window of any width: questions upwards from alpha."""
-    score = few(own, opp, moves, alpha, block)
+    score = solve_few(own, opp, moves, alpha, state)
     while alpha < score < beta:
         alpha = score
-        score = few(own, opp, moves, alpha, block)
+        score = solve_few(own, opp, moves, alpha, state)
     return score
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64, int64)")
-def known_bound(own: U, opp: U, moves: U, depth: int, certainty: int, block: int) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, int64, SearchState)")
+def bound_by_children(own: U, opp: U, moves: U, depth: int, certainty: int, state: SearchState) -> int:
     """The best lower bound that the table knows through the children (enhanced transposition cut-off)."""
     best = NONE
     while moves != U(0):
         square = index_of(moves)
         moves = rest_of(moves)
         flips = flips_of(own, opp, square)
-        key = hash_of(opp ^ flips, own | flips | bit(square), block)
-        data = recall(bucket_of(key, block), key)
+        key = hash_of(opp ^ flips, own | flips | bit(square), state.multipliers)
+        data = recall(bucket_of(key, state), key)
         if data != 0 and depth_of(data) == depth - 1 and certainty_of(data) >= certainty:
             best = max(best, -upper_of(data))
     return best
 
 
+@kernel("UniTuple(int64, 2)(uint64, uint64, int64, int64, int64, int64, SearchState)", inline=True)
+def probcut_limits(own: U, opp: U, alpha: int, beta: int, depth: int, less: int, state: SearchState) -> tuple[int, int]:
+    """What a search to a smaller depth must not exceed, or must reach, to stand for this one: below alpha, above beta.
+
+    A limit that the evaluation alone is too far from is moved beyond all values: the search would hardly reach it.
+    """
+    empties = popcount(empty_squares(own, opp, state))
+    margin = margin_of(state.certainty, empties, depth, less, state.probcut)
+    value = value_of(own, opp, empties, state)
+    low, high = (alpha * UNIT - margin) // UNIT, (beta * UNIT + margin + UNIT - 1) // UNIT
+    if value > (low + PROBCUT_WINDOW_DISCS) * UNIT:
+        low = -INFINITY
+    if value < (high - PROBCUT_WINDOW_DISCS) * UNIT:
+        high = INFINITY
+    return low, high
+
+
+# ---- the order of moves ---------------------------------------------------------------------------------------------
 @kernel("int64(int64)", inline=True)
 def sorting_depth(depth: int) -> int:
     """Plies of the searches that sort the moves of a node."""
-    return 0 if depth < 16 else 1 if depth < 20 else 2 if depth < 23 else 3
+    if depth < SORT_BY_1_PLY_FROM:
+        return 0
+    return 1 if depth < SORT_BY_2_PLIES_FROM else 2 if depth < SORT_BY_3_PLIES_FROM else 3
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64, int64)")
-def list_moves(own: U, opp: U, moves: U, second: int, depth: int, block: int) -> int:
-    """Write the moves to the row of this position with their keys: answers left, parity, the opponent's value."""
-    empty = empty_squares(own, opp, block)
-    empties = popcount(empty)
-    row, odd, count, plies = moves_row(empties, block), odd_quarters(empty), 0, sorting_depth(depth)
-    per_disc = load(block, PER_DISC)
+@kernel("int64(uint64, uint64, uint64, int64, MoveList, SearchState)")
+def list_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: SearchState) -> int:
+    """List moves by the answers they leave, parity and the opponent's value after them; their number."""
+    empty = empty_squares(own, opp, state)
+    empties, odd, plies, count = popcount(empty), odd_quarters(empty), sorting_depth(depth), U(0)
+    here, there = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
     while moves != U(0):
         square = index_of(moves)
         moves = rest_of(moves)
-        flips = flips_of(own, opp, square)
-        next_own, next_opp = opp ^ flips, own | flips | bit(square)
-        answers = moves_of(next_own, next_opp) & (empty ^ bit(square))
-        turn_row(pattern_row(empties, block), square, flips, pattern_row(empties - 1, block))
+        move = listed.moves[count]
+        make_move(own, opp, empty, square, move)
+        next_own, next_opp = opp ^ move.flips, own | move.flips | bit(square)
+        turn_row(here, square, move.flips, there)
         if plies == 0:
-            value = value_of(next_own, next_opp, empties - 1, block)
+            value = value_of(next_own, next_opp, empties - 1, state)
         else:
-            value = shallow(next_own, next_opp, answers, plies, -INFINITY, INFINITY, block)
-        key = haste(answers, square, odd) + value * per_disc // UNIT + LARGE
-        if bit(square) & (CORNERS | BESIDE) != U(0):
-            key += CORNER if bit(square) & CORNERS != U(0) else BESIDE_CORNER
-        put_move(row, count, 0 if square == second else key, square, flips, answers)
-        count += 1
-    return count
+            value = shallow(next_own, next_opp, move.answers, plies, -INFINITY, INFINITY, state)
+        key = fastest_first_key(move.answers, square, odd) + value * state.key_per_disc // UNIT + KEY_OFFSET
+        if bit(square) & (CORNERS | BESIDE_CORNERS) != U(0):
+            key += KEY_CORNER if bit(square) & CORNERS != U(0) else KEY_BESIDE_CORNER
+        set_key(move, 0 if square == listed.second else key)
+        count += U(1)
+    return signed(count)
 
 
-@kernel("int64(uint64, int64)", inline=True)
-def busy_place(key: U, block: int) -> int:
-    """The address of the word that says whether some thread searches a position."""
-    return load(block, BUSY) + 8 * (signed(key >> U(40)) & (BUSY_PLACES - 1))
+@kernel("void(int64, uint64, boolean, MoveList, SearchState)", inline=True)
+def start_list(data: int, moves: U, root: bool, listed: MoveList, state: SearchState) -> None:
+    """Begin the list of a node with the moves that the table, or the search before this one, found best."""
+    listed.count, listed.deferred = HINT_FIRST, U(0)
+    listed.hint, listed.second = (move_of(data), second_of(data)) if data != 0 else (NO_MOVE, NO_MOVE)
+    if root:
+        listed.hint = state.best_move
+    if listed.hint != NO_MOVE and moves & bit(listed.hint) == U(0):
+        listed.hint = NO_MOVE  # the table took another position for this one
 
 
-@kernel("void(uint64, int64, int64)")
-def tell_others(key: U, empties: int, block: int) -> None:
+@kernel("int64(uint64, uint64, uint64, int64, MoveList, SearchState)", inline=True)
+def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: SearchState) -> int:
+    """Make the next move current: the hint, then the others in order, last the deferred ones; its square or NO_MOVE."""
+    square = NO_MOVE
+    if listed.count == HINT_FIRST:
+        listed.count, square = UNSORTED, listed.hint
+    if square == NO_MOVE:
+        if listed.count == UNSORTED:
+            others = moves & ~bit(listed.hint) if listed.hint != NO_MOVE else moves
+            listed.count = list_by_value(own, opp, others, depth, listed, state)
+        if listed.count > 0:
+            square = take_first(listed, listed.count)
+            listed.count -= 1
+            return square
+        if listed.deferred == U(0):
+            return NO_MOVE
+        square = index_of(listed.deferred)
+        listed.deferred = rest_of(listed.deferred)
+    make_move(own, opp, empty_squares(own, opp, state), square, listed.current)
+    return square
+
+
+# ---- sharing the work among threads ---------------------------------------------------------------------------------
+@kernel("void(uint64, int64, SearchState)", inline=True)
+def announce(key: U, empties: int, state: SearchState) -> None:
+    """Say which position this thread searches, so that others can stop it when they have settled it."""
+    state.path[U(empties)] = key
+    clear_stop(state, bit(empties))
+
+
+@kernel("uint64(uint64)", inline=True)
+def busy_index(child: U) -> U:
+    """The index of a position in the busy table, from bits of its hash that the transposition table seldom uses."""
+    return child >> U(40) & U(BUSY_PLACES - 1)
+
+
+@kernel("boolean(uint64, SearchState)", inline=True)
+def is_busy(child: U, state: SearchState) -> bool:
+    """Whether some thread is searching a position."""
+    return bool(busy_table_at(state.busy).hashes[busy_index(child)] == child)
+
+
+@kernel("void(uint64, uint64, SearchState)", inline=True)
+def mark_busy(child: U, mark: U, state: SearchState) -> None:
+    """Say that this thread is searching a position (its hash is the mark), or no longer (0)."""
+    busy_table_at(state.busy).hashes[busy_index(child)] = mark
+
+
+@kernel("void(uint64, int64, SearchState)")
+def stop_others(key: U, empties: int, state: SearchState) -> None:
     """Stop all other threads that search below a position that is settled."""
-    for thread in range(load(block, THREADS)):
-        other = load(block, OTHERS + thread)
-        if other != block and load_word(other, STACK + empties) == key:
-            set_bits(other, STOP, bit(empties))
+    for thread in range(state.threads):
+        if thread != state.thread:
+            other = search_state_at(state.thread_states[U(thread)])
+            if other.path[U(empties)] == key:
+                set_stop(other, bit(empties))
+
+
+@kernel("void(int64, MoveList)", inline=True)
+def retry_later(square: int, listed: MoveList) -> None:
+    """Put back a move whose search was interrupted: the hint comes at once again, another one at the end."""
+    if square == listed.hint:
+        listed.count = HINT_FIRST
+    else:
+        listed.deferred |= bit(square)
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------
-@kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
-def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, block: int) -> int:
-    """The value of a position with these legal moves, exact inside (alpha, beta), a bound outside; 0 if stopped."""
-    # Step 1. The horizon: exact search of few empty squares, or evaluation.  The root wants a move and goes on.
-    empty = empty_squares(own, opp, block)
+@kernel("void(SearchState)", inline=True)
+def count_node(state: SearchState) -> None:
+    """One more position visited; stop when the limit is reached."""
+    state.nodes += 1
+    if state.nodes >= state.limit:
+        set_stop(state, HALTED)
+
+
+@kernel("int64(uint64, uint64, uint64, int64, int64, int64, SearchState)")
+def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: SearchState) -> int:
+    """The value of a position with these legal moves: exact inside (alpha, beta), outside it a bound.
+
+    If it is stopped the value means nothing; callers check `state.stop` before they use it.
+    """
+    # Step 1. The horizon: exact search of few empty squares, or evaluation.  The root must name a move and continues.
+    empty = empty_squares(own, opp, state)
     empties = popcount(empty)
-    solving, root = depth >= empties, empties == load(block, ROOT)
+    solving, root = depth >= empties, empties == state.root_empties
     if solving and empties <= FEW and not root:
-        return few_in_window(own, opp, moves, alpha, beta, block)
+        return solve_in_window(own, opp, moves, alpha, beta, state)
     if not solving and depth <= SHALLOW and not root:
-        return rounded(own, opp, moves, depth, alpha, beta, block)
-    # Step 2. Asked to stop, or a position above is settled.
-    if load_word(block, STOP) >> U(empties) > U(1):
+        return rounded(own, opp, moves, depth, alpha, beta, state)
+    # Step 2. Stopped: by the user, the limit of nodes, or a thread that settled a position above.  Bit n of `stop` ends
+    # the search of the position with n empty squares on the way here; so a bit above our own ends ours too.
+    if state.stop >> U(empties) > U(1):
         return 0
-    count_node(block)
-    if load(block, NODES) >= load(block, LIMIT):
-        set_bits(block, STOP, bit(HALT))
+    count_node(state)
     # Step 3. No move: the game is over, or the opponent's turn.
-    here, there = pattern_row(empties, block), pattern_row(empties - 1, block)
+    here, there = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
     if moves == U(0):
         answers = moves_of(opp, own) & empty
         if answers == U(0):
-            return score(own, opp, load_word(block, SQUARES))
+            return score(own, opp, state.squares)
         swap_row(here)
-        value = -search(opp, own, answers, -beta, -alpha, depth, block)
+        value = -search(opp, own, answers, -beta, -alpha, depth, state)
         swap_row(here)
         return value
-    # Step 4. The opponent's stable discs, or the table, may settle it.
-    if not root and alpha >= 2 * empties - 8 and is_out_of_reach(own, opp, alpha, block):
+    # Step 4. The opponent's stable discs, or the transposition table, may settle it.
+    settling = STABILITY_ALPHA_PER_EMPTY * empties - STABILITY_MIDGAME_SLACK
+    if not root and alpha >= settling and is_out_of_reach(own, opp, alpha, state):
         return alpha
-    certainty, key = load(block, CERTAINTY), hash_of(own, opp, block)
-    bucket = bucket_of(key, block)
-    lower, upper, hint, second = -OFFSET, OFFSET, NO_MOVE, NO_MOVE
-    if root:
-        hint = load(block, BEST)
-    else:
-        data = recall(bucket, key)
-        if data != 0:
-            hint, second = move_of(data), second_of(data)
-            if depth_of(data) == depth and certainty_of(data) >= certainty:
-                lower, upper = lower_of(data), upper_of(data)
-                if lower >= beta or lower == upper:
-                    return lower
-                if upper <= alpha:
-                    return upper
-    if hint != NO_MOVE and moves & bit(hint) == U(0):
-        hint = NO_MOVE  # the table took another position for this one
+    certainty, key = state.certainty, hash_of(own, opp, state.multipliers)
+    bucket = bucket_of(key, state)
+    data = 0 if root else recall(bucket, key)
+    lower, upper = bounds_of(data, depth, certainty)
+    value = settled_value(lower, upper, alpha, beta)
+    if value != UNKNOWN:
+        return value
     # Step 5. Probable cuts: a shallow search far outside the window stands for the deep one.
     if certainty < SURE and beta == alpha + 1 and not root:
         less = shallow_depth(depth, solving)
-        margin = margin_of(certainty, empties, depth, less, block)
-        still = value_of(own, opp, empties, block)
-        limit = (beta * UNIT + margin + UNIT - 1) // UNIT
-        near = still >= (limit - NEARBY) * UNIT and limit <= MOST
-        if near and search(own, opp, moves, limit - 1, limit, less, block) >= limit:
+        low, high = probcut_limits(own, opp, alpha, beta, depth, less, state)
+        if high <= MOST and search(own, opp, moves, high - 1, high, less, state) >= high:
             return beta
-        limit = (alpha * UNIT - margin) // UNIT
-        near = still <= (limit + NEARBY) * UNIT and limit >= -MOST
-        if near and search(own, opp, moves, limit, limit + 1, less, block) <= limit:
+        if low >= -MOST and search(own, opp, moves, low, low + 1, less, state) <= low:
             return alpha
     # Step 6. A child that the table knows well enough.
-    if depth >= ETC_FROM and not root:
-        bound = known_bound(own, opp, moves, depth, certainty, block)
+    if depth >= CHILD_LOOKUP_DEPTH and not root:
+        bound = bound_by_children(own, opp, moves, depth, certainty, state)
         if bound >= beta:
             return bound
-    # Step 7. With other threads: say where this one is.
-    shared = load(block, THREADS) > 1 and depth >= (SPLIT_SOLVING if solving else SPLIT)
+    # Step 7. Search each move: the first with the whole window, the others to prove that they are no better.
+    shared = state.threads > 1 and depth >= (SPLIT_SOLVING if solving else SPLIT)
     if shared:
-        store(block, STACK + empties, signed(key))
-        clear_bits(block, STOP, bit(empties))
-    # Step 8. Each move: the one that was best before, the others in order, last those that others were busy with.
-    row, count, later, first = moves_row(empties, block), -1, U(0), True
-    best, best_move, floor, square = NONE, NO_MOVE, alpha, hint
-    flips = answers = U(0)
+        announce(key, empties, state)
+    listed = state.move_lists[U(empties)]
+    start_list(data, moves, root, listed, state)
+    best, best_move, child = NONE, NO_MOVE, U(0)
     while best < beta:
-        if first and hint != NO_MOVE:
-            flips = flips_of(own, opp, hint)
-            answers = moves_of(opp ^ flips, own | flips | bit(hint)) & (empty ^ bit(hint))
-        else:
-            if count < 0:
-                rest = moves & ~bit(hint) if hint != NO_MOVE else moves
-                count = list_moves(own, opp, rest, second, depth, block)
-            if count > 0:
-                count = take_move(row, count)
-                square = load(row, MOVE * count) & 255
-                flips, answers = load_word(row, MOVE * count + 1), load_word(row, MOVE * count + 2)
-            elif later != U(0):
-                square = index_of(later)
-                later = rest_of(later)
-                flips = flips_of(own, opp, square)
-                answers = moves_of(opp ^ flips, own | flips | bit(square)) & (empty ^ bit(square))
-            else:
-                break
+        square = next_move(own, opp, moves, depth, listed, state)
+        if square == NO_MOVE:
+            break
+        flips, answers = listed.current.flips, listed.current.answers
         next_own, next_opp = opp ^ flips, own | flips | bit(square)
         if shared:
-            child = hash_of(next_own, next_opp, block)
-            busy = busy_place(child, block)
-            if not first and count > 0 and load_word(busy, 0) == child:
-                later |= bit(square)
+            child = hash_of(next_own, next_opp, state.multipliers)
+            if best != NONE and listed.count > 0 and is_busy(child, state):
+                listed.deferred |= bit(square)
                 continue
-            store(busy, 0, signed(child))
+            mark_busy(child, child, state)
         turn_row(here, square, flips, there)
         floor = max(alpha, best)
-        if first or beta == floor + 1:
-            value = -search(next_own, next_opp, answers, -beta, -floor, depth - 1, block)
+        if best == NONE or beta == floor + 1:
+            value = -search(next_own, next_opp, answers, -beta, -floor, depth - 1, state)
         else:
-            value = -search(next_own, next_opp, answers, -floor - 1, -floor, depth - 1, block)
-            if floor < value < beta and load_word(block, STOP) == U(0):
+            value = -search(next_own, next_opp, answers, -floor - 1, -floor, depth - 1, state)
+            if floor < value < beta and state.stop == U(0):
                 turn_row(here, square, flips, there)
-                value = -search(next_own, next_opp, answers, -beta, -floor, depth - 1, block)
+                value = -search(next_own, next_opp, answers, -beta, -floor, depth - 1, state)
         if shared:
-            store(busy, 0, 0)
-        # Step 9. Stopped on the way: leave, or take over what another thread found out, or try the move again.
-        stop = load_word(block, STOP) >> U(empties)
-        if stop != U(0):
-            if stop != U(1):
-                return 0
-            clear_bits(block, STOP, bit(empties))
-            data = recall(bucket, key)
-            if data != 0 and depth_of(data) == depth and certainty_of(data) >= certainty:
-                if lower_of(data) >= beta or lower_of(data) == upper_of(data):
-                    return lower_of(data)
-                if upper_of(data) <= alpha:
-                    return upper_of(data)
-            if first and hint != NO_MOVE:
-                continue
-            later |= bit(square)
-            continue
-        first = False
-        if value > best:
+            mark_busy(child, U(0), state)
+        # Step 8. Stopped on the way: leave, or take over what another thread found out, or try the move again.
+        stop = state.stop >> U(empties)
+        if stop > U(1):
+            return 0
+        if stop == U(1):
+            clear_stop(state, bit(empties))
+            lower, upper = bounds_of(recall(bucket, key), depth, certainty)
+            value = settled_value(lower, upper, alpha, beta)
+            if value != UNKNOWN:
+                return value
+            retry_later(square, listed)
+        elif value > best:
             best, best_move = value, square
-    # Step 10. Remember, and tell those who are at work below.
-    if best >= beta:
-        lower = best
-    elif best <= alpha:
-        upper = best
-    else:
-        lower = upper = best
+    # Step 9. Store the value, and stop the threads that still search below.
     if root:
-        store(block, BEST, best_move)
+        state.best_move = best_move
     else:
-        remember(bucket, key, lower, upper, best_move, hint, depth, certainty, block)
+        lower, upper = best if best > alpha else lower, best if best < beta else upper
+        remember(bucket, key, lower, upper, best_move, listed.hint, depth, certainty, state.table_age)
     if shared:
-        tell_others(key, empties, block)
+        stop_others(key, empties, state)
     return best
+
+
+@kernel("int64(uint64, uint64, uint64, int64, int64, int64, int64)")
+def search_at(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, address: int) -> int:
+    """Search with the state at an address, which Python passes a hundred times faster than a record."""
+    return search(own, opp, moves, alpha, beta, depth, search_state_at(address))

@@ -1,42 +1,41 @@
 """Othello's search: the memory of a thread, the question put to the kernels, and one search from start to end.
 
 A search to the end of the game asks whether the score exceeds a number, again and again; each answer narrows the
-bounds until they meet.  It is done first quickly, with probable cuts, and then ever more surely: the quick passes fill
-the table with good moves, and their value is where the next pass begins to ask.
+bounds until they meet.  It is done first quickly, with probable cuts, and then ever more surely: the value and the move
+of a quick search are where the next one begins to ask, and its best moves are in the table.
 """
 
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from awello.analysis import Analysis
-from awello.engine import block as slots
-from awello.engine.endgame import NEAR_BITS
 from awello.engine.levels import FULL_WIDTH, MIDGAME_CERTAINTY, level_of
-from awello.engine.midgame import BUSY_PLACES, search
-from awello.engine.probcut import PERCENT, SURE, probcut_words
-from awello.engine.stability import fill_edges
-from awello.engine.table import NO_MOVE, Table, bucket_of, hash_of, move_of, recall
+from awello.engine.midgame import search_at
+from awello.engine.othello_state import BOARDS, BusyTable, SearchState
+from awello.engine.probcut import PERCENT, SURE, probcut_terms
+from awello.engine.stability import EdgeTable, fill_edges
+from awello.engine.state import NO_MOVE
+from awello.engine.table import Table, stored_move
 from awello.engine.thinking import Step, Thinking
 from awello.engine.threads import Found, Question, Stopped, Team, Worker
-from awello.evaluate import patterns
-from awello.evaluate.settings import Block as Settings
-from awello.evaluate.settings import Heuristic
+from awello.evaluate.patterns import fill_row
+from awello.evaluate.settings import Evaluator, Heuristic
 from awello.evaluate.weights import Weights, pattern_weights, stage_of
 from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import PASS, Game, squares_of
-from awello.search.knowing import ENTRY
 
 TOGETHER_SOLVING, TOGETHER = 15, 9  # the depths from which more than one thread pays
 # How much the evaluation counts in the order of moves.  Where a solution is near, small trees are preferred in all
 # searches: their best moves are the first that the solution tries.
-PER_DISC, PER_DISC_NEAR, NEAR_SOLUTION = 10, 4, 30
+KEY_PER_DISC, KEY_PER_DISC_NEAR, NEAR_SOLUTION = 10, 4, 30
 SCALES = {"positional": 8, "absolute": 128, "mobility": 128, "mixed": 16, "tactical": 8}  # UNITs of a heuristic's point
 PASSES = (1, 2)  # certainties of the quick passes of a solution, one after the other
 NEAR_END = 18  # up to so many empty squares a glance is enough before a solution
@@ -47,61 +46,55 @@ LINE_NODES = 1 << 22  # what the rest of a solved line may cost
 
 
 @cache
-def edge_table() -> npt.NDArray[np.uint8]:
+def edge_table() -> EdgeTable:
     """The stable discs of every edge."""
-    table = np.zeros(1 << 16, np.uint8)
+    table = EdgeTable.new()
     fill_edges(table)
     return table
 
 
 class OthelloWorker(Worker):
-    """The memory of one thread that searches Othello."""
+    """A thread that searches Othello."""
 
-    def __init__(self, game: Game, table: Table, evaluator: Heuristic | Weights, busy: npt.NDArray[np.int64]) -> None:
-        super().__init__(slots.WORDS, table)
-        self.near = np.zeros(ENTRY << NEAR_BITS, np.int64)
+    state: SearchState
+
+    def __init__(self, game: Game, table: Table, evaluator: Heuristic | Weights, busy: "npt.NDArray[Any]") -> None:
+        super().__init__(SearchState.new_array(1), table)
+        self.pattern_rows = self.state.pattern_rows
+        self.table, self.busy, self.evaluator = table, busy, evaluator  # kept as long as their addresses are used
         self.board = 0, 0
-        self.table, self.busy, self.edges = table, busy, edge_table()  # kept as long as their addresses are used
-        self.words[slots.TABLE], self.words[slots.TABLE_MASK] = address_of(table.words), table.buckets - 1
-        self.words[slots.NEAR], self.words[slots.EDGES] = address_of(self.near), address_of(self.edges)
-        self.words[slots.BUSY] = address_of(busy)
-        self.words.view(np.uint64)[slots.SQUARES] = squares_of(int(game))
-        words = probcut_words()
-        self.words[slots.PROBCUT : slots.PROBCUT + len(words)] = words
+        self.state.table, self.state.table_mask = address_of(table.words), U(table.buckets - 1)
+        self.state.busy, self.state.squares = address_of(busy), squares_of(int(game))
+        self.state.stable_edges, self.state.probcut = edge_table(), probcut_terms()
         self._evaluate_by(game, evaluator)
 
     def _evaluate_by(self, game: Game, evaluator: Heuristic | Weights) -> None:
-        """Use learnt patterns, which are kept for good, or a heuristic."""
+        """Use a heuristic, or learnt patterns."""
+        state = self.state
         if isinstance(evaluator, Heuristic):
-            self.settings = Settings(game, evaluator)
-            self.words[slots.GAME], self.words[slots.HEURISTIC] = int(game), self.settings.heuristic
-            self.words[slots.SETTINGS], self.words[slots.SCALE] = self.settings.address, SCALES[evaluator.name]
+            self.settings = Evaluator(game, evaluator)
+            state.game, state.heuristic = int(game), self.settings.heuristic
+            state.heuristic_settings, state.heuristic_scale = self.settings.address, SCALES[evaluator.name]
             return
-        for empties in range(64):  # a board that was set up by hand may hold fewer discs than the start
-            self.words[slots.WEIGHTS + empties] = address_of(evaluator[stage_of(empties)])
+        for empties in range(BOARDS):  # a board that was set up by hand may hold fewer discs than the start
+            state.weights[empties] = address_of(evaluator[stage_of(empties)])
 
     def prepare(self, question: Question, threads: int, age: int) -> None:
         board, empties = (question.position.own, question.position.opp), question.position.empties
         if board != self.board:  # a search leaves the row of its root as it was
-            row = slots.PATTERNS + patterns.ROW * empties
-            patterns.fill_row(*board, self.words[row : row + patterns.ROW].view(np.int16))
+            fill_row(*board, self.pattern_rows[empties])
             self.board = board
-        self.words[slots.CERTAINTY], self.words[slots.ROOT] = question.certainty, empties
-        self.words[slots.BEST], self.words[slots.THREADS] = question.first, threads
-        self.words[slots.PER_DISC] = PER_DISC if empties > NEAR_SOLUTION else PER_DISC_NEAR
-        self.words[slots.AGE], self.words[slots.STOP] = age, 0
-        self.words[slots.STACK : slots.STACK + 64] = 0
+        key_per_disc = KEY_PER_DISC if empties > NEAR_SOLUTION else KEY_PER_DISC_NEAR
+        self.set(certainty=question.certainty, root_empties=empties, best_move=question.first)
+        self.set(threads=threads, table_age=age, key_per_disc=key_per_disc, path=0, stop=0)
 
     def search(self, question: Question) -> Found:
         own, opp = U(question.position.own), U(question.position.opp)
-        window = question.alpha, question.beta
-        value = search(own, opp, question.moves, *window, question.depth, self.address)
-        return Found(int(value), int(self.words[slots.BEST]))
+        value = search_at(own, opp, question.moves, question.alpha, question.beta, question.depth, self.address)
+        return Found(int(value), self.get("best_move"))
 
     def best_move(self, position: Position) -> int:
-        key = hash_of(U(position.own), U(position.opp), self.address)
-        data = int(recall(bucket_of(key, self.address), key))
-        return int(move_of(data)) if data else NO_MOVE
+        return int(stored_move(U(position.own), U(position.opp), self.address))
 
     def pays_together(self, question: Question) -> bool:
         solving = question.depth >= question.position.empties
@@ -109,21 +102,22 @@ class OthelloWorker(Worker):
 
     def begin(self) -> None:
         super().begin()
-        self.busy[:] = 0
+        self.busy["hashes"][:] = 0
 
     def forget(self) -> None:
-        self.near[:] = 0
+        self.fields["small_table"].view(np.uint8)[:] = 0
 
 
 def othello_team(
     game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None, multipliers: tuple[int, ...]
 ) -> Team:
     """The threads of an engine with a table of so many MiB; without a heuristic they judge by learnt patterns."""
-    table, busy = Table(size, multipliers), np.zeros(BUSY_PLACES, np.int64)
+    table, busy = Table(size, multipliers), BusyTable.new_array(1)
     evaluator = heuristic or pattern_weights(weights)
     workers = [OthelloWorker(game, table, evaluator, busy) for _ in range(threads)]
-    for worker in workers:
-        worker.words[slots.OTHERS : slots.OTHERS + threads] = [other.address for other in workers]
+    for number, worker in enumerate(workers):
+        worker.state.thread = number
+        worker.state.thread_states[:threads] = [other.address for other in workers]
     return Team(workers, table)
 
 

@@ -9,43 +9,77 @@ and fits the coefficients in `data/probcut.json`.
 
 import json
 from functools import cache
+from typing import Annotated
 
-from awello.engine.block import PROBCUT
+from awello.evaluate.patterns import UNIT
 from awello.folders import data_file
-from awello.kernel import kernel
-from awello.memory import load
+from awello.kernel import U, kernel
+from awello.layout import Layout
 
 SURE = 6  # the certainty of a search without probable cuts
 DEVIATIONS = (0.7, 1.0, 1.5, 2.0, 2.6, 3.3)  # that a shallow value must be outside the window, by certainty
-PERCENT = (52, 68, 87, 95, 99, 99, 100)  # how often such a cut is right, a normal error taken for granted
+PERCENT = (52, 68, 87, 95, 99, 99, 100)  # of normal errors that are smaller, which is how certainty is shown
 TERMS = ("constant", "empties", "difference", "shallow")  # what the deviation depends on
-SHARES = 128  # deviations are counted in these
+# Plies of a deep search for every two of the shallow one: the fewer, the surer the shallow one, and the dearer.
+DEEP_PLIES_PER_TWO = 4
+SOLVING_PLIES_OFF = 8  # plies that are taken off a search to the end first, because its last plies are quick
+SHARES = 128  # parts of a standard deviation in which margins are counted
+
+
+class DeviationTerms(Layout):
+    """What the deviation between a shallow and a deep search depends on, in UNITs of a disc."""
+
+    constant: int
+    empties: int
+    """For each empty square."""
+    difference: int
+    """For each ply by which the searches differ."""
+    shallow: int
+    """For each ply of the shallow search."""
+
+
+class ProbCutTerms(Layout):
+    """The measured coefficients of probable cuts."""
+
+    depth: DeviationTerms
+    """Of searches to a depth."""
+    end: DeviationTerms
+    """Of searches to the end of the game."""
+    least: int
+    """The smallest deviation, in UNITs of a disc."""
+    shares: Annotated[list[int], SURE]
+    """By certainty, the SHARES of a deviation that a shallow value must be outside the window."""
 
 
 @kernel("int64(int64, boolean)", inline=True)
 def shallow_depth(depth: int, solving: bool) -> int:
     """The depth of the search that foretells one of `depth`: half of it with the same parity, less for a solution."""
-    return max(0, (depth - 8) // 4 * 2) if solving else depth // 4 * 2 + (depth & 1)
+    if solving:
+        return max(0, (depth - SOLVING_PLIES_OFF) // DEEP_PLIES_PER_TWO * 2)
+    return depth // DEEP_PLIES_PER_TWO * 2 + (depth & 1)
 
 
-@kernel("int64(int64, int64, int64, int64)", inline=True)
-def deviation_of(empties: int, depth: int, shallow: int, block: int) -> int:
+@kernel("int64(int64, int64, int64, ProbCutTerms)", inline=True)
+def deviation_of(empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
     """The standard deviation between a shallow and a deep search, in UNITs of a disc."""
-    terms = block + 8 * (PROBCUT if depth < empties else PROBCUT + 4)
-    linear = load(terms, 0) + load(terms, 1) * empties + load(terms, 2) * (depth - shallow) + load(terms, 3) * shallow
-    return max(linear, load(block, PROBCUT + 8))
+    terms = probcut.depth if depth < empties else probcut.end
+    linear = terms.constant + terms.empties * empties + terms.difference * (depth - shallow) + terms.shallow * shallow
+    return max(linear, probcut.least)
 
 
-@kernel("int64(int64, int64, int64, int64, int64)", inline=True)
-def margin_of(certainty: int, empties: int, depth: int, shallow: int, block: int) -> int:
+@kernel("int64(int64, int64, int64, int64, ProbCutTerms)", inline=True)
+def margin_of(certainty: int, empties: int, depth: int, shallow: int, probcut: ProbCutTerms) -> int:
     """By how many UNITs a shallow search must lie outside a window to stand for a deep one."""
-    return load(block, PROBCUT + 9 + certainty) * deviation_of(empties, depth, shallow, block) // SHARES
+    return probcut.shares[U(certainty)] * deviation_of(empties, depth, shallow, probcut) // SHARES
 
 
 @cache
-def probcut_words() -> list[int]:
-    """The part of a block that these kernels read: coefficients, the least deviation, deviations by certainty."""
-    measured = json.loads(data_file("probcut.json").read_text("utf-8"))
-    coefficients = [measured[kind][term] for kind in ("depth", "end") for term in TERMS]
-    units = [round(128 * value) for value in (*coefficients, measured["least"])]
-    return units + [round(SHARES * number) for number in DEVIATIONS]
+def probcut_terms() -> ProbCutTerms:
+    """The coefficients that were measured."""
+    measured, terms = json.loads(data_file("probcut.json").read_text("utf-8")), ProbCutTerms.new()
+    for kind in ("depth", "end"):
+        for term in TERMS:
+            setattr(getattr(terms, kind), term, round(UNIT * measured[kind][term]))
+    terms.least = round(UNIT * measured["least"])
+    terms.shares[:] = [round(SHARES * deviations) for deviations in DEVIATIONS]
+    return terms

@@ -12,12 +12,14 @@ settled earlier, and so does every reply: play that follows it cannot circle.
 """
 
 from math import comb
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from awello.bits import index_of, rest_of, signed
 from awello.kernel import U, Words, kernel
+from awello.layout import Layout
 from awello.memory import load8, prefetch, subtract8, swap8
 from awello.rules.awale import (
     ANY,
@@ -34,21 +36,91 @@ from awello.rules.awale import (
     sow,
 )
 
-MOST_SEEDS = 28  # what one byte can hold
-WIN = MOST_SEEDS + 1  # codes 0 to 28: the value is minus the code; from here on 6 * (value - 1) + pit
-OPEN = WIN + 6 * MOST_SEEDS  # not settled yet and no capture so far; above it the value of the best capture
-NOTHING = OPEN + MOST_SEEDS + 1  # a best capture worth 0
+MOST_SEEDS = 28  # what one byte can hold: 29 losses and draws, 6 * 28 wins, 57 captures of open positions, WAITING
+WIN = MOST_SEEDS + 1  # the first code of a win; the codes below are minus the value of a loss or draw
+OPEN = WIN + 6 * MOST_SEEDS  # the first code of a position that is not settled yet
+NOTHING = OPEN + MOST_SEEDS + 1  # open, and the best capture is worth 0; OPEN itself: no capture so far
 WAITING = 255  # won by a quiet move, but the queue was full
-LOST = U(1 << 63)  # in a queue, the mark of a position whose mover loses
-RETRACTIONS = 32  # the sowings that can end in a position: at most one a seed
+RETRACTIONS = 32  # the sowings that can end in a position: at most one for each seed
+QUEUE = 1 << 17  # positions that can wait in a part of a level: 3 MiB; with fewer a level is scanned again more often
 
 OFFSET = np.array([comb(seeds + 11, 12) for seeds in range(MOST_SEEDS + 2)], np.int64)  # where a level begins
-RANK = np.array([comb(seeds + pit, pit + 1) for pit in range(12) for seeds in range(32)], np.int64)
+RANK = np.array([[comb(seeds + pit, pit + 1) for seeds in range(32)] for pit in range(12)], np.int64)
 VALUE = np.array(
     [-code if code < WIN else (code - WIN) // 6 + 1 if code < OPEN else 0 for code in range(256)], np.int64
 )
 
 Bytes = npt.NDArray[np.uint8]
+
+
+class SettledPosition(Layout):
+    """A position whose value is known, and whose predecessors are still to be looked at."""
+
+    own: U
+    opp: U
+    is_lost: int
+    """Whether its mover loses, else wins."""
+
+
+class Retraction(Layout):
+    """A position from which a quiet move leads to a settled one."""
+
+    own: U
+    opp: U
+    index: int
+    """Its number in the level."""
+    pit: int
+    """The quiet move."""
+
+
+class LevelPart(Layout):
+    """The work of one thread on a level: positions [begin, end), and the queue of those that it has settled.
+
+    The codes and counts of a level are bytes behind an address: their number is known only at run time, and threads
+    swap single bytes.
+    """
+
+    game: int
+    seeds: int
+    begin: int
+    end: int
+    codes: int
+    """The address of the level's codes in the table."""
+    counts: int
+    """The address of the numbers of quiet moves that are not refuted yet, four bits for each position."""
+    value: int
+    """What is being settled: positions worth plus or minus this."""
+    is_full: int
+    """Whether positions were left out because the queue was full."""
+    block_begin: int
+    """A scan goes by blocks of positions that share the opponent's row: the number of the block's first, ..."""
+    block_end: int
+    """... that of the next block's first, ..."""
+    block_seeds: int
+    """... the seeds in the mover's row ..."""
+    block_opp: U
+    """... and the opponent's row."""
+    head: U
+    """Positions taken from the queue so far."""
+    tail: U
+    """Positions put into the queue so far."""
+    room: U
+    """The length of the queue that is used, a power of two, less one."""
+    retractions: Annotated[list[Retraction], RETRACTIONS]
+    queue: Annotated[list[SettledPosition], QUEUE]
+
+
+# ---- codes ----------------------------------------------------------------------------------------------------------
+@kernel("int64(int64, int64)", inline=True)
+def win_code(value: int, pit: int) -> int:
+    """The code of a win and the move by which it was settled."""
+    return WIN + 6 * (value - 1) + pit
+
+
+@kernel("int64(int64)", inline=True)
+def capture_code(value: int) -> int:
+    """The code of an open position whose best capture is worth so much."""
+    return NOTHING + value
 
 
 # ---- the number of a position ---------------------------------------------------------------------------------------
@@ -58,10 +130,10 @@ def rank(own: U, opp: U) -> int:
     sums = own * ONES
     index = 0
     for pit in range(6):
-        index += RANK[(sums >> U(8 * pit) & BYTE) + U(32 * pit)]
+        index += RANK[U(pit), sums >> U(8 * pit) & BYTE]
     sums = (opp + (sums >> U(40) & BYTE)) * ONES
     for pit in range(5):
-        index += RANK[(sums >> U(8 * pit) & BYTE) + U(32 * (pit + 6))]
+        index += RANK[U(pit + 6), sums >> U(8 * pit) & BYTE]
     return index
 
 
@@ -72,9 +144,9 @@ def unrank(index: int, seeds: int) -> tuple[U, U]:
     below = seeds
     for pit in range(10, -1, -1):
         seeds = below
-        while RANK[U(32 * pit + below)] > index:
+        while RANK[U(pit), U(below)] > index:
             below -= 1
-        index -= RANK[U(32 * pit + below)]
+        index -= RANK[U(pit), U(below)]
         byte = U(seeds - below) << U(8 * ((pit + 1) % 6))
         if pit >= 5:
             opp |= byte
@@ -96,25 +168,38 @@ def successor(own: U, opp: U) -> tuple[U, U]:
     return moved, opp - one + (first + U(1)) * (one >> U(8))
 
 
+@kernel("int64(int64)", inline=True)
+def rows_of(seeds: int) -> int:
+    """How many rows hold so many seeds."""
+    return int(RANK[U(4), U(seeds + 1)])
+
+
+@kernel("int64(int64)", inline=True)
+def rows_below(seeds: int) -> int:
+    """How many rows hold fewer seeds."""
+    return int(RANK[U(5), U(seeds)])
+
+
 @kernel("void(uint64[::1], int64)")
 def fill_rows(rows: Words, seeds: int) -> None:
     """Every row of up to so many seeds, by their number, then in the order of `rank`."""
     place = 0
     for level in range(seeds + 1):
         row = U(level) << U(40)
-        for _ in range(RANK[U(32 * 4 + level + 1)]):
+        for _ in range(rows_of(level)):
             rows[place] = row
             place += 1
             row, _ = successor(row, U(0))
 
 
 # ---- a level --------------------------------------------------------------------------------------------------------
-@kernel("void(int64, uint8[::1], uint8[::1], int64, int64, int64)")
-def prepare(game: int, table: Bytes, counts: Bytes, seeds: int, begin: int, end: int) -> None:
-    """Give each position of [begin, end) in a level its best capture, and count its quiet moves."""
+@kernel("void(uint8[::1], uint8[::1], LevelPart)")
+def prepare(table: Bytes, counts: Bytes, part: LevelPart) -> None:
+    """Give each position of a part its best capture, and count its quiet moves."""
+    game, seeds = part.game, part.seeds
     base = U(OFFSET[seeds])
-    own, opp = unrank(begin, seeds)
-    for number in range(begin, end):
+    own, opp = unrank(part.begin, seeds)
+    for number in range(part.begin, part.end):
         index = U(number)
         best, quiet = OPEN - NOTHING, 0
         moves = legal_moves(game, own, opp)
@@ -130,28 +215,48 @@ def prepare(game: int, table: Bytes, counts: Bytes, seeds: int, begin: int, end:
                 best = max(best, gain - VALUE[table[U(OFFSET[U(seeds - gain)] + rank(child, other))]])
             else:
                 quiet += 1
-        table[base + index] = NOTHING + best
+        table[base + index] = capture_code(best)
         byte = index >> U(1)
         counts[byte] = counts[byte] | quiet << 4 if index & U(1) else quiet
         own, opp = successor(own, opp)
 
 
-@kernel("int64(int64, uint8[::1], uint64, uint64, int64, int64)")
-def quiet_win(game: int, table: Bytes, own: U, opp: U, seeds: int, value: int) -> int:
-    """The last quiet move to a position settled as worth `-value`."""
-    moves, found = legal_moves(game, own, opp), 0
+@kernel("int64(int64, LevelPart)", inline=True)
+def code_at(index: int, part: LevelPart) -> int:
+    """The code of a position of the level."""
+    return signed(load8(part.codes, U(index)))
+
+
+@kernel("boolean(int64, LevelPart)", inline=True)
+def has_quiet_moves(index: int, part: LevelPart) -> bool:
+    """Whether a quiet move is left that is not refuted yet."""
+    return bool(load8(part.counts, U(index >> 1)) >> U((index & 1) * 4) & U(15) != U(0))
+
+
+@kernel("boolean(int64, LevelPart)", inline=True)
+def refute_quiet_move(index: int, part: LevelPart) -> bool:
+    """Count one quiet move less; whether it was the last."""
+    nibble = (index & 1) * 4
+    return bool(subtract8(part.counts + (index >> 1), 1 << nibble) >> nibble & 15 <= 1)
+
+
+@kernel("int64(uint64, uint64, LevelPart)")
+def quiet_win(own: U, opp: U, part: LevelPart) -> int:
+    """The last quiet move to a position settled as lost by the value that is being settled."""
+    moves, found = legal_moves(part.game, own, opp), 0
     while moves != U(0):
         pit = index_of(moves)
         moves = rest_of(moves)
-        child, other, prize = sow(game, own, opp, pit)
-        if prize == U(0) and table[U(OFFSET[U(seeds)] + rank(child, other))] == value:
+        child, other, prize = sow(part.game, own, opp, pit)
+        if prize == U(0) and code_at(rank(child, other), part) == part.value:
             found = pit
     return found
 
 
-@kernel("int64(int64, uint64, uint64, uint64[:, ::1], int64, int64)")
-def list_retractions(game: int, own: U, opp: U, places: Words, table: int, counts: int) -> int:
-    """Take back every quiet move that can have led here: list (own, opp, index, pit), and ask for their bytes."""
+# ---- taking moves back ----------------------------------------------------------------------------------------------
+@kernel("int64(uint64, uint64, LevelPart)")
+def list_retractions(own: U, opp: U, part: LevelPart) -> int:
+    """Take back every quiet move that can have led here, and ask for the bytes before; the number of retractions."""
     count = U(0)
     origins = ~(own + ANY) & FLAGS
     while origins != U(0):
@@ -164,96 +269,103 @@ def list_retractions(game: int, own: U, opp: U, places: Words, table: int, count
             other = (opp | FLAGS) - SOW_OPP[entry]
             if before & other & FLAGS != FLAGS:
                 break
-            if captured(opp, LAST[entry], game == ROMEIN) != U(0):
+            if captured(opp, LAST[entry], part.game == ROMEIN) != U(0):
                 continue  # this move captured
-            before = (before ^ FLAGS) + ((entry & U(63)) << shift)
-            other ^= FLAGS
-            place = rank(before, other)
-            prefetch(table + place)
-            prefetch(counts + (place >> 1))
-            places[count, U(0)], places[count, U(1)] = before, other
-            places[count, U(2)], places[count, U(3)] = U(place), shift >> U(3)
+            retraction = part.retractions[count]
+            retraction.own, retraction.opp = (before ^ FLAGS) + ((entry & U(63)) << shift), other ^ FLAGS
+            retraction.index, retraction.pit = rank(retraction.own, retraction.opp), signed(shift >> U(3))
+            prefetch(part.codes + retraction.index)
+            prefetch(part.counts + (retraction.index >> 1))
             count += U(1)
     return signed(count)
 
 
-@kernel("int64(int64, uint8[::1], int64, int64, uint64[:, ::1], uint64[::1], int64, int64, int64, int64)")
-def settle(
-    game: int,
-    table: Bytes,
-    address: int,
-    tally: int,
-    queue: Words,
-    rows: Words,
-    seeds: int,
-    value: int,
-    begin: int,
-    stop: int,
-) -> int:
-    """Settle what is worth plus or minus `value`, from the positions [begin, stop) of a level.
+@kernel("void(uint64, uint64, int64, LevelPart)", inline=True)
+def enqueue(own: U, opp: U, is_lost: int, part: LevelPart) -> None:
+    """Put a settled position into the queue."""
+    place = part.queue[part.tail & part.room]
+    place.own, place.opp, place.is_lost = own, opp, is_lost
+    part.tail += U(1)
 
-    `address` is where the level begins in the table, `tally` where its counts of quiet moves begin.  The answer is 1
-    if the queue was too short: then settle must run again.  Threads may share a level: whoever swaps the byte of a
-    position settles it.  Where a capture wins, the move stored means nothing: a player looks at captures first.
+
+@kernel("void(Retraction, int64, int64, int64, int64, LevelPart)", inline=True)
+def settle_one(origin: Retraction, old: int, new: int, waiting: int, is_lost: int, part: LevelPart) -> None:
+    """Settle a position unless another thread has changed its code; if the queue is full, mark it for the next scan."""
+    if part.tail - part.head > part.room:
+        swap8(part.codes + origin.index, old, waiting)
+        part.is_full = 1
+    elif swap8(part.codes + origin.index, old, new):
+        enqueue(origin.own, origin.opp, is_lost, part)
+
+
+@kernel("void(LevelPart)")
+def take_back(part: LevelPart) -> None:
+    """Settle what follows from the positions in the queue, oldest first, until it is empty."""
+    while part.head != part.tail:
+        settled = part.queue[part.head & part.room]
+        own, opp, is_lost = settled.opp, settled.own, settled.is_lost  # the last mover comes first
+        part.head += U(1)
+        if opp == U(0):
+            continue  # no quiet move leaves the opponent nothing
+        for number in range(list_retractions(own, opp, part)):
+            origin = part.retractions[U(number)]
+            code = code_at(origin.index, part)
+            if code < OPEN:
+                continue
+            # A quiet move to a lost position wins; a position loses if its last quiet move leads to a won one.
+            if is_lost:
+                settle_one(origin, code, win_code(part.value, origin.pit), WAITING, 0, part)
+            elif refute_quiet_move(origin.index, part) and code <= capture_code(-part.value):
+                settle_one(origin, code, part.value, capture_code(-part.value), 1, part)
+
+
+# ---- scanning -------------------------------------------------------------------------------------------------------
+@kernel("void(LevelPart)")
+def begin_scan(part: LevelPart) -> None:
+    """Empty the queue, and find the block of the first position."""
+    own, part.block_opp = unrank(part.begin, part.seeds)
+    part.block_seeds = seeds_in(own)
+    first_row = U(part.block_seeds) << U(40)
+    part.block_begin = part.begin - (rank(own, part.block_opp) - rank(first_row, part.block_opp))
+    part.block_end = part.block_begin + rows_of(part.block_seeds)
+    part.head = part.tail = U(0)
+    part.is_full = 0
+
+
+@kernel("uint64(int64, uint64[::1], LevelPart)", inline=True)
+def seek(index: int, rows: Words, part: LevelPart) -> U:
+    """Move on to the block of a position; the mover's row."""
+    while index >= part.block_end:
+        own, part.block_opp = successor(U(part.block_seeds), part.block_opp)
+        part.block_seeds = seeds_in(own)
+        part.block_begin, part.block_end = part.block_end, part.block_end + rows_of(part.block_seeds)
+    return U(rows[U(rows_below(part.block_seeds) + index - part.block_begin)])
+
+
+@kernel("int64(uint64[::1], LevelPart)")
+def settle(rows: Words, part: LevelPart) -> int:
+    """Settle what is worth plus or minus the value of a part, beginning with what captures alone decide.
+
+    The answer is 1 if the queue was too short: then settle must run again.  Threads may share a level: the one that
+    swaps the byte of a position settles it.  Where a capture wins, the move stored means nothing: a player looks at
+    captures first.
     """
-    places = np.empty((RETRACTIONS, 4), np.uint64)
-    room = U(len(queue) - 1)  # a power of two less one
-    head = tail = U(0)
-    full = 0
-    front, back = unrank(begin, seeds)  # a block: the positions that share the opponent's row
-    block = begin - (rank(front, back) - rank(U(seeds_in(front)) << U(40), back))
-    end = block + RANK[U(32 * 4 + 1 + seeds_in(front))]
-    for index in range(begin, stop + 1):
-        # Step 1. What captures alone decide starts the queue.
-        if index < stop:
-            code = signed(load8(address, U(index)))
-            quiet = load8(tally, U(index >> 1)) >> U((index & 1) * 4) & U(15)
-            if code != NOTHING + value and code != WAITING and (code != NOTHING - value or quiet != U(0)):
-                continue
-            while index >= end:
-                front, back = successor(U(seeds_in(front)), back)
-                block, end = end, end + RANK[U(32 * 4 + 1 + seeds_in(front))]
-            mine = rows[U(RANK[U(32 * 5 + seeds_in(front))] + index - block)]
-            lost, settled = LOST, value
-            if code != NOTHING - value:
-                move = quiet_win(game, table, mine, back, seeds, value) if code == WAITING else 0
-                lost, settled = U(0), WIN + 6 * (value - 1) + move
-            if not swap8(address + index, code, settled):
-                continue
-            queue[tail & room, U(0)], queue[tail & room, U(1)] = mine | lost, back
-            tail += U(1)
-            if tail - head < room >> U(1):
-                continue
-        # Step 2. Oldest first, take back every quiet move that leads to a settled position.
-        while head != tail:
-            opp, own = queue[head & room, U(0)], queue[head & room, U(1)]  # the last mover comes first
-            head += U(1)
-            lost, opp = opp & LOST, opp & ~LOST
-            if opp == U(0):
-                continue  # no quiet move leaves the opponent nothing
-            for number in range(list_retractions(game, own, opp, places, address, tally)):
-                item = U(number)
-                place = signed(places[item, U(2)])
-                code = signed(load8(address, U(place)))
-                if code < OPEN:
-                    continue
-                # Step 3. A quiet move to a lost position wins; the last quiet move to a won one loses.
-                if lost != U(0):
-                    settled, waiting = WIN + 6 * (value - 1) + signed(places[item, U(3)]), WAITING
-                else:
-                    nibble = (place & 1) * 4
-                    if subtract8(tally + (place >> 1), 1 << nibble) >> nibble & 15 > 1:
-                        continue
-                    settled, waiting = value, NOTHING - value
-                    if code > waiting:
-                        continue
-                if tail - head > room:
-                    settled, full = waiting, 1
-                if swap8(address + place, code, settled) and settled != waiting:
-                    queue[tail & room, U(0)] = places[item, U(0)] | (lost ^ LOST)
-                    queue[tail & room, U(1)] = places[item, U(1)]
-                    tail += U(1)
-    return full
+    value = part.value
+    begin_scan(part)
+    for index in range(part.begin, part.end):
+        code = code_at(index, part)
+        loses = code == capture_code(-value)
+        if (code != capture_code(value) and code != WAITING and not loses) or (loses and has_quiet_moves(index, part)):
+            continue
+        own, new = seek(index, rows, part), value
+        if not loses:
+            new = win_code(value, quiet_win(own, part.block_opp, part) if code == WAITING else 0)
+        if swap8(part.codes + index, code, new):
+            enqueue(own, part.block_opp, 1 if loses else 0, part)
+            if part.tail - part.head >= part.room >> U(1):
+                take_back(part)
+    take_back(part)
+    return part.is_full
 
 
 @kernel("void(uint8[::1], int64)")

@@ -4,16 +4,21 @@ On an edge, stability is known exactly from a table of all edges.  Inside, a dis
 lines it leans on a stable disc of its own or the line is full.  Together a lower bound, quick enough for every node.
 """
 
-import numpy as np
-import numpy.typing as npt
+from typing import Annotated
 
 from awello.bits import bit, index_of, popcount, rest_of, signed
 from awello.kernel import U, kernel
-from awello.memory import load8
+from awello.layout import Layout, UInt8
 
 LEFT, RIGHT, RIM = U(0x0101010101010101), U(0x8080808080808080), U(0xFF818181818181FF)
 GATHER, SPREAD = U(0x0102040810204080), U(0x0002040810204081)  # multipliers: column a to a byte, and back
 EDGE = U(0xFF)
+
+
+class EdgeTable(Layout):
+    """For each edge, own discs on it that no play can turn; the index is own discs times 256 plus the opponent's."""
+
+    stable: Annotated[list[UInt8], 1 << 16]
 
 
 @kernel("uint64(uint64, uint64, int64)")
@@ -29,9 +34,15 @@ def edge_after(own: U, opp: U, square: int) -> U:
     return own | turned
 
 
-@kernel("void(uint8[::1])")
-def fill_edges(table: npt.NDArray[np.uint8]) -> None:
-    """For each edge, `table[256 * own + opp]`: own discs on it that no play can turn; the fullest edges first."""
+@kernel("uint64(uint64, uint64, EdgeTable)", inline=True)
+def edge_of(own: U, opp: U, edges: EdgeTable) -> U:
+    """The stable discs of one edge, given and answered as a byte."""
+    return U(edges.stable[own << U(8) | opp])
+
+
+@kernel("void(EdgeTable)")
+def fill_edges(edges: EdgeTable) -> None:
+    """Fill the table, the fullest edges first: the discs that each possible next move leaves stable."""
     for filled in range(8, -1, -1):
         for own_number in range(256):
             for opp_number in range(256):
@@ -43,16 +54,10 @@ def fill_edges(table: npt.NDArray[np.uint8]) -> None:
                     square = index_of(empty)
                     empty = rest_of(empty)
                     mine = edge_after(own, opp, square) & EDGE
-                    stable &= U(table[signed(mine << U(8) | opp & ~mine)])
+                    stable &= edge_of(mine, opp & ~mine, edges)
                     theirs = edge_after(opp, own, square) & EDGE
-                    stable &= U(table[signed((own & ~theirs) << U(8) | theirs)])
-                table[256 * own_number + opp_number] = stable
-
-
-@kernel("uint64(uint64, uint64, int64)", inline=True)
-def edge_of(own: U, opp: U, edges: int) -> U:
-    """The stable discs of one edge, given and answered as a byte."""
-    return load8(edges, own << U(8) | opp)
+                    stable &= edge_of(own & ~theirs, theirs, edges)
+                edges.stable[own << U(8) | opp] = signed(stable)
 
 
 @kernel("uint64(uint64)", inline=True)
@@ -107,8 +112,8 @@ def full_rising(full: U) -> U:
     return up & down
 
 
-@kernel("uint64(uint64, uint64, int64)")
-def stable_discs(own: U, opp: U, edges: int) -> U:
+@kernel("uint64(uint64, uint64, EdgeTable)")
+def stable_discs(own: U, opp: U, edges: EdgeTable) -> U:
     """Discs of `own` that can never be turned on an 8x8 board, or not all of them but no other."""
     stable = edge_of(own & EDGE, opp & EDGE, edges)
     stable |= edge_of(own >> U(56), opp >> U(56), edges) << U(56)

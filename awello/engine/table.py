@@ -13,14 +13,17 @@ data, 0, mean that nothing is known.
 """
 
 import secrets
+from typing import Annotated
 
 from awello.bits import multiply_shift, signed
-from awello.engine.block import AGE, MULTIPLIERS, TABLE, TABLE_MASK
+from awello.engine.othello_state import SearchState, search_state_at
+from awello.engine.state import NO_MOVE, HashMultipliers
 from awello.kernel import U, kernel
-from awello.memory import aligned_words, load, load_word, store
+from awello.layout import Layout, record_at
+from awello.memory import CACHE_LINE, aligned_words
 
-ENTRIES, BUCKET = 4, 64  # entries and bytes of a bucket
-NO_MOVE = 64
+ENTRIES = 4  # in a bucket, which fills one cache line
+UNKNOWN = -65  # below every score
 OFFSET = 64  # a score is stored as a byte above this
 PUBLIC_MULTIPLIERS = (
     0x13198A2E03707344,
@@ -30,11 +33,29 @@ PUBLIC_MULTIPLIERS = (
 )  # the digits of pi
 
 
-@kernel("uint64(uint64, uint64, int64)", inline=True)
-def hash_of(own: U, opp: U, block: int) -> U:
+class TableEntry(Layout):
+    """What is known of one position."""
+
+    check: U
+    """The hash xor the data."""
+    packed: U
+    """Bounds, moves, depth, certainty and age: one word, because threads may write it at the same time."""
+
+
+class TableBucket(Layout):
+    """The entries where a position may be stored."""
+
+    entries: Annotated[list[TableEntry], ENTRIES]
+
+
+bucket_at = record_at(TableBucket)
+
+
+@kernel("uint64(uint64, uint64, HashMultipliers)", inline=True)
+def hash_of(own: U, opp: U, multipliers: HashMultipliers) -> U:
     """64 bits for a position of either game."""
-    low1, high1 = load_word(block, MULTIPLIERS), load_word(block, MULTIPLIERS + 1)
-    return multiply_shift(own, opp, low1, high1, load_word(block, MULTIPLIERS + 2), load_word(block, MULTIPLIERS + 3))
+    own_low, own_high = multipliers.own_low, multipliers.own_high
+    return multiply_shift(own, opp, own_low, own_high, multipliers.opp_low, multipliers.opp_high)
 
 
 def draw_multipliers() -> tuple[int, ...]:
@@ -42,18 +63,19 @@ def draw_multipliers() -> tuple[int, ...]:
     return tuple(secrets.randbits(64) for _ in PUBLIC_MULTIPLIERS)
 
 
-@kernel("int64(uint64, int64)", inline=True)
-def bucket_of(key: U, block: int) -> int:
-    """The address of the four places where a board may be remembered."""
-    return load(block, TABLE) + BUCKET * (signed(key >> U(20)) & load(block, TABLE_MASK))
+@kernel("TableBucket(uint64, SearchState)", inline=True)
+def bucket_of(key: U, state: SearchState) -> TableBucket:
+    """Where a position with this hash may be stored."""
+    return bucket_at(state.table + CACHE_LINE * signed(key >> U(20) & state.table_mask))
 
 
-@kernel("int64(int64, uint64)", inline=True)
-def recall(bucket: int, key: U) -> int:
-    """What is known of a board, or 0."""
-    for entry in range(ENTRIES):
-        data = load_word(bucket, 2 * entry + 1)
-        if load_word(bucket, 2 * entry) ^ data == key:
+@kernel("int64(TableBucket, uint64)", inline=True)
+def recall(bucket: TableBucket, key: U) -> int:
+    """What is known of a position, or 0."""
+    for index in range(ENTRIES):
+        entry = bucket.entries[U(index)]
+        data = entry.packed
+        if entry.check ^ data == key:
             return signed(data)
     return 0
 
@@ -94,34 +116,63 @@ def certainty_of(data: int) -> int:
     return data >> 40 & 255
 
 
-@kernel("void(int64, uint64, int64, int64, int64, int64, int64, int64, int64)", inline=True)
-def remember(
-    bucket: int, key: U, lower: int, upper: int, move: int, second: int, depth: int, certainty: int, block: int
-) -> None:
-    """Write down what is known of a board."""
-    age = load(block, AGE)
+@kernel("UniTuple(int64, 2)(int64, int64, int64)", inline=True)
+def bounds_of(data: int, depth: int, certainty: int) -> tuple[int, int]:
+    """Bounds on the value of a search of this depth, from what is known; the widest if that is of another depth."""
+    if data != 0 and depth_of(data) == depth and certainty_of(data) >= certainty:
+        return lower_of(data), upper_of(data)
+    return -OFFSET, OFFSET
+
+
+@kernel("int64(int64, int64, int64, int64)", inline=True)
+def settled_value(lower: int, upper: int, alpha: int, beta: int) -> int:
+    """The value if bounds settle it for a window, else UNKNOWN."""
+    if lower >= beta or lower == upper:
+        return lower
+    return upper if upper <= alpha else UNKNOWN
+
+
+@kernel("int64(TableBucket, uint64, int64, int64)", inline=True)
+def entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
+    """The index of the position's own entry, or -1 if a deeper search wrote it; else of the one least worth keeping."""
     place, least = 0, 1 << 30
-    for entry in range(ENTRIES):
-        data = load_word(bucket, 2 * entry + 1)
-        if load_word(bucket, 2 * entry) ^ data == key:
-            if depth_of(signed(data)) > depth:
-                return  # a shallow search on the way must not wipe out a deep one
-            place = entry
-            break
+    for index in range(ENTRIES):
+        data = bucket.entries[U(index)].packed
         known = signed(data)
+        if bucket.entries[U(index)].check ^ data == key:
+            return -1 if depth_of(known) > depth else index
         worth = depth_of(known) + (256 if known >> 48 == age else 0)
         if worth < least:
-            place, least = entry, worth
-    fresh = (lower + OFFSET) | (upper + OFFSET) << 8 | move << 16 | second << 24
-    fresh |= depth << 32 | certainty << 40 | age << 48
-    store(bucket, 2 * place, signed(key) ^ fresh)
-    store(bucket, 2 * place + 1, fresh)
+            place, least = index, worth
+    return place
+
+
+@kernel("void(TableBucket, uint64, int64, int64, int64, int64, int64, int64, int64)", inline=True)
+def remember(
+    bucket: TableBucket, key: U, lower: int, upper: int, move: int, second: int, depth: int, certainty: int, age: int
+) -> None:
+    """Store what is known of a position, unless a deeper search has stored more."""
+    index = entry_to_replace(bucket, key, depth, age)
+    if index >= 0:
+        data = (lower + OFFSET) | (upper + OFFSET) << 8 | move << 16 | second << 24
+        word = U(data | depth << 32 | certainty << 40 | age << 48)
+        bucket.entries[U(index)].check = key ^ word
+        bucket.entries[U(index)].packed = word
+
+
+@kernel("int64(uint64, uint64, int64)")
+def stored_move(own: U, opp: U, address: int) -> int:
+    """The best move that the table of the state at an address knows for a position, or NO_MOVE."""
+    state = search_state_at(address)
+    key = hash_of(own, opp, state.multipliers)
+    data = recall(bucket_of(key, state), key)
+    return move_of(data) if data != 0 else NO_MOVE
 
 
 class Table:
     """The memory of a transposition table, of the largest power of two buckets that fits a size in MiB."""
 
-    def __init__(self, size: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS, bucket: int = BUCKET) -> None:
+    def __init__(self, size: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS, bucket: int = CACHE_LINE) -> None:
         self.multipliers = multipliers
         self.buckets = 1 << (max(1, (size << 20) // bucket).bit_length() - 1)
         self.words = aligned_words(self.buckets * bucket // 8)

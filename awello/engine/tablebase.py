@@ -18,7 +18,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine.retrograde import MOST_SEEDS, OFFSET, VALUE, WIN, fill_rows, finish, prepare, rank, settle
+from awello.engine.retrograde import (
+    MOST_SEEDS,
+    OFFSET,
+    QUEUE,
+    VALUE,
+    WIN,
+    LevelPart,
+    fill_rows,
+    finish,
+    prepare,
+    rank,
+    settle,
+)
 from awello.errors import AwelloError, ConfigError
 from awello.folders import replace_atomically, user_cache, writable_cache
 from awello.kernel import U
@@ -27,12 +39,13 @@ from awello.position import Position
 from awello.rules.awale import FEW, ROW, SEEDS, seeds_in
 from awello.rules.game import Game
 
-SMALL = 12  # seeds of the table that is made without asking
-QUEUE = 1 << 17  # positions that wait in a part of a level
-SHARES = 4  # parts of a level for each thread, so that none waits long for the others
-HEADER = 64  # bytes before the table
-PREPARING = 4  # what the first look at a level costs, in passes over it
-PARTS = 1000  # of the work, as progress is told
+SMALL = 12  # seeds of the table that is made without asking: a second of work for 2.7 MB
+SHARES = (
+    4  # parts of a level for each thread: with more no thread waits long for the others, but each has its own queue
+)
+HEADER = 64  # bytes before the table: room for the line that describes it, and entries begin with a cache line
+PREPARING = 4  # what the first look at a level costs, in passes over it; only the progress that is shown depends on it
+PARTS = 1000  # of the work, as progress is told: fine enough for a bar, with few calls
 
 Bytes = npt.NDArray[np.uint8]
 Step = Callable[[float], object]
@@ -133,20 +146,18 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Step) 
     """Solve all positions of so many seeds, those of fewer being solved."""
     size = _size(level)
     counts, rows = np.zeros((size + 1) // 2, np.uint8), np.empty(comb(level + 6, 6), np.uint64)
-    parts = threads if threads == 1 else SHARES * threads
-    queues = np.zeros((parts, QUEUE, 2), np.uint64)
     fill_rows(rows, level)
-    addresses = address_of(table) + int(OFFSET[level]), address_of(counts)
-    cuts = [size * part // parts & ~1 for part in range(parts)] + [size]
+    parts = LevelPart.new_array(threads if threads == 1 else SHARES * threads)
+    cuts = [size * part // len(parts) & ~1 for part in range(len(parts))] + [size]
+    parts["game"], parts["seeds"], parts["room"] = int(game), level, QUEUE - 1
+    parts["begin"], parts["end"] = cuts[:-1], cuts[1:]
+    parts["codes"], parts["counts"] = address_of(table) + int(OFFSET[level]), address_of(counts)
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda begin, end: prepare(int(game), table, counts, level, begin, end), cuts, cuts[1:]))
+        list(pool.map(lambda part: prepare(table, counts, part), parts))
         step(PREPARING * size)
         for value in range(level, 0, -1):
-
-            def work(queue: npt.NDArray[np.uint64], begin: int, end: int, value: int = value) -> int:
-                return settle(int(game), table, *addresses, queue, rows, level, value, begin, end)
-
-            while any(list(pool.map(work, queues, cuts, cuts[1:]))):
+            parts["value"] = value
+            while any(list(pool.map(lambda part: settle(rows, part), parts))):
                 pass
             step(size)
     finish(table, level)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from awello.analysis import Analysis
 from awello.engine.clock import UNLIMITED, Allowance, is_time_for_more
-from awello.engine.table import NO_MOVE
+from awello.engine.state import NO_MOVE
 from awello.engine.threads import Found, Question, Stopped, Team
 from awello.kernel import U
 from awello.limits import Limit
@@ -16,6 +16,9 @@ from awello.position import Position
 from awello.rules.game import PASS, legal_moves
 
 Step = tuple[int, int]  # a depth and how sure to be
+# A window that was too narrow opens so many times its width: more, and the next search is wider than it need be; less,
+# and it may fail again.
+WIDENING = 4
 
 
 @dataclass
@@ -112,9 +115,9 @@ class Thinking(ABC):
         while True:
             found = self.ask(moves, low, high, depth, certainty, first)
             if found.value <= low > -self.most:
-                low = max(-self.most, found.value - 4 * self.WINDOW)
+                low = max(-self.most, found.value - WIDENING * self.WINDOW)
             elif found.value >= high < self.most:
-                high, first = min(self.most, found.value + 4 * self.WINDOW), found.move
+                high, first = min(self.most, found.value + WIDENING * self.WINDOW), found.move
             else:  # on small boards an estimate may promise more than there is
                 return found._replace(value=max(-self.most, min(found.value, self.most)))
 

@@ -1,20 +1,19 @@
-"""The threads of a search: each with its own memory, all with one table, one answer from whoever is first."""
+"""The threads of a search: each with its own memory, all with one table, and the first answer counts."""
 
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
+import numpy.typing as npt
 
-from awello.engine.block import LIMIT, MULTIPLIERS, NODES, STOP
-from awello.engine.table import NO_MOVE, Table
+from awello.engine.state import HALTED, NO_MOVE
+from awello.engine.table import Table
 from awello.kernel import U
-from awello.memory import address_of, aligned_words
+from awello.memory import address_of
 from awello.position import Position
 
-HALTED = -(1 << 63)  # the word STOP when the whole search must end
 NO_LIMIT = 1 << 62
 
 
@@ -45,12 +44,24 @@ class Found(NamedTuple):
 
 
 class Worker(ABC):
-    """The memory of one thread: a block of words, aligned to cache lines, that begins as `block` says."""
+    """One thread and its memory, an array of one state that extends `ThreadState`.
 
-    def __init__(self, words: int, table: Table) -> None:
-        self.words = aligned_words(words)
-        self.address = address_of(self.words)
-        self.words.view(np.uint64)[MULTIPLIERS : MULTIPLIERS + 4] = table.multipliers
+    Python takes 1 us for an attribute of a record.  So what each question touches is read and written by `fields`.
+    """
+
+    def __init__(self, memory: npt.NDArray[Any], table: Table) -> None:
+        self.memory, self.address, self.state = memory, address_of(memory), memory[0]
+        self.fields = {name: memory[name] for name in memory.dtype.names or ()}
+        self.state.multipliers = table.multipliers
+
+    def set(self, **values: int | U) -> None:
+        """Set fields of the state."""
+        for name, value in values.items():
+            self.fields[name][0] = value
+
+    def get(self, name: str) -> int:
+        """The value of a field of the state."""
+        return int(self.fields[name][0])
 
     @abstractmethod
     def prepare(self, question: Question, threads: int, age: int) -> None:
@@ -58,7 +69,7 @@ class Worker(ABC):
 
     @abstractmethod
     def search(self, question: Question) -> Found:
-        """The answer, if nobody stops it."""
+        """The answer, unless the search is stopped."""
 
     @abstractmethod
     def best_move(self, position: Position) -> int:
@@ -70,7 +81,7 @@ class Worker(ABC):
 
     def begin(self) -> None:
         """Count from zero."""
-        self.words[NODES] = 0
+        self.set(nodes=0)
 
     @abstractmethod
     def forget(self) -> None:
@@ -78,7 +89,7 @@ class Worker(ABC):
 
     def halt(self) -> None:
         """End the search of this thread."""
-        self.words[STOP] = HALTED
+        self.set(stop=HALTED)
 
 
 class Team:
@@ -100,7 +111,7 @@ class Team:
         """Stop when so many more positions have been visited."""
         for worker in self.workers:
             more = max(1, nodes // len(self.workers)) if nodes is not None else NO_LIMIT
-            worker.words[LIMIT] = worker.words[NODES] + more
+            worker.set(limit=worker.get("nodes") + more)
 
     def forget(self) -> None:
         """Clear all tables."""
@@ -111,7 +122,7 @@ class Team:
     @property
     def nodes(self) -> int:
         """The positions visited since the beginning."""
-        return sum(int(worker.words[NODES]) for worker in self.workers)
+        return sum(worker.get("nodes") for worker in self.workers)
 
     def stop(self) -> None:
         """End the search, whichever thread asks."""
@@ -124,7 +135,7 @@ class Team:
         return self.workers[0].best_move(position)
 
     def ask(self, question: Question) -> Found:
-        """The answer of whoever is first; `Stopped` if the search was ended before."""
+        """The answer of the first thread that finishes; `Stopped` if the search was stopped before."""
         active = self.workers if self.workers[0].pays_together(question) else self.workers[:1]
         for worker in active:
             worker.prepare(question, len(active), self.table.age)
@@ -134,7 +145,7 @@ class Team:
 
         def answer(worker: Worker) -> None:
             result = worker.search(question)
-            if worker.words[STOP] >= 0:  # neither ended from outside nor by its limit of nodes
+            if worker.get("stop") < HALTED:  # neither ended from outside nor by its limit of nodes
                 found.append(result)
                 for other in active:
                     if other is not worker:

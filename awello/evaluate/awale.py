@@ -18,13 +18,44 @@ root: that adds the same number to every leaf, so with the same weights it choos
 
 from awello.bits import popcount, signed
 from awello.kernel import U, kernel
-from awello.memory import load
+from awello.layout import Layout
 from awello.rules.awale import ANY, BYTE, FEED, FLAGS, LAST, ONES, ROW, SOW_OPP, captured, seeds_in
 
+
+class FeatureWeights(Layout):
+    """What each feature of one player is worth; features that a heuristic does not count are not read."""
+
+    seeds_taken: int
+    small_pits: int  # pits of fewer than 3 seeds, empty ones included
+    small_run: int  # the longest run of such pits
+    large_seeds: int  # seeds in pits of 12 or more
+    captures_of_2: int  # pits whose last seed captures 2 seeds
+    captures_of_3: int
+    reaching_pits: int  # pits from which a seed reaches the other row
+    overfull_pits: int  # pits of more than 12 seeds
+    empty_pits: int
+    pits_of_1_or_2: int
+    large_pits: int  # pits of 12 or more seeds
+
+
+class AwaleWeights(Layout):
+    """The weights of both players' features."""
+
+    own: FeatureWeights  # of the player at the root
+    opp: FeatureWeights
+
+
 H1, H2, H3, H6, TRAVERS = range(6, 11)  # their numbers, after those of `heuristics`
-FEATURES = {H1: 1, H2: 3, H3: 4, H6: 6, TRAVERS: 4}  # of each player
-SLOTS = 12  # weights at most
-FROM_3, FROM_12, FROM_13 = (U(0x80 - least) * ONES for least in (3, 12, 13))  # added, they raise the flags of such pits
+FEATURES = {  # the features of each player in the order in which files and settings give their weights
+    H1: ("seeds_taken",),
+    H2: ("seeds_taken", "small_pits", "small_run"),
+    H3: ("seeds_taken", "small_pits", "small_run", "large_seeds"),
+    H6: ("captures_of_2", "captures_of_3", "reaching_pits", "overfull_pits", "seeds_taken", "empty_pits"),
+    TRAVERS: ("seeds_taken", "empty_pits", "pits_of_1_or_2", "large_pits"),
+}
+# Added to a row, each of these raises the highest bit of the bytes whose pits hold at least so many seeds.
+FROM_3, FROM_12, FROM_13 = (U(0x80 - least) * ONES for least in (3, 12, 13))
+PITS = 6  # of a row
 
 
 @kernel("uint64(uint64, uint64)", inline=True)
@@ -44,7 +75,7 @@ def longest_run(flags: U) -> int:
 
 
 @kernel("int64(uint64)", inline=True)
-def krou_seeds(row: U) -> int:
+def large_seeds(row: U) -> int:
     """The seeds in pits of 12 or more."""
     return seeds_in(row & (flagged(row, FROM_12) >> U(7)) * BYTE)
 
@@ -53,7 +84,7 @@ def krou_seeds(row: U) -> int:
 def capturing(own: U, opp: U, size: int) -> int:
     """The pits whose last seed makes one of the opponent's hold so many, and captures it."""
     count = 0
-    for pit in range(6):
+    for pit in range(PITS):
         entry = (own >> U(8 * pit) & BYTE) + U(64 * pit)
         row, last = (opp & ROW) + SOW_OPP[entry], LAST[entry]
         if captured(row, last, False) != U(0) and signed((row << last) >> U(56)) == size:
@@ -61,28 +92,32 @@ def capturing(own: U, opp: U, size: int) -> int:
     return count
 
 
-@kernel("int64(int64, uint64, uint64, int64, int64)")
-def features_times_weights(heuristic: int, own: U, opp: U, block: int, slot: int) -> int:
-    """The features of one player, each times its weight, from this slot of a block on in every other."""
-    taken = signed(own >> U(48))
-    if heuristic == H6:
-        value = load(block, slot) * capturing(own, opp, 2) + load(block, slot + 2) * capturing(own, opp, 3)
-        value += load(block, slot + 4) * popcount(flagged(own, FEED))
-        value += load(block, slot + 6) * popcount(flagged(own, FROM_13))
-        return value + load(block, slot + 8) * taken + load(block, slot + 10) * (6 - popcount(flagged(own, ANY)))
-    value = load(block, slot) * taken
+@kernel("int64(uint64, uint64, FeatureWeights)", inline=True)
+def weigh_attack(own: U, opp: U, weights: FeatureWeights) -> int:
+    """The features that `h6` adds to the seeds taken."""
+    value = weights.captures_of_2 * capturing(own, opp, 2) + weights.captures_of_3 * capturing(own, opp, 3)
+    value += weights.reaching_pits * popcount(flagged(own, FEED))
+    value += weights.overfull_pits * popcount(flagged(own, FROM_13))
+    return value + weights.empty_pits * (PITS - popcount(flagged(own, ANY)))
+
+
+@kernel("int64(int64, uint64, uint64, FeatureWeights)")
+def weigh_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int:
+    """The features of the player whose word comes first, each times its weight."""
+    value = weights.seeds_taken * signed(own >> U(48))
     if heuristic == H1:
         return value
-    full, most = flagged(own, ANY), flagged(own, FROM_3)
+    if heuristic == H6:
+        return value + weigh_attack(own, opp, weights)
+    filled, from_3 = flagged(own, ANY), flagged(own, FROM_3)
     if heuristic == TRAVERS:
-        value += load(block, slot + 2) * (6 - popcount(full)) + load(block, slot + 4) * popcount(full ^ most)
-        return value + load(block, slot + 6) * popcount(flagged(own, FROM_12))
-    value += load(block, slot + 2) * (6 - popcount(most)) + load(block, slot + 4) * longest_run(most ^ FLAGS)
-    return value if heuristic == H2 else value + load(block, slot + 6) * krou_seeds(own)
+        value += weights.empty_pits * (PITS - popcount(filled)) + weights.pits_of_1_or_2 * popcount(filled ^ from_3)
+        return value + weights.large_pits * popcount(flagged(own, FROM_12))
+    value += weights.small_pits * (PITS - popcount(from_3)) + weights.small_run * longest_run(from_3 ^ FLAGS)
+    return value if heuristic == H2 else value + weights.large_seeds * large_seeds(own)
 
 
-@kernel("int64(int64, uint64, uint64, int64, int64)", inline=True)
-def weigh(heuristic: int, own: U, opp: U, block: int, slot: int) -> int:
-    """The value of a position for the player whose word comes first, by the weights from this slot of a block on."""
-    value = features_times_weights(heuristic, own, opp, block, slot)
-    return value + features_times_weights(heuristic, opp, own, block, slot + 1)
+@kernel("int64(int64, uint64, uint64, AwaleWeights)", inline=True)
+def weigh(heuristic: int, own: U, opp: U, weights: AwaleWeights) -> int:
+    """The value of a position for the player whose word comes first."""
+    return weigh_player(heuristic, own, opp, weights.own) + weigh_player(heuristic, opp, own, weights.opp)

@@ -14,34 +14,57 @@ worth its exact score times `EXACT`, more than any estimate, so that a sure win 
 |              | with mobility, from 55 on discs alone                                                       |
 | `diffscore`  | seeds taken (Awalé)                                                                         |
 
-A *block* is the memory that a search and its heuristic share; its slots are named here.
+A search and its heuristic share a `HeuristicState`: the settings of the heuristic, and what the search counts.
 """
 
+from typing import Annotated
+
 from awello.bits import moves_of, popcount, signed
-from awello.evaluate.awale import SLOTS, weigh
+from awello.evaluate.awale import AwaleWeights, weigh
 from awello.kernel import U, kernel
-from awello.memory import load, load32, load_word, store
+from awello.layout import Int32, Layout, record_at
 from awello.rules.game import score, squares_of
 
-POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)
+POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # their numbers; Awalé has more
+# What a disc or seed of a final score is worth: more than any estimate, since the value of a square is 10,000 at most.
 EXACT = 1 << 20
-BESIDE_OWN_CORNER, MOVE = 30, 10  # what `tactical` gives for a square beside one's corner, and for a move
-
-# The block: what the search counts, how far beyond its window it cuts, then the heuristic's settings.  For Awalé:
-# whether leaves are the opponent's turn, what the features are worth at the root, the weights.
-INNER, LEAVES, CUT_MARGIN, TABLE, EARLY, LATE, CORNER_BONUS, LEFT, RIGHT, TOP, BOTTOM = range(11)
-MIRRORED, ORIGIN, WEIGHTS = 3, 4, 5
-BLOCK = WEIGHTS + SLOTS
+# What `tactical` gives for a square beside a corner that one holds, and for a move (report of 2013): such a square
+# counts as much as three moves.
+BESIDE_OWN_CORNER, MOVE = 30, 10
 
 
-@kernel("int64(uint64, uint64, int64)", inline=True)
-def positional(own: U, opp: U, block: int) -> int:
+class HeuristicState(Layout):
+    """What a search counts, how it cuts, and the settings of its heuristic."""
+
+    inner_nodes: int  # positions visited whose value comes from their children
+    leaves: int  # positions evaluated
+    cut_margin: int  # how far a value must exceed the window for a cut
+    # Othello.  Square values are summed by row: an entry for each row and each set of discs on it.
+    row_values: Annotated[list[list[Int32]], 8, 256]
+    mobility_from: int  # discs on the board from which `mixed` and `tactical` count moves,
+    absolute_from: int  # and from which they count discs only
+    corner_bonus: int  # what `mobility` adds for each corner
+    left_edge: U  # the outermost squares of the board, which may have 4, 6 or 8 rows
+    right_edge: U
+    top_edge: U
+    bottom_edge: U
+    # Awalé.
+    root_value: int  # what the features are worth at the root, for `h5`; 0 for the others
+    weights: AwaleWeights
+    opponent_at_leaf: bool  # whether the opponent of the player at the root is to move at the leaves
+
+
+heuristic_state_at = record_at(HeuristicState)
+
+
+@kernel("int64(uint64, uint64, HeuristicState)", inline=True)
+def positional(own: U, opp: U, state: HeuristicState) -> int:
     """The values of the mover's squares less the opponent's: one entry of the table for each row of eight."""
-    table, value = load(block, TABLE), 0
+    value = 0
     for row in range(8):
         shift = U(8 * row)
-        value += load32(table, 256 * row + signed(own >> shift & U(255)))
-        value -= load32(table, 256 * row + signed(opp >> shift & U(255)))
+        value += int(state.row_values[U(row)][own >> shift & U(255)])
+        value -= int(state.row_values[U(row)][opp >> shift & U(255)])
     return value
 
 
@@ -52,56 +75,69 @@ def mobility(game: int, own: U, opp: U) -> int:
     return popcount(moves_of(own, opp) & squares) - popcount(moves_of(opp, own) & squares)
 
 
-@kernel("UniTuple(uint64, 2)(uint64, int64)")
-def corners_of(discs: U, block: int) -> tuple[U, U]:
-    """The corners that these discs hold, and the three squares beside each of them."""
-    left, right = load_word(block, LEFT), load_word(block, RIGHT)
-    top, bottom = load_word(block, TOP), load_word(block, BOTTOM)
-    corners = discs & (left | right) & (top | bottom)
-    beside = (corners & left) << U(1) | (corners & right) >> U(1)
+@kernel("uint64(uint64, HeuristicState)", inline=True)
+def corners_of(discs: U, state: HeuristicState) -> U:
+    """The corners that these discs hold."""
+    return discs & (state.left_edge | state.right_edge) & (state.top_edge | state.bottom_edge)
+
+
+@kernel("uint64(uint64, HeuristicState)")
+def beside_corners(discs: U, state: HeuristicState) -> U:
+    """The three squares beside each corner that these discs hold."""
+    corners = corners_of(discs, state)
+    beside = (corners & state.left_edge) << U(1) | (corners & state.right_edge) >> U(1)
     both = corners | beside
-    return corners, beside | (both & top) << U(8) | (both & bottom) >> U(8)
+    return beside | (both & state.top_edge) << U(8) | (both & state.bottom_edge) >> U(8)
 
 
-@kernel("int64(int64, uint64, uint64, int64, int64)")
-def tactical(game: int, own: U, opp: U, discs: int, block: int) -> int:
+@kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
+def mobility_with_corners(game: int, own: U, opp: U, state: HeuristicState) -> int:
+    """Mobility, and the bonus for corners if there is one."""
+    value = mobility(game, own, opp)
+    if state.corner_bonus != 0:
+        value += state.corner_bonus * (popcount(corners_of(own, state)) - popcount(corners_of(opp, state)))
+    return value
+
+
+@kernel("int64(int64, uint64, uint64, int64, HeuristicState)")
+def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> int:
     """Square values by phase of the game."""
-    if discs >= load(block, LATE):
+    if discs >= state.absolute_from:
         return popcount(own) - popcount(opp)
-    _, own_beside = corners_of(own, block)
-    _, opp_beside = corners_of(opp, block)
+    own_beside, opp_beside = beside_corners(own, state), beside_corners(opp, state)
     free = ~(own_beside | opp_beside)
-    value = positional(own & free, opp & free, block)
+    value = positional(own & free, opp & free, state)
     value += BESIDE_OWN_CORNER * (popcount(own & own_beside) - popcount(opp & opp_beside))
-    return value + MOVE * mobility(game, own, opp) if discs >= load(block, EARLY) else value
+    return value + MOVE * mobility(game, own, opp) if discs >= state.mobility_from else value
 
 
-@kernel("int64(int64, int64, uint64, uint64, int64)", inline=True)
-def estimate(game: int, heuristic: int, own: U, opp: U, block: int) -> int:
+@kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
+def weigh_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
+    """Awalé's features: their value for the player at the root, turned to the mover's view."""
+    if state.opponent_at_leaf:
+        return state.root_value - weigh(heuristic, opp, own, state.weights)
+    return weigh(heuristic, own, opp, state.weights) - state.root_value
+
+
+@kernel("int64(int64, int64, uint64, uint64, HeuristicState)", inline=True)
+def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
     """What the heuristic says of a position, for the mover."""
     if heuristic == DIFFSCORE:
         return signed(own >> U(48)) - signed(opp >> U(48))
     if heuristic > DIFFSCORE:
-        if load(block, MIRRORED) != 0:
-            return load(block, ORIGIN) - weigh(heuristic, opp, own, block, WEIGHTS)
-        return weigh(heuristic, own, opp, block, WEIGHTS) - load(block, ORIGIN)
+        return weigh_from_root(heuristic, own, opp, state)
     discs = popcount(own | opp)
     if heuristic == TACTICAL:
-        return tactical(game, own, opp, discs, block)
-    if heuristic == POSITIONAL or (heuristic == MIXED and discs < load(block, EARLY)):
-        return positional(own, opp, block)
-    if heuristic == ABSOLUTE or (heuristic == MIXED and discs >= load(block, LATE)):
+        return tactical(game, own, opp, discs, state)
+    if heuristic == POSITIONAL or (heuristic == MIXED and discs < state.mobility_from):
+        return positional(own, opp, state)
+    if heuristic == ABSOLUTE or (heuristic == MIXED and discs >= state.absolute_from):
         return popcount(own) - popcount(opp)
-    value, bonus = mobility(game, own, opp), load(block, CORNER_BONUS)
-    if bonus != 0:
-        own_corners, _ = corners_of(own, block)
-        opp_corners, _ = corners_of(opp, block)
-        value += bonus * (popcount(own_corners) - popcount(opp_corners))
-    return value
+    return mobility_with_corners(game, own, opp, state)
 
 
-@kernel("int64(int64, int64, uint64, uint64, boolean, int64)", inline=True)
-def evaluate(game: int, heuristic: int, own: U, opp: U, over: bool, block: int) -> int:
+@kernel("int64(int64, int64, uint64, uint64, boolean, HeuristicState)", inline=True)
+def evaluate(game: int, heuristic: int, own: U, opp: U, over: bool, state: HeuristicState) -> int:
     """The value of a leaf: the exact result if the game is over, else the heuristic's estimate; counts it."""
-    store(block, LEAVES, load(block, LEAVES) + 1)
-    return EXACT * score(game, own, opp) if over else estimate(game, heuristic, own, opp, block)
+    state.leaves += 1
+    return EXACT * score(game, own, opp) if over else estimate(game, heuristic, own, opp, state)

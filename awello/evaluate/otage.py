@@ -9,44 +9,63 @@ and so are positions with the colours exchanged.
 A pattern's index is a number in base three: an empty square counts 0, a disc of the side to move 1, another one 2.
 """
 
-from awello.bits import byte_swap, popcount, signed
-from awello.evaluate.heuristics import BLOCK, EXACT, positional
+from typing import Annotated
+
+from awello.bits import byte_swap, popcount
+from awello.evaluate.heuristics import EXACT, HeuristicState, positional
 from awello.kernel import U, kernel
-from awello.memory import load, load16, load32, store
+from awello.layout import Int16, Int32, Layout
 from awello.rules.othello import mirror
 
-CORNER = 9  # squares of the larger kind of pattern
+EDGE, CORNER = 8, 9  # squares of the two kinds of patterns
 SURE = 1000  # the worth of a pattern that always wins
 MOST = EXACT - 1  # a judgement, whatever the factors: a game that is over counts more
+LEFT, RIGHT = U(0x0101010101010101), U(0x8080808080808080)  # the outermost columns
+GATHER = U(0x0102040810204080)  # times a column at the left, it brings the column's bits together in the top byte
 
-# More slots of the block: the factors, and the addresses of the tables.
-LIBERTY_FACTOR, SQUARE_FACTOR, EDGE_FACTOR, CORNER_FACTOR, TERNARY, EDGE_TABLE, CORNER_TABLE = range(BLOCK, BLOCK + 7)
-OTAGE = BLOCK + 7
 
-LEFT, RIGHT = U(0x0101010101010101), U(0x8080808080808080)
-GATHER = U(0x0102040810204080)
+class OtageState(Layout):
+    """The factors of the judgement, in parts of 32, and what its patterns are worth."""
+
+    evaluation: HeuristicState
+    liberty_factor: int
+    square_factor: int
+    edge_factor: int
+    corner_factor: int
+    ternary: Annotated[list[Int32], 1 << CORNER]  # for each set of squares the number in base three with ones there
+    edge_values: Annotated[list[Int16], 3**EDGE]  # by index
+    corner_values: Annotated[list[Int16], 3**CORNER]
+
+
+class OtagePatterns(Layout):
+    """The indices of the patterns on a board."""
+
+    edges: Annotated[list[int], 4]
+    corners: Annotated[list[int], 4]
+
+
+@kernel("int64(uint64, uint64, uint64)", inline=True)
+def margin(squares: U, own: U, opp: U) -> int:
+    """How many more of these squares the opponent's discs hold than the mover's."""
+    return popcount(squares & opp) - popcount(squares & own)
 
 
 @kernel("int64(uint64, uint64)")
 def liberties(own: U, opp: U) -> int:
     """The empty squares round the opponent's discs less those round the mover's, each counted for each disc."""
-    empty, count = ~(own | opp), 0
+    empty = ~(own | opp)
     east, west = empty << U(1) & ~LEFT, empty >> U(1) & ~RIGHT
-    count += popcount(east & opp) - popcount(east & own)
-    count += popcount(west & opp) - popcount(west & own)
-    count += popcount(empty << U(8) & opp) - popcount(empty << U(8) & own)
-    count += popcount(empty >> U(8) & opp) - popcount(empty >> U(8) & own)
-    count += popcount(east << U(8) & opp) - popcount(east << U(8) & own)
-    count += popcount(east >> U(8) & opp) - popcount(east >> U(8) & own)
-    count += popcount(west << U(8) & opp) - popcount(west << U(8) & own)
-    return count + popcount(west >> U(8) & opp) - popcount(west >> U(8) & own)
+    count = margin(east, own, opp) + margin(west, own, opp)
+    count += margin(empty << U(8), own, opp) + margin(empty >> U(8), own, opp)
+    count += margin(east << U(8), own, opp) + margin(east >> U(8), own, opp)
+    return count + margin(west << U(8), own, opp) + margin(west >> U(8), own, opp)
 
 
-@kernel("int64(uint64, uint64, int64)", inline=True)
-def index(own: U, opp: U, block: int) -> int:
+# ---- patterns -------------------------------------------------------------------------------------------------------
+@kernel("int64(uint64, uint64, OtageState)", inline=True)
+def index(own: U, opp: U, state: OtageState) -> int:
     """The index of a pattern whose squares are the lowest bits of two words."""
-    ternary = load(block, TERNARY)
-    return load32(ternary, signed(own)) + 2 * load32(ternary, signed(opp))
+    return int(state.ternary[own]) + 2 * int(state.ternary[opp])
 
 
 @kernel("uint64(uint64, int64)", inline=True)
@@ -67,45 +86,51 @@ def corner(discs: U) -> U:
     return discs & U(7) | discs >> U(5) & U(0o70) | discs >> U(10) & U(0o700)
 
 
-@kernel("void(uint64, uint64, int64, int64)")
-def find_patterns(own: U, opp: U, block: int, found: int) -> None:
-    """Write the indices of the four edges and then of the four corners to an address."""
+@kernel("void(uint64, uint64, OtagePatterns, OtageState)")
+def find_patterns(own: U, opp: U, found: OtagePatterns, state: OtageState) -> None:
+    """Write down the indices of the four edges and of the four corners."""
     for number in range(4):
-        store(found, number, index(edge(own, number), edge(opp, number), block))
+        found.edges[U(number)] = index(edge(own, number), edge(opp, number), state)
         mine = byte_swap(own) if number & 1 else own
         theirs = byte_swap(opp) if number & 1 else opp
         if number & 2:
             mine, theirs = mirror(mine), mirror(theirs)
-        store(found, 4 + number, index(corner(mine), corner(theirs), block))
+        found.corners[U(number)] = index(corner(mine), corner(theirs), state)
 
 
-@kernel("int64(uint64, uint64, int64)")
-def edge_worth(own: U, opp: U, block: int) -> int:
+@kernel("int64(uint64, uint64, OtageState)")
+def edge_worth(own: U, opp: U, state: OtageState) -> int:
     """What the four edges are worth to the mover."""
-    table, worth = load(block, EDGE_TABLE), 0
+    worth = 0
     for number in range(4):
-        worth += load16(table, index(edge(own, number), edge(opp, number), block))
+        worth += int(state.edge_values[U(index(edge(own, number), edge(opp, number), state))])
     return worth
 
 
-@kernel("int64(uint64, uint64, int64)")
-def corner_worth(own: U, opp: U, block: int) -> int:
-    """What the four corners are worth to the mover."""
-    table = load(block, CORNER_TABLE)
-    worth = load16(table, index(corner(own), corner(opp), block))
-    mine, theirs = byte_swap(own), byte_swap(opp)
-    worth += load16(table, index(corner(mine), corner(theirs), block))
-    mine, theirs = mirror(mine), mirror(theirs)
-    worth += load16(table, index(corner(mine), corner(theirs), block))
-    return worth + load16(table, index(corner(byte_swap(mine)), corner(byte_swap(theirs)), block))
+@kernel("int64(uint64, uint64, OtageState)", inline=True)
+def one_corner_worth(own: U, opp: U, state: OtageState) -> int:
+    """What the corner at a1 is worth to the mover."""
+    return int(state.corner_values[U(index(corner(own), corner(opp), state))])
 
 
-@kernel("int64(uint64, uint64, int64)")
-def judge(own: U, opp: U, block: int) -> int:
+@kernel("int64(uint64, uint64, OtageState)")
+def corner_worth(own: U, opp: U, state: OtageState) -> int:
+    """What the four corners are worth to the mover: each is brought to a1."""
+    worth = one_corner_worth(own, opp, state)
+    own, opp = byte_swap(own), byte_swap(opp)
+    worth += one_corner_worth(own, opp, state)
+    own, opp = mirror(own), mirror(opp)
+    worth += one_corner_worth(own, opp, state)
+    return worth + one_corner_worth(byte_swap(own), byte_swap(opp), state)
+
+
+@kernel("int64(uint64, uint64, OtageState)")
+def judge(own: U, opp: U, state: OtageState) -> int:
     """What Otage thinks of a position, for the mover."""
-    value = load(block, LIBERTY_FACTOR) * liberties(own, opp) + load(block, SQUARE_FACTOR) * positional(own, opp, block)
-    if load(block, EDGE_FACTOR) != 0:
-        value += load(block, EDGE_FACTOR) * edge_worth(own, opp, block)
-    if load(block, CORNER_FACTOR) != 0:
-        value += load(block, CORNER_FACTOR) * corner_worth(own, opp, block)
+    value = state.liberty_factor * liberties(own, opp)
+    value += state.square_factor * positional(own, opp, state.evaluation)
+    if state.edge_factor != 0:
+        value += state.edge_factor * edge_worth(own, opp, state)
+    if state.corner_factor != 0:
+        value += state.corner_factor * corner_worth(own, opp, state)
     return max(-MOST, min(value, MOST))

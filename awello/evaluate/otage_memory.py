@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,21 +18,23 @@ import numpy.typing as npt
 from awello.errors import ConfigError
 from awello.evaluate import otage
 from awello.evaluate.heuristics import positional
-from awello.evaluate.settings import Block, Heuristic
+from awello.evaluate.otage import OtagePatterns, OtageState
+from awello.evaluate.settings import Evaluator, Heuristic
 from awello.folders import data_file, write_atomically
 from awello.kernel import U
-from awello.memory import address_of
 from awello.record import Record
 from awello.rules.game import Game
 
 TERMS = ("liberties", "squares", "edges", "corners")
-FACTORS = (16.0, 1.0, 0.5, 0.5)
+FACTORS = (16.0, 1.0, 0.5, 0.5)  # chosen by hand, so that the terms weigh about the same; learning starts from them
 SCALE = 32  # parts of a factor that the kernels tell apart
 LARGEST = 100.0  # factor
-DOUBT = 4  # games that a pattern is thought to have drawn before it was met
+DOUBT = 4  # games that a pattern is thought to have drawn before it was met: more trusts rare patterns less
 UNIT = 465.0  # what is worth 73 % of the games: a fit to games of Otage
-MIDDLE = range(16, 49)  # empty squares of the positions from which factors learn
-STEP, MOST = 0.05, 0.01  # how fast they do, and the largest part by which one changes after a game
+# Empty squares of the positions from which factors learn: earlier the patterns are empty, later Otage solves the game.
+MIDDLE = range(16, 49)
+STEP = 0.05  # how fast factors learn: more follows the last games, less takes more of them
+MOST = 0.01  # the largest part by which a factor changes after a game, so that no single game upsets them
 FILE = "memory.txt"
 Numbers = npt.NDArray[np.int64]
 
@@ -155,9 +158,9 @@ class Memory:
 
     def note(self, record: Record) -> None:
         """Learn from a finished game: each pattern that a side met when it was to move shares that side's result."""
-        block, met = Judgement(self), set[tuple[str, int, int]]()
+        judgement, met = Judgement(self), set[tuple[str, int, int]]()
         for position in record.positions():
-            for kind, indices in block.patterns(position.own, position.opp):
+            for kind, indices in judgement.patterns(position.own, position.opp):
                 met |= {(kind.name, int(kind.classes[index]), position.side) for index in indices}
         for name, index, side in met:
             patterns: Patterns = getattr(self, name)
@@ -169,8 +172,8 @@ class Memory:
         chosen = [position for position in record.positions() if position.empties in MIDDLE]
         if record.winner is None or not chosen:
             return
-        block, factors = Judgement(self), np.array(self.factors)
-        shares = factors * [block.terms(position.own, position.opp) for position in chosen] / UNIT
+        judgement, factors = Judgement(self), np.array(self.factors)
+        shares = factors * [judgement.terms(position.own, position.opp) for position in chosen] / UNIT
         won = np.array([position.side == record.winner for position in chosen])
         missed = won - 1 / (1 + np.exp(-shares.sum(axis=1)))  # the result less the chance that the judgement gave it
         slope = np.mean(missed[:, None] * shares, axis=0)
@@ -206,25 +209,29 @@ def ternary() -> npt.NDArray[np.int32]:
     return (bits @ 3 ** np.arange(otage.CORNER)).astype(np.int32)
 
 
-class Judgement(Block):
-    """A block that judges by a memory; without its patterns, as one that has not learnt anything."""
+class Judgement(Evaluator):
+    """An evaluator that judges by a memory; without its patterns, as one that has not learnt anything."""
 
-    def __init__(self, memory: Memory, words: int = otage.OTAGE, patterns: bool = True) -> None:
-        super().__init__(Game.OTHELLO, Heuristic("positional"), words)
-        self.tables = ternary(), memory.edges.worth(), memory.corners.worth()
+    def __init__(self, memory: Memory, patterns: bool = True, states: npt.NDArray[Any] | None = None) -> None:
+        """Fill the first of `states`; a search that needs more memory gives the `OtageState` inside its own."""
+        states = OtageState.new_array(1) if states is None else states
+        super().__init__(Game.OTHELLO, Heuristic("positional"), states["evaluation"])
+        self.otage: OtageState = states[0]
         factors = memory.factors if patterns else (*FACTORS[:2], 0.0, 0.0)
-        self.words[otage.LIBERTY_FACTOR : otage.LIBERTY_FACTOR + len(TERMS)] = np.round(SCALE * np.array(factors))
-        self.words[otage.TERNARY : otage.TERNARY + 3] = [address_of(table) for table in self.tables]
+        parts = [round(SCALE * factor) for factor in factors]
+        self.otage.liberty_factor, self.otage.square_factor, self.otage.edge_factor, self.otage.corner_factor = parts
+        states["ternary"][0] = ternary()
+        states["edge_values"][0], states["corner_values"][0] = memory.edges.worth(), memory.corners.worth()
 
     def patterns(self, own: int, opp: int) -> Iterator[tuple[Kind, Iterable[int]]]:
         """The indices of the patterns on a board."""
-        found = np.zeros(8, np.int64)
-        otage.find_patterns(U(own), U(opp), self.address, address_of(found))
-        yield EDGE, found[:4].tolist()
-        yield CORNER, found[4:].tolist()
+        found = OtagePatterns.new()
+        otage.find_patterns(U(own), U(opp), found, self.otage)
+        yield EDGE, map(int, found.edges)
+        yield CORNER, map(int, found.corners)
 
     def terms(self, own: int, opp: int) -> list[int]:
         """The four terms of the judgement of a board, without their factors."""
         words = U(own), U(opp)
-        patterns = otage.edge_worth(*words, self.address), otage.corner_worth(*words, self.address)
-        return [otage.liberties(*words), positional(*words, self.address), *patterns]
+        patterns = otage.edge_worth(*words, self.otage), otage.corner_worth(*words, self.otage)
+        return [otage.liberties(*words), positional(*words, self.state), *patterns]

@@ -11,16 +11,16 @@ Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluat
 patterns by stage of the game; indices that change sign with the side are ours.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
 from awello.bits import I1, I64, constant_table, moves_of, popcount
 from awello.kernel import U, instruction, kernel
-from awello.memory import I16, NOTHING, load16, numbers_at
+from awello.layout import Int16, Layout, record_at
+from awello.memory import CACHE_LINE, I16, NOTHING
 
 UNIT = 128
 FIRST, WIDTH = 10, 2  # stage k serves FIRST + WIDTH * k empty squares and the next; the first, fewer too
@@ -40,7 +40,6 @@ SHAPES = (
 )
 VIEWS = 4  # sides of the board from which each shape is seen
 INDICES = VIEWS * len(SHAPES)
-ROW = 16  # words of memory that a row takes, 48 numbers of 16 bits and room to the next cache line
 
 
 def _turned(square: int) -> int:
@@ -71,6 +70,25 @@ WEIGHTS = sum(SIZES)
 MOVES = 32  # numbers of moves that are told apart; their weights follow those of the patterns, the mover's first
 NUMBERS = WEIGHTS + 2 * MOVES  # of a stage
 
+
+class PatternRow(Layout):
+    """The indices of one board."""
+
+    indices: Annotated[list[Int16], INDICES]
+    unused: Annotated[list[Int16], -INDICES % (CACHE_LINE // 2)]
+    """Room up to the next cache line, where the next row begins."""
+
+
+class StageWeights(Layout):
+    """What patterns and numbers of moves are worth at one stage of the game, in `UNIT`s of a disc."""
+
+    patterns: Annotated[list[Int16], WEIGHTS]
+    own_moves: Annotated[list[Int16], MOVES]
+    opp_moves: Annotated[list[Int16], MOVES]
+
+
+stage_weights_at = record_at(StageWeights)
+
 # ---- machine code: three vectors of sixteen lanes -------------------------------------------------------------------
 VECTOR = ir.VectorType(I16, 16)
 VECTORS = INDICES // 16
@@ -91,7 +109,7 @@ def _steps(b: Builder, square: Any) -> list[Any]:
 
 def _vectors(b: Builder, row: Any) -> list[Any]:
     """The places of the three vectors of a row."""
-    start = b.inttoptr(row, VECTOR.as_pointer())
+    start = b.bitcast(row, VECTOR.as_pointer())
     return [b.gep(start, [_number(part)]) for part in range(VECTORS)]
 
 
@@ -124,7 +142,7 @@ def _emit_swap(b: Builder, row: Any) -> Any:
 
 
 def _emit_worth(b: Builder, row: Any, weights: Any) -> Any:
-    indices, table = b.inttoptr(row, I16.as_pointer()), b.inttoptr(weights, I16.as_pointer())
+    indices, table = b.bitcast(row, I16.as_pointer()), b.bitcast(weights, I16.as_pointer())
     total = _number(0)
     for lane in range(INDICES):
         index = b.sext(b.load(b.gep(indices, [_number(lane)]), align=2), I64)
@@ -133,39 +151,39 @@ def _emit_worth(b: Builder, row: Any, weights: Any) -> Any:
     return total
 
 
-@instruction("none(int64, int64, uint64, int64)", _emit_turn)
-def turn_row(row: int, square: int, flips: U, target: int) -> None:
+@instruction("none(PatternRow, int64, uint64, PatternRow)", _emit_turn)
+def turn_row(row: PatternRow, square: int, flips: U, target: PatternRow) -> None:
     """Write the row of the board after a move: a disc on `square`, `flips` (at least one) turned, the sides swapped."""
     if not flips:
         raise ValueError(f"the move on square {square} turns no disc")
     turned = [each for each in range(64) if int(flips) >> each & 1]
     change = STEPS[square] + 2 * STEPS[turned].sum(axis=0, dtype=np.int16)
-    numbers_at(target, INDICES)[:] = -(numbers_at(row, INDICES) + change)
+    target.indices = -(np.asarray(row.indices) + change)
 
 
-@instruction("none(int64)", _emit_swap)
-def swap_row(row: int) -> None:
+@instruction("none(PatternRow)", _emit_swap)
+def swap_row(row: PatternRow) -> None:
     """Change the sides of a row in place: a pass."""
-    numbers_at(row, INDICES)[:] *= -1
+    row.indices = -np.asarray(row.indices)  # type: ignore[assignment]
 
 
-@instruction("int64(int64, int64)", _emit_worth)
-def worth(row: int, weights: int) -> int:
+@instruction("int64(PatternRow, StageWeights)", _emit_worth)
+def worth(row: PatternRow, weights: StageWeights) -> int:
     """The value of a row's patterns for the mover, in `UNIT`s of a disc."""
-    indices = numbers_at(row, INDICES).astype(np.int64)
+    indices = np.asarray(row.indices, np.int64)
     if (2 * abs(indices) >= np.repeat(SIZES, VIEWS)).any():
         raise IndexError("the row holds an index that no pattern has")
-    return int(numbers_at(weights, WEIGHTS)[indices + np.repeat(CENTRES, VIEWS)].sum())
+    return int(np.asarray(weights.patterns)[indices + np.repeat(CENTRES, VIEWS)].sum())
 
 
-@kernel("int64(uint64, uint64, int64)", inline=True)
-def mobility(own: U, opp: U, weights: int) -> int:
+@kernel("int64(uint64, uint64, StageWeights)", inline=True)
+def mobility(own: U, opp: U, weights: StageWeights) -> int:
     """What the numbers of moves are worth to the mover, in `UNIT`s of a disc."""
     mine, theirs = min(popcount(moves_of(own, opp)), MOVES - 1), min(popcount(moves_of(opp, own)), MOVES - 1)
-    return load16(weights, WEIGHTS + mine) + load16(weights, WEIGHTS + MOVES + theirs)
+    return int(weights.own_moves[U(mine)]) + int(weights.opp_moves[U(theirs)])
 
 
-def fill_row(own: int, opp: int, row: npt.NDArray[np.int16]) -> None:
+def fill_row(own: int, opp: int, row: PatternRow) -> None:
     """Write the row of a board, from scratch."""
     discs = np.unpackbits(np.array([own, opp], "<u8").view(np.uint8), bitorder="little").view(np.int8).reshape(2, 64)
-    row[:INDICES] = (discs[0] - discs[1]) @ STEPS
+    row.indices = (discs[0] - discs[1]) @ STEPS

@@ -7,27 +7,38 @@ last one whose hyperbolic tangent is the expected outcome, from -1 for a loss to
 array, layer after layer: a row of weights for each input, then the biases.
 """
 
+from typing import Annotated, TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
 from awello.bits import index_of, rest_of
 from awello.kernel import U, kernel
+from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE
 
-WIDTH = 64
+WIDTH = 64  # units of a hidden layer: the time of an evaluation grows with its square, and 64 fill whole vectors
 AWALE_INPUTS, OTHELLO_INPUTS = 14, 128
 AWALE_MOVES, OTHELLO_MOVES = 6, 64
 INPUTS = {"othello": OTHELLO_INPUTS, "awale": AWALE_INPUTS}
 MOVES = {"othello": OTHELLO_MOVES, "awale": AWALE_MOVES}
 USUAL = np.array([4, 4, 4, 4, 4, 4, 12] * 2, np.float32)  # seeds of a pit, and those taken
-HIDDEN, _, OUTPUTS = range(3)  # rows of the work space: layers take turns with the first two
-WORK = (3, OTHELLO_MOVES + 1)
 
+Float32: TypeAlias = Annotated[float, np.float32]
 Reals = npt.NDArray[np.float32]
+Units = list[float]  # of a layer: a row of the state
+
+
+class PerceptronState(Layout):
+    """The depth of a network, and room for what it computes."""
+
+    layers: int
+    hidden: Annotated[list[list[Float32]], 2, WIDTH]  # layers take turns with these rows
+    outputs: Annotated[list[Float32], OTHELLO_MOVES + 1]  # of the moves, then of the game; Awalé uses seven
 
 
 @kernel("void(float32[::1], int64, float32[::1], int64)", inline=True)
-def start_sums(weights: Reals, place: int, sums: Reals, width: int) -> None:
+def start_sums(weights: Reals, place: int, sums: Units, width: int) -> None:
     """Begin the sums of a layer with its biases."""
     biases = weights[place : place + width]
     for unit in range(width):
@@ -35,7 +46,7 @@ def start_sums(weights: Reals, place: int, sums: Reals, width: int) -> None:
 
 
 @kernel("void(float32[::1], int64, float32, float32[::1], int64)", inline=True)
-def add_row(weights: Reals, place: int, factor: np.float32, sums: Reals, width: int) -> None:
+def add_row(weights: Reals, place: int, factor: float | np.float32, sums: Units, width: int) -> None:
     """Add what one input contributes to the sums of a layer."""
     row = weights[place : place + width]  # a view from zero on becomes vector code
     for unit in range(width):
@@ -43,7 +54,7 @@ def add_row(weights: Reals, place: int, factor: np.float32, sums: Reals, width: 
 
 
 @kernel("void(uint64, float32[::1], int64, float32[::1])")
-def add_discs(discs: U, weights: Reals, place: int, sums: Reals) -> None:
+def add_discs(discs: U, weights: Reals, place: int, sums: Units) -> None:
     """Add the rows of the squares with a disc."""
     while discs != U(0):
         add_row(weights, place + WIDTH * index_of(discs), np.float32(1), sums, WIDTH)
@@ -51,7 +62,7 @@ def add_discs(discs: U, weights: Reals, place: int, sums: Reals) -> None:
 
 
 @kernel("void(uint64, float32[::1], int64, int64, float32[::1])")
-def add_seeds(row: U, weights: Reals, place: int, first: int, sums: Reals) -> None:
+def add_seeds(row: U, weights: Reals, place: int, first: int, sums: Units) -> None:
     """Add the rows of six pits and of the seeds taken."""
     for number in range(first, first + AWALE_INPUTS // 2):
         seeds = np.float32(row & BYTE)
@@ -59,33 +70,36 @@ def add_seeds(row: U, weights: Reals, place: int, first: int, sums: Reals) -> No
         row >>= U(8)
 
 
-@kernel("float64(int64, uint64, uint64, float32[::1], int64, float32[:, ::1])")
-def judge(game: int, own: U, opp: U, weights: Reals, layers: int, work: Reals) -> float:
-    """The expected outcome for the mover; what the moves promise is left in the work space."""
-    # Step 1. The position: a layer in which most inputs of Othello are zero.
-    if game >= ABAPA:  # here and not in `rules`: what a network sees is no rule of the game
-        inputs, outputs = AWALE_INPUTS, AWALE_MOVES + 1
-        start_sums(weights, WIDTH * inputs, work[HIDDEN], WIDTH)
-        add_seeds(own, weights, 0, 0, work[HIDDEN])
-        add_seeds(opp, weights, 0, AWALE_INPUTS // 2, work[HIDDEN])
-    else:
-        inputs, outputs = OTHELLO_INPUTS, OTHELLO_MOVES + 1
-        start_sums(weights, WIDTH * inputs, work[HIDDEN], WIDTH)
-        add_discs(own, weights, 0, work[HIDDEN])
-        add_discs(opp, weights, WIDTH * OTHELLO_MOVES, work[HIDDEN])
-    place = WIDTH * (inputs + 1)
-    # Step 2. The other hidden layers, each from what is positive in the one before.
-    for layer in range(1, layers):
-        before, sums = work[1 - (layer & 1)], work[layer & 1]
-        start_sums(weights, place + WIDTH * WIDTH, sums, WIDTH)
-        for unit in range(WIDTH):
-            if before[unit] > 0:
-                add_row(weights, place + WIDTH * unit, before[unit], sums, WIDTH)
-        place += WIDTH * (WIDTH + 1)
-    # Step 3. The outputs.
-    before, sums = work[1 - (layers & 1)], work[OUTPUTS]
-    start_sums(weights, place + WIDTH * outputs, sums, outputs)
+@kernel("int64(int64, uint64, uint64, float32[::1], float32[::1])")
+def first_layer(game: int, own: U, opp: U, weights: Reals, sums: Units) -> int:
+    """Compute the layer that sees the position, in which most inputs of Othello are zero; where the next one begins."""
+    if game >= ABAPA:  # here and not in `rules`: what a network sees is not a rule of the game
+        start_sums(weights, WIDTH * AWALE_INPUTS, sums, WIDTH)
+        add_seeds(own, weights, 0, 0, sums)
+        add_seeds(opp, weights, 0, AWALE_INPUTS // 2, sums)
+        return WIDTH * (AWALE_INPUTS + 1)
+    start_sums(weights, WIDTH * OTHELLO_INPUTS, sums, WIDTH)
+    add_discs(own, weights, 0, sums)
+    add_discs(opp, weights, WIDTH * OTHELLO_MOVES, sums)
+    return WIDTH * (OTHELLO_INPUTS + 1)
+
+
+@kernel("int64(float32[::1], int64, float32[::1], float32[::1], int64)", inline=True)
+def next_layer(weights: Reals, place: int, before: Units, sums: Units, width: int) -> int:
+    """Compute a layer from what is positive in the one before; where the next one begins."""
+    start_sums(weights, place + WIDTH * width, sums, width)
     for unit in range(WIDTH):
         if before[unit] > 0:
-            add_row(weights, place + outputs * unit, before[unit], sums, outputs)
-    return float(np.tanh(float(sums[outputs - 1])))
+            add_row(weights, place + width * unit, before[unit], sums, width)
+    return place + width * (WIDTH + 1)
+
+
+@kernel("float64(int64, uint64, uint64, float32[::1], PerceptronState)")
+def judge(game: int, own: U, opp: U, weights: Reals, state: PerceptronState) -> float:
+    """The expected outcome for the mover; what the moves promise is left in the outputs."""
+    place = first_layer(game, own, opp, weights, state.hidden[U(0)])
+    for layer in range(1, state.layers):
+        place = next_layer(weights, place, state.hidden[U(1 - (layer & 1))], state.hidden[U(layer & 1)], WIDTH)
+    outputs = AWALE_MOVES + 1 if game >= ABAPA else OTHELLO_MOVES + 1
+    next_layer(weights, place, state.hidden[U(1 - (state.layers & 1))], state.outputs[0:], outputs)
+    return float(np.tanh(float(state.outputs[U(outputs - 1)])))

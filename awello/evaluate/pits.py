@@ -6,7 +6,7 @@ nothing and TOP and squared, and the last row says what it then adds to the valu
 cost of one addition a pit.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from llvmlite import ir
@@ -14,17 +14,29 @@ from llvmlite.ir import IRBuilder as Builder
 
 from awello.bits import I32, I64, call
 from awello.kernel import U, instruction
-from awello.memory import I16, numbers_at
+from awello.layout import Int16, Layout, record_at
+from awello.memory import I16
 
-UNITS = 64
-PITS, SLOTS = 12, 32  # pits, and numbers of seeds in a pit that are told apart
+UNITS = 64  # of the network: a row is two cache lines; more see more, and every leaf of a search takes longer
+PITS, SLOTS = 12, 32  # pits, and numbers of seeds that are told apart; 32 or more, which are rare, share rows with few
 IN_PLAY = PITS * SLOTS  # the row of no seeds in play
-LAST = IN_PLAY + 49  # the row of what units add
+LAST = IN_PLAY + 49  # the row of what units add, behind those of 0 to 48 seeds in play
 ROWS = LAST + 1
-TOP = 181  # its square is nearly 1 << 15
-SHIFT = 17  # of the sum of squares times the last row, to 16ths of a seed
-WHOLE, LAST_WHOLE = 2**7.5, 64.0  # what 1 is in the table: in a row that is added, in the last one
-LARGEST, LAST_LARGEST = (1 << 15) // 13 - 1, (1 << 16) // UNITS - 1  # so that no sum leaves its type
+TOP = 181  # the largest number whose square fits into 16 bits with a sign: squares then cost one narrow multiplication
+SHIFT = 17  # from the sum of squares times the last row down to 16ths of a seed: 2 * 7.5 + 6 bits make 1, less 4
+# What 1 is in whole numbers, in a row that is added and in the last one: more is finer, but sums overflow earlier.
+WHOLE, LAST_WHOLE = 2**7.5, 64.0
+# The largest weights, so that 13 rows added up fit into 16 bits, and all units' products into 32.
+LARGEST, LAST_LARGEST = (1 << 15) // 13 - 1, (1 << 16) // UNITS - 1
+
+
+class PitWeights(Layout):
+    """The table of the network: a row for each number of seeds in each pit and in play, and the last row."""
+
+    rows: Annotated[list[list[Int16]], ROWS, UNITS]
+
+
+pit_weights_at = record_at(PitWeights)
 
 VECTOR, WIDE = ir.VectorType(I16, UNITS), ir.VectorType(I32, UNITS)
 
@@ -38,7 +50,7 @@ def _all(value: int) -> ir.Constant:
 
 
 def _emit_worth(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> Any:
-    start = b.inttoptr(weights, VECTOR.as_pointer())
+    start = b.bitcast(weights, VECTOR.as_pointer())
 
     def row(index: Any) -> Any:
         return b.load(b.gep(start, [index]), align=64)
@@ -54,10 +66,10 @@ def _emit_worth(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> Any
     return b.ashr(b.sext(total, I64), _number(SHIFT))
 
 
-@instruction("int64(uint64, uint64, int64, int64)", _emit_worth)
-def worth(own: U, opp: U, seeds: int, weights: int) -> int:
-    """What the mover may expect of the seeds in play more than the opponent, in 16ths; the table is `aligned`."""
-    table = numbers_at(weights, ROWS * UNITS).reshape(ROWS, UNITS)
+@instruction("int64(uint64, uint64, int64, PitWeights)", _emit_worth)
+def worth(own: U, opp: U, seeds: int, weights: PitWeights) -> int:
+    """What the mover may expect of the seeds in play more than the opponent, in 16ths."""
+    table = np.asarray(weights.rows)
     pits = [int(row) >> 8 * pit & SLOTS - 1 for row in (own, opp) for pit in range(6)]
     places = [SLOTS * pit + held for pit, held in enumerate(pits)]
     sums = table[[*places, IN_PLAY + seeds]].sum(axis=0, dtype=np.int64)

@@ -13,6 +13,7 @@ import yaml
 
 from awello.errors import ConfigError
 from awello.evaluate import awale, heuristics
+from awello.evaluate.heuristics import HeuristicState
 from awello.folders import data_file
 from awello.kernel import U
 from awello.memory import address_of
@@ -42,7 +43,7 @@ HEURISTICS = {  # by family, the usual one first
 }
 NAMES = {name: number for family in HEURISTICS.values() for name, number in family.items()}
 FROM_ROOT = ("h5",)  # heuristics that count from what the features are worth at the root
-TABLES: dict[str, Rows] = {  # the top left quarter of a board
+TABLES: dict[str, Rows] = {  # the published ones: the top left quarter of a board, whose squares beside a corner cost
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
     "2": ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1)),
 }
@@ -84,7 +85,7 @@ def heuristics_for(game: Game) -> list[str]:
 
 def weights_of(name: str) -> int:
     """How many weights a heuristic takes: two for each feature."""
-    return 2 * awale.FEATURES.get(NAMES[name], 0)
+    return 2 * len(awale.FEATURES.get(NAMES[name], ()))
 
 
 @cache
@@ -106,44 +107,54 @@ def read_learnt(file: str, *keys: str) -> tuple[int, ...]:
         raise ConfigError(f"no {' of '.join(keys)} in {file!r}: {advice}") from None
 
 
-class Block:
-    """The memory that a search and its heuristic share; see `evaluate.heuristics` for its slots."""
+class Evaluator:
+    """A heuristic ready for use by kernels: its number and its state, which also counts what a search visits."""
 
     cut_margin = 0
     """How far a value must exceed the window for a cut."""
 
-    def __init__(self, game: Game, heuristic: Heuristic, words: int = heuristics.BLOCK) -> None:
+    def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:
+        """Fill the first of `states`; a search that needs more memory gives the `HeuristicState` inside its own."""
         heuristic.check(game)
-        self.words = np.zeros(words, np.int64)
+        states = HeuristicState.new_array(1) if states is None else states
+        self.state: HeuristicState = states[0]
+        self.fields = states  # for what each search touches: attributes of a record take Python 1 us each
+        self.address = address_of(states)  # a search has its own state instead, which begins with this one
         self.heuristic, self.from_root = NAMES[heuristic.name], heuristic.name in FROM_ROOT
         if self.heuristic < heuristics.DIFFSCORE:
-            self.squares = row_values(board_values(load_table(heuristic.table), game.size))
-            self.words[heuristics.TABLE] = address_of(self.squares)
-            self.words[heuristics.EARLY], self.words[heuristics.LATE] = heuristic.thresholds
-            self.words[heuristics.CORNER_BONUS] = heuristic.corners
-            self.words[heuristics.LEFT : heuristics.BOTTOM + 1] = np.array(edges(game.size), np.uint64).view(np.int64)
+            self._fill_othello(game, heuristic)
         elif weights := heuristic.weights or learnt_weights().get(heuristic.name):
-            self.words[heuristics.WEIGHTS : heuristics.WEIGHTS + len(weights)] = weights
-        self.address = address_of(self.words)
+            self._fill_awale(weights)
+
+    def _fill_othello(self, game: Game, heuristic: Heuristic) -> None:
+        state: Any = self.state
+        state.row_values[:] = row_values(board_values(load_table(heuristic.table), game.size))
+        state.mobility_from, state.absolute_from = heuristic.thresholds
+        state.corner_bonus = heuristic.corners
+        state.left_edge, state.right_edge, state.top_edge, state.bottom_edge = edges(game.size)
+
+    def _fill_awale(self, weights: Sequence[int]) -> None:
+        for name, own, opp in zip(awale.FEATURES[self.heuristic], weights[::2], weights[1::2], strict=True):
+            setattr(self.state.weights.own, name, own)
+            setattr(self.state.weights.opp, name, opp)
 
     def begin(self, position: Position, depth: int) -> None:
         """Get ready for a search of a position to a depth, counting from zero."""
-        self.words[heuristics.INNER] = self.words[heuristics.LEAVES] = 0
-        if self.heuristic > heuristics.DIFFSCORE:
-            self.words[heuristics.MIRRORED] = depth % 2
+        self.fields["inner_nodes"] = self.fields["leaves"] = 0
+        self.fields["opponent_at_leaf"] = depth % 2 == 1
         if self.from_root:
-            own, opp = U(position.own), U(position.opp)
-            self.words[heuristics.ORIGIN] = awale.weigh(self.heuristic, own, opp, self.address, heuristics.WEIGHTS)
+            words = U(position.own), U(position.opp)
+            self.state.root_value = awale.weigh(self.heuristic, *words, self.state.weights)
 
     @property
     def nodes(self) -> int:
         """The positions visited since the search began."""
-        return int(self.words[heuristics.INNER] + self.words[heuristics.LEAVES])
+        return int(self.fields["inner_nodes"][0] + self.fields["leaves"][0])
 
     @property
     def leaves(self) -> int:
         """The positions evaluated since the search began."""
-        return int(self.words[heuristics.LEAVES])
+        return int(self.fields["leaves"][0])
 
 
 def load_table(name: str) -> Rows:

@@ -16,9 +16,8 @@ import numpy.typing as npt
 from awello.errors import ConfigError
 from awello.evaluate.network import DAMAGED
 from awello.evaluate.patterns import FIRST, LANES, NUMBERS, SIZES, VIEWS, WIDTH
-from awello.evaluate.pits import ROWS, UNITS
+from awello.evaluate.pits import ROWS, UNITS, PitWeights
 from awello.folders import data_file, replace_atomically
-from awello.memory import aligned_words
 
 VERSION = 1
 STAGES = 25
@@ -93,8 +92,8 @@ def stage_of(empties: int) -> int:
     return min(max(0, (empties - FIRST) // WIDTH), STAGES - 1)
 
 
-def pit_weights(file: Path | None = None) -> Weights:
-    """The rows of `evaluate.pits`, those of a file or the shipped ones, where a cache line begins."""
+def pit_weights(file: Path | None = None) -> PitWeights:
+    """The table of `evaluate.pits`, that of a file or the shipped one."""
     file = file or data_file("pits.npz")
     try:
         with np.load(file) as content:
@@ -103,11 +102,11 @@ def pit_weights(file: Path | None = None) -> Weights:
             raise ValueError
     except DAMAGED:
         raise ConfigError(f"{file} holds no weights for Awalé: 'awello train pits' makes some") from None
-    return aligned(found)
+    return as_pit_weights(found)
 
 
-def aligned(rows: Weights) -> Weights:
-    """A copy that begins where a cache line does, as `evaluate.pits` reads it."""
-    table = aligned_words(rows.size // 4).view(np.int16).reshape(rows.shape)
-    table[:] = rows
-    return table
+def as_pit_weights(rows: Weights) -> PitWeights:
+    """A table of these rows, as kernels read it."""
+    weights = PitWeights.new()
+    np.asarray(weights.rows)[:] = rows
+    return weights

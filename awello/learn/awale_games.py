@@ -1,71 +1,102 @@
 """Games of Awalé that the champion plays against itself, for learning: many, shallow and compiled."""
 
-import numpy as np
+from typing import Any
+
 import numpy.typing as npt
 
-from awello.engine.awale import (
-    BASE,
-    BASE_SEEDS,
-    BEST,
-    GAME,
-    INFINITY,
-    NONE,
-    UNIT,
-    left_over,
-    probe,
-    search_root,
-)
+from awello.engine.awale import left_over, probe, search_root
+from awello.engine.awale_state import INFINITY, NONE, UNIT, AwaleState
 from awello.kernel import U, Words, kernel
-from awello.memory import load, store
+from awello.layout import Layout
 from awello.rules.awale import BYTE, legal_moves, seeds_in, sow
 from awello.search.uct import random_move, shuffle
 
-LONGEST = 200  # plies of a game; what is in play then goes to nobody
-GLANCE = 4  # plies that the search before the one that counts looks less far
-VALUE, PRIZE, TRUST = range(3)  # columns of what is told of a position
+LONGEST = 200  # plies of a game, more than nearly all take; seeds in play after them go to neither side
+GLANCE = (
+    4  # plies by which the search before the one that counts is shallower: it finds good first moves at little cost
+)
 
-Reals = npt.NDArray[np.float64]
+
+class PlayedPosition(Layout):
+    """A position of a game, and what is learnt of it."""
+
+    own: U
+    opp: U
+    value: float
+    """What the mover may expect, in seeds."""
+    prize: int
+    """The seeds that the best move captures."""
+    trust: float
+    """How far the rest of the game counts in the value, and not the search."""
 
 
-@kernel("int64(uint64[:, ::1], float64[:, ::1], uint64[::1], int64, int64, int64, float64, int64)")
+Played = npt.NDArray[Any]  # of PlayedPosition
+
+
+@kernel("void(uint64, uint64, PlayedPosition, int64, AwaleState)", inline=True)
+def search_position(own: U, opp: U, played: PlayedPosition, depth: int, state: AwaleState) -> None:
+    """Note a position with the value and the capture of its best move, which is left in the state."""
+    moves = legal_moves(state.game, own, opp)
+    state.best_pit = NONE
+    search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - GLANCE), state)
+    played.value = search_root(own, opp, moves, -INFINITY, INFINITY, depth, state) / UNIT
+    played.own, played.opp = own, opp
+    _, _, prize = sow(state.game, own, opp, state.best_pit)
+    played.prize = seeds_in(prize)
+
+
+@kernel("float64(uint64, uint64, AwaleState)", inline=True)
+def end_value(own: U, opp: U, state: AwaleState) -> float:
+    """The value of the position in which a game ends: of a solved endgame, of the end by the rules, or nothing."""
+    seeds = seeds_in(own + opp)
+    if seeds <= state.tablebase_seeds:
+        return float(probe(own, opp, seeds, state.tablebase))
+    if legal_moves(state.game, own, opp) == U(0):
+        return float(left_over(state.game, own, opp))
+    return 0.0
+
+
+@kernel("void(PlayedPosition[::1], int64, float64)", inline=True)
+def mix_values(played: Played, count: int, rest: float) -> None:
+    """Mix the value of each position with what the game brought, from the end back (TD(lambda))."""
+    for index in range(count - 1, -1, -1):
+        position = played[U(index)]
+        position.value += position.trust * (position.prize - rest - position.value)
+        rest = position.value
+
+
+@kernel("int64(uint64, uint64, PlayedPosition[::1], uint64[::1], int64, int64, int64, float64, AwaleState)")
 def play_one(
-    boards: Words, told: Reals, chance: Words, plies: int, depth: int, wild: int, trust: float, block: int
+    own: U,
+    opp: U,
+    played: Played,
+    chance: Words,
+    plies: int,
+    depth: int,
+    wild: int,
+    trust: float,
+    state: AwaleState,
 ) -> int:
-    """A game from boards[0] and so many random moves on: its positions, their values and what the best moves capture.
+    """Play a game on from a position, first so many random moves; the number of positions that are noted after them.
 
-    A value is that of a search, and as far as there is `trust` what the best move won and the value after it, from the
-    end of the game back.  Of 256 moves `wild` are random: there is no trust in what follows one.  A game ends
-    where the table of endgames begins, with the value it has there.  Returns the number of positions.
+    A value is that of a search, and as far as there is `trust` what the best move won and the value after it.  Of 256
+    moves `wild` are random: there is no trust in what follows one.  A game ends where the solved endgames begin.
     """
-    game, state, count = load(block, GAME), chance[0], 0
-    own, opp = boards[0, 0], boards[0, 1]
-    moves = legal_moves(game, own, opp)
-    while count < LONGEST and moves != U(0) and seeds_in(own + opp) > load(block, BASE_SEEDS):
-        state = shuffle(state)
-        pit = random_move(moves, state)
+    random, count = chance[0], 0
+    moves = legal_moves(state.game, own, opp)
+    while count < LONGEST and moves != U(0) and seeds_in(own + opp) > state.tablebase_seeds:
+        random = shuffle(random)
+        pit = random_move(moves, random)
         if plies > 0:
             plies -= 1
         else:
-            store(block, BEST, NONE)
-            search_root(own, opp, moves, -INFINITY, INFINITY, max(1, depth - GLANCE), block)
-            told[count, VALUE] = search_root(own, opp, moves, -INFINITY, INFINITY, depth, block) / UNIT
-            best = load(block, BEST)
-            if state & BYTE >= U(wild):
-                pit = best
-            boards[count, 0], boards[count, 1] = own, opp
-            _, _, prize = sow(game, own, opp, best)
-            told[count, PRIZE], told[count, TRUST] = seeds_in(prize), trust if pit == best else 0.0
+            search_position(own, opp, played[U(count)], depth, state)
+            if random & BYTE >= U(wild):
+                pit = state.best_pit
+            played[U(count)].trust = trust if pit == state.best_pit else 0.0
             count += 1
-        own, opp, _ = sow(game, own, opp, pit)
-        moves = legal_moves(game, own, opp)
-    chance[0] = state
-    seeds = seeds_in(own + opp)
-    rest = 0.0
-    if seeds <= load(block, BASE_SEEDS):
-        rest = float(probe(own, opp, seeds, load(block, BASE)))
-    elif moves == U(0):
-        rest = float(left_over(game, own, opp))
-    for place in range(count - 1, -1, -1):
-        rest = told[place, VALUE] + told[place, TRUST] * (told[place, PRIZE] - rest - told[place, VALUE])
-        told[place, VALUE] = rest
+        own, opp, _ = sow(state.game, own, opp, pit)
+        moves = legal_moves(state.game, own, opp)
+    chance[0] = random
+    mix_values(played, count, end_value(own, opp, state))
     return count

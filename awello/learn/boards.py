@@ -4,58 +4,52 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.bits import index_of, moves_of, popcount, rest_of
-from awello.engine.block import BEST, CERTAINTY, ROOT
 from awello.engine.midgame import search
-from awello.engine.table import NO_MOVE
-from awello.evaluate.patterns import CENTRES, INDICES, MOVES, STEPS, VIEWS, WEIGHTS
+from awello.engine.othello_state import SearchState
+from awello.engine.state import NO_MOVE
+from awello.evaluate.patterns import CENTRES, INDICES, MOVES, STEPS, VIEWS, WEIGHTS, PatternRow
 from awello.kernel import U, Words, kernel
 from awello.learn.ridge import Places, Reals
-from awello.memory import store
 
 ZERO_AT = np.repeat(np.array(CENTRES, np.int64), VIEWS)
 
 
-@kernel("void(uint64, uint64, int16[::1])", inline=True)
-def fill(own: U, opp: U, row: npt.NDArray[np.int16]) -> None:
+@kernel("void(uint64, uint64, PatternRow)", inline=True)
+def fill(own: U, opp: U, row: PatternRow) -> None:
     """Write the row of a board."""
-    row[:INDICES] = 0
+    for lane in range(INDICES):
+        row.indices[U(lane)] = 0
     while own != U(0):
-        row[:INDICES] += STEPS[index_of(own)]
+        for lane in range(INDICES):
+            row.indices[U(lane)] += STEPS[index_of(own), lane]
         own = rest_of(own)
     while opp != U(0):
-        row[:INDICES] -= STEPS[index_of(opp)]
+        for lane in range(INDICES):
+            row.indices[U(lane)] -= STEPS[index_of(opp), lane]
         opp = rest_of(opp)
 
 
-@kernel("void(uint64[::1], uint64[::1], int32[::1], int32[:, ::1])")
-def find_places(owns: Words, opps: Words, ties: npt.NDArray[np.int32], places: Places) -> None:
-    """The places of each position's weights in a file: those of its 48 patterns and of both sides' moves."""
-    row = np.empty(INDICES, np.int16)
+@kernel("void(uint64[::1], uint64[::1], int32[::1], int32[:, ::1], PatternRow)")
+def find_places(owns: Words, opps: Words, ties: npt.NDArray[np.int32], places: Places, row: PatternRow) -> None:
+    """The places of each position's weights in a file, of its 48 patterns and of both sides' moves.
+
+    `row` is room to work in.
+    """
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
         fill(own, opp, row)
         for lane in range(INDICES):
-            places[position, lane] = ties[ZERO_AT[lane] + row[lane]]
+            places[position, lane] = ties[ZERO_AT[lane] + row.indices[U(lane)]]
         places[position, INDICES] = ties[WEIGHTS + min(popcount(moves_of(own, opp)), MOVES - 1)]
         places[position, INDICES + 1] = ties[WEIGHTS + MOVES + min(popcount(moves_of(opp, own)), MOVES - 1)]
 
 
-@kernel("void(uint64[::1], uint64[::1], int64, int64, int16[:, ::1], float32[::1], int64)")
-def judge(
-    owns: Words,
-    opps: Words,
-    depth: int,
-    certainty: int,
-    rows: npt.NDArray[np.int16],
-    values: Reals,
-    block: int,
-) -> None:
+@kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], SearchState)")
+def judge(owns: Words, opps: Words, depth: int, certainty: int, values: Reals, state: SearchState) -> None:
     """Search positions in which there is a move; their values in discs for the mover."""
     for place in range(owns.size):
         own, opp = owns[place], opps[place]
         empties = 64 - popcount(own | opp)
-        fill(own, opp, rows[empties])
-        store(block, ROOT, empties)
-        store(block, BEST, NO_MOVE)
-        store(block, CERTAINTY, certainty)
-        values[place] = search(own, opp, moves_of(own, opp), -64, 64, depth, block)
+        fill(own, opp, state.pattern_rows[U(empties)])
+        state.root_empties, state.best_move, state.certainty = empties, NO_MOVE, certainty
+        values[place] = search(own, opp, moves_of(own, opp), -64, 64, depth, state)

@@ -68,8 +68,8 @@ class OtagePlan(Plan):
 
     def boss(self) -> Search:
         """How the boss searches: to a depth by squares, mobility and discs, as `alphabeta:mixed` does."""
-        block = Knowledge(self.game, Heuristic("mixed"), memory=1 << 16, sort=True, mirror=False)
-        return lambda position: analyse(position, "knowing", self.boss_depth, block).best_moves
+        evaluator = Knowledge(self.game, Heuristic("mixed"), memory=1 << 16, sort=True, mirror=False)
+        return lambda position: analyse(position, "knowing", self.boss_depth, evaluator).best_moves
 
 
 @lru_cache(1)

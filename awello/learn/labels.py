@@ -13,13 +13,11 @@ from queue import SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine import block as slots
-from awello.engine.midgame import BUSY_PLACES
-from awello.engine.othello_search import PER_DISC_NEAR, OthelloWorker
+from awello.engine.othello_search import KEY_PER_DISC_NEAR, OthelloWorker
+from awello.engine.othello_state import BusyTable
 from awello.engine.probcut import SURE
 from awello.engine.table import Table
 from awello.engine.threads import NO_LIMIT
-from awello.evaluate import patterns
 from awello.kernel import Words
 from awello.learn.boards import judge
 from awello.learn.ridge import Reals
@@ -36,9 +34,9 @@ class Judge:
     def __init__(self, weights: npt.NDArray[np.int16], jobs: int) -> None:
         self.weights, self.jobs, self.free = weights, jobs, SimpleQueue[OthelloWorker]()
         for _ in range(jobs):
-            worker = OthelloWorker(Game.OTHELLO, Table(1), weights, np.zeros(BUSY_PLACES, np.int64))
-            worker.words[slots.LIMIT], worker.words[slots.THREADS], worker.words[slots.AGE] = NO_LIMIT, 1, 1
-            worker.words[slots.PER_DISC] = PER_DISC_NEAR
+            worker = OthelloWorker(Game.OTHELLO, Table(1), weights, BusyTable.new_array(1))
+            worker.state.limit, worker.state.threads, worker.state.table_age = NO_LIMIT, 1, 1
+            worker.state.key_per_disc = KEY_PER_DISC_NEAR
             self.free.put(worker)
 
     def values(self, own: Words, opp: Words, depth: int, step: Callable[[int], object]) -> Reals:
@@ -52,9 +50,8 @@ class Judge:
             worker, part = self.free.get(), slice(start, start + PART)
             worker.table.clear()
             worker.forget()
-            rows = worker.words[slots.PATTERNS : slots.WORDS].view(np.int16).reshape(-1, 4 * patterns.ROW)
             for plies, found in zip(depths, values, strict=True):
-                judge(own[part], opp[part], plies, certainty, rows, found[part], worker.address)
+                judge(own[part], opp[part], plies, certainty, found[part], worker.state)
             self.free.put(worker)
             return len(own[part])
 

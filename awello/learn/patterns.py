@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
-from awello.evaluate.patterns import FIRST, INDICES, UNIT, WIDTH
+from awello.evaluate.patterns import FIRST, INDICES, UNIT, WIDTH, PatternRow
 from awello.evaluate.weights import STAGES, Patterns, Weights, load_patterns, save_patterns, ties
 from awello.folders import replace_atomically
 from awello.kernel import Words
@@ -163,7 +163,7 @@ class Training:
         """Some examples as a regression sees them."""
         own, opp = examples.own[chosen], examples.opp[chosen]
         places = np.empty((len(own), INDICES + 2), np.int32)
-        find_places(own, opp, ties(), places)
+        find_places(own, opp, ties(), places, PatternRow.new())
         return Ridge(places, examples.values[chosen], self.weights.shape[1], self.pool)
 
 

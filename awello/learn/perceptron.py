@@ -26,8 +26,7 @@ from awello.players.spec import Spec
 from awello.position import Position
 from awello.rules.game import PASS, Game
 from awello.search.montecarlo import NetworkTree
-from awello.search.puct import PRIOR, TOTAL
-from awello.search.uct import COUNT, FIRST, LONGEST, MOST_MOVES, MOVE, VISITS
+from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
 ROUNDS = 100  # of the tree at each move
 NOISE = 0.25  # the share of chance in the priors of the root
@@ -116,7 +115,7 @@ class SelfPlay:
 
     def __init__(self, game: Game, network: Network, rounds: int = ROUNDS) -> None:
         self.game, self.network, self.rounds = game, network, rounds
-        self.tree = NetworkTree(MOST_MOVES * (rounds + 1), network=network)
+        self.tree = NetworkTree(MAX_MOVES * (rounds + 1), network=network)
 
     def play(self, chance: np.random.Generator) -> Examples:
         """The positions of one game: the shares of the visits that moves got, and values.
@@ -124,19 +123,19 @@ class SelfPlay:
         A value is halfway between the one that the tree found and the result.  The most visited move is played; in the
         first plies, where every move has its own luck, each is as likely as its share.
         """
-        size = LONGEST, self.network.moves
+        size = MAX_PLAYOUT_PLIES, self.network.moves
         noise, luck = chance.standard_exponential(size), np.ones(size)
         luck[:DRAWN] = chance.standard_exponential(luck[:DRAWN].shape)
         position, policies = Position.start(self.game), np.zeros(size, np.float32)
         words, values, sides = list[tuple[int, int, int]](), list[float](), list[int]()
-        while not position.over and (ply := len(words)) < LONGEST:
+        while not position.over and (ply := len(words)) < MAX_PLAYOUT_PLIES:
             legal = position.legal_moves()
             if legal == (PASS,):  # it teaches nothing
                 position = position.after(PASS)
                 continue
             moves, visits, value = self.search(position, noise[ply])
             words.append((position.own, position.opp, sum(1 << move for move in legal)))
-            policies[ply, moves] = visits / (self.tree.nodes[0, VISITS] - 1)
+            policies[ply, moves] = visits / (self.tree.nodes[0].visits - 1)
             values.append(value)
             sides.append(1 - 2 * position.side)
             position = position.after(int(moves[np.argmax(visits / luck[ply, moves])]))
@@ -145,20 +144,19 @@ class SelfPlay:
         means = 0.5 * (np.array(values) + results)
         return Examples(np.array(words, np.uint64), policies[: len(words)], means.astype(np.float32))
 
-    def search(self, position: Position, noise: Reals) -> tuple[npt.NDArray[np.int32], Reals, float]:
+    def search(self, position: Position, noise: Reals) -> tuple[npt.NDArray[np.int16], Reals, float]:
         """The moves of a position, how often each was visited, and the position's value for the mover.
 
         Chance has a share in the priors of the moves, so that games differ and no good move stays unseen.
         """
-        tree, game, nothing = self.tree, int(self.game), np.zeros(0, np.uint64)
+        tree, root = self.tree, self.tree.nodes[0]
         tree.begin(position)
-        tree.size = tree.grow(game, nothing, 1)
-        first, count = tree.nodes[0, FIRST], tree.nodes[0, COUNT]
-        children = slice(first, first + count)
-        moves, priors = tree.nodes[children, MOVE], tree.worth[children, PRIOR]
+        tree.grow(1)
+        children = tree.nodes[root.first_child : root.first_child + root.child_count]
+        moves, priors = children["move"], children["prior"]
         priors += NOISE * (noise[moves] / sum(noise[moves]) - priors)
-        tree.size = tree.grow(game, nothing, self.rounds - 1)
-        return moves, tree.nodes[children, VISITS].astype(float), -tree.worth[0, TOTAL] / tree.nodes[0, VISITS]
+        tree.grow(self.rounds - 1)
+        return moves, children["visits"].astype(float), -root.total_value / root.visits
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------

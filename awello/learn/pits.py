@@ -17,9 +17,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from awello.engine.awale import BASE_SEEDS, DEEPEST, LATE
-from awello.engine.awale_search import ENTRY_BYTES, AwaleWorker
-from awello.engine.block import LIMIT
+from awello.engine.awale_search import NO_REDUCTIONS, AwaleWorker
+from awello.engine.awale_table import ENTRY_BYTES
 from awello.engine.table import Table
 from awello.engine.tablebase import need
 from awello.engine.threads import NO_LIMIT
@@ -36,11 +35,12 @@ from awello.evaluate.pits import (
     SLOTS,
     UNITS,
     WHOLE,
+    PitWeights,
 )
-from awello.evaluate.weights import aligned
+from awello.evaluate.weights import as_pit_weights
 from awello.folders import replace_atomically
 from awello.kernel import U, Words
-from awello.learn.awale_games import LONGEST, PRIZE, VALUE, play_one
+from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
 from awello.rules.awale import START
 from awello.rules.game import VARIANTS, Game
 
@@ -125,23 +125,21 @@ class Round:
     """The error of knowing nothing."""
 
 
-def play_games(game: Game, weights: Weights, games: int, seed: str) -> Examples:
+def play_games(game: Game, weights: PitWeights, games: int, seed: str) -> Examples:
     """The positions of some games whose best move captures nothing, and their values."""
     chance, base = random.Random(seed), need(game)
     worker = AwaleWorker(0, base, Table(1, bucket=ENTRY_BYTES), weights)
-    worker.words[LIMIT], worker.words[BASE_SEEDS], worker.words[LATE] = NO_LIMIT, base.seeds, DEEPEST
-    boards, told = np.zeros((LONGEST, 2), np.uint64), np.zeros((LONGEST, 3))
-    state = np.array([chance.getrandbits(63) | 1], np.uint64)
-    positions, values = [], []
+    worker.state.limit, worker.state.tablebase_seeds = NO_LIMIT, base.seeds
+    worker.state.reduce_from_depth = NO_REDUCTIONS
+    played, words = PlayedPosition.new_array(LONGEST), np.array([chance.getrandbits(63) | 1], np.uint64)
+    examples = []
     for _ in range(games):
-        boards[0] = START
         worker.table.clear()
         opening = chance.randrange(1, OPENING)
-        count = play_one(boards, told, state, opening, DEPTH, WILD, TRUST, worker.address)
-        quiet = told[:count, PRIZE] == 0
-        positions.append(boards[:count][quiet])
-        values.append(told[:count, VALUE][quiet].astype(np.float32))
-    return np.concatenate(positions), np.concatenate(values)
+        count = play_one(U(START), U(START), played, words, opening, DEPTH, WILD, TRUST, worker.state)
+        examples.append(played[:count][played["prize"][:count] == 0])
+    found = np.concatenate(examples)
+    return np.stack([found["own"], found["opp"]], axis=1), found["value"].astype(np.float32)
 
 
 def places_of(boards: Words) -> Places:
@@ -162,7 +160,7 @@ def learn(network: Network, rounds: int, jobs: int, seed: int, step: Callable[[f
     try:
         while network.rounds < rounds:
             begun = time.perf_counter()
-            boards, values = play_round(pool, aligned(network.weights()), f"{seed}/{network.rounds}")
+            boards, values = play_round(pool, as_pit_weights(network.weights()), f"{seed}/{network.rounds}")
             errors = network.judge(boards) - values
             network.add(boards, values)
             show(network, len(values) * SHOWN // BATCH, rate_of(network.rounds / rounds), seed)
@@ -175,7 +173,7 @@ def learn(network: Network, rounds: int, jobs: int, seed: int, step: Callable[[f
         pool.shutdown(cancel_futures=True)  # who interrupts a round does not wait for all its games
 
 
-def play_round(pool: ThreadPoolExecutor, weights: Weights, seed: str) -> Examples:
+def play_round(pool: ThreadPoolExecutor, weights: PitWeights, seed: str) -> Examples:
     """The examples of a round's games."""
     parts = [(game, part) for game in VARIANTS.values() for part in range(PARTS)]
     tasks = [pool.submit(play_games, game, weights, GAMES // PARTS, f"{seed}/{game}/{part}") for game, part in parts]

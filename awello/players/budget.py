@@ -36,7 +36,7 @@ class Budgeted(Textbook):
             advice = f"such as {self.spec.name}@450000n or {self.spec.name}@100ms"
             raise SpecError(f"player {self.spec} needs nodes, a time or a depth up to {DEEPEST}, {advice}")
 
-    def _block(self, game: Game) -> Budgeting:
+    def _evaluator(self, game: Game) -> Budgeting:
         heuristic = self._heuristic(game)
         self.searcher = Budgeting(game, heuristic, self.order, self.delta, learnt_scores(game, self.file))
         return self.searcher

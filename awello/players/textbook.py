@@ -7,7 +7,7 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.errors import SpecError
-from awello.evaluate.settings import Block, Heuristic, heuristics_for, read_learnt
+from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for, read_learnt
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
@@ -33,7 +33,7 @@ class Textbook(Player):
     def begin(self, game: Game, seed: int) -> None:
         super().begin(game, seed)
         self._check_limit()
-        self.block = self._block(game)
+        self.evaluator = self._evaluator(game)
 
     def _check_limit(self) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
@@ -48,8 +48,8 @@ class Textbook(Player):
         weights = read_learnt(self.file, "weights", name) if self.file else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
 
-    def _block(self, game: Game) -> Block:
-        return Block(game, self._heuristic(game))
+    def _evaluator(self, game: Game) -> Evaluator:
+        return Evaluator(game, self._heuristic(game))
 
     def _algorithm(self) -> str:
         return self.spec.name
@@ -59,7 +59,7 @@ class Textbook(Player):
         return Choice(self.chance.choice(analysis.best_moves), analysis)
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:
-        return analyse(position, self._algorithm(), self.limit.depth or 1, self.block)
+        return analyse(position, self._algorithm(), self.limit.depth or 1, self.evaluator)
 
 
 @register("negamax-alphabeta", "another name of alphabeta")
@@ -77,12 +77,12 @@ class Pruning(Textbook):
     equals: bool = False
     """Whether it searches on among equals, as report 0 did."""
 
-    def _block(self, game: Game) -> Block:
-        block = super()._block(game)
+    def _evaluator(self, game: Game) -> Evaluator:
+        evaluator = super()._evaluator(game)
         if self._algorithm() == "knowing":
-            block = Knowledge(game, self._heuristic(game), self.memory, self.sort, self.mirror)
-        block.cut_margin = int(self.equals)
-        return block
+            evaluator = Knowledge(game, self._heuristic(game), self.memory, self.sort, self.mirror)
+        evaluator.cut_margin = int(self.equals)
+        return evaluator
 
     def _algorithm(self) -> str:
         return "knowing" if self.memory or self.sort or self.mirror else self.spec.name

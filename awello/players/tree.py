@@ -27,5 +27,5 @@ def search_position(spec: Spec, position: Position) -> Tree:
     assert isinstance(player, Textbook)
     player.begin(position.game, 0)
     depth = player.limit.depth or PLIES
-    player.block.begin(position, depth)
-    return search_tree(spec.name, PositionSource(position, depth, player.block), str(spec))
+    player.evaluator.begin(position, depth)
+    return search_tree(spec.name, PositionSource(position, depth, player.evaluator), str(spec))

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from awello.analysis import Analysis
-from awello.engine.block import MOST_THREADS
 from awello.engine.book import shipped_book
 from awello.engine.clock import allowance, moves_left
 from awello.engine.engine import LEAST_HASH, MOST_HASH
+from awello.engine.othello_state import MOST_THREADS
 from awello.errors import NotationError
 from awello.formats.reading import SHOWN
 from awello.formats.transcript import format_transcript, parse_transcript

@@ -12,7 +12,8 @@ from awello.analysis import Analysis
 from awello.evaluate.cnn import Cnn
 from awello.position import Position
 
-INFINITY = 3.0  # above the value of any finished game
+INFINITY = 3.0  # above the value of any finished game, which is 2 at most: a win by all 64 discs
+DISCS = 64  # a board of them is worth as much as the win itself, so that a larger win is preferred
 
 
 class Batched:
@@ -61,7 +62,7 @@ class Batched:
     def _value(self, position: Position) -> float:
         """What a position is worth without search; a finished game is worth more than any promise, and counts discs."""
         if position.over:
-            return float(np.sign(position.margin)) + position.margin / 64
+            return float(np.sign(position.margin)) + position.margin / DISCS
         settled = position.skip_pass()
         value = self.judged[settled.own, settled.opp]
         return value if settled is position else -value

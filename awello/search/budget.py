@@ -13,119 +13,174 @@ Leaves lie at different depths, so whether the opponent is to move at a leaf is 
 leaves are counted as in `negamax`.
 """
 
+from typing import Annotated
+
 from awello.bits import index_of, popcount, rest_of
-from awello.evaluate.heuristics import BLOCK, DIFFSCORE, INNER, LEAVES, MIRRORED, evaluate
+from awello.evaluate.heuristics import HeuristicState, evaluate
 from awello.kernel import U, kernel
-from awello.memory import load, store
+from awello.layout import Layout, record_at
 from awello.rules.game import is_over, legal_moves, play
 from awello.search.negamax import INFINITY
-from awello.search.ppaf import kind_of
+from awello.search.ppaf import KINDS, kind_of
 
-# More slots of the block: delta in thousandths, or 0 where the budget is a depth; how moves are ordered and the address
-# of the scores; nodes after which the search gives up; the deepest ply seen; then a row of moves for each ply.
-# An entry of a row is the score, then 63 - move so that equals are tried as they come, then the kind.
-DELTA, ORDER, SCORES, LIMIT, REACHED = range(BLOCK, BLOCK + 5)
-ROWS = BLOCK + 5
-ROW = 64  # moves, as many as there are squares: boards that no game reaches have more than 33
-DEEPEST = 128  # plies, for lines without a choice
-WORDS = ROWS + ROW * DEEPEST
-
-NONE, FROZEN, LIVE = range(3)  # moves as they come; by scores; by scores that learn
+MOST_MOVES = 64  # as many as there are squares: boards that no game reaches have more than 33
+DEEPEST = 128  # plies, for lines without a choice, on which a budget hardly shrinks
+NONE, FROZEN, LIVE = range(3)  # orders: moves as they come; by scores; by scores that learn
+DELTA_UNIT = 1000  # parts of `delta` that the search tells apart
 
 
-@kernel("float64(float64, int64, int64)", inline=True)
-def share(budget: float, children: int, block: int) -> float:
+class BudgetPly(Layout):
+    """The moves of the position at one ply, packed by `pack_move`."""
+
+    moves: Annotated[list[int], MOST_MOVES]
+
+
+class BudgetState(Layout):
+    """The memory of a search on a budget; the scores last from one search to the next."""
+
+    evaluation: HeuristicState
+    delta: int  # in thousandths; 0 where the budget is a depth
+    order: int  # NONE, FROZEN or LIVE
+    limit: int  # nodes after which the search gives up
+    deepest_ply: int  # of those reached
+    scores: Annotated[list[int], KINDS]  # by kind of move
+    root_moves: Annotated[list[int], MOST_MOVES]  # in the order in which they were tried
+    root_values: Annotated[list[int], MOST_MOVES]  # of these moves
+    plies: Annotated[list[BudgetPly], DEEPEST]
+
+
+budget_state_at = record_at(BudgetState)
+
+
+@kernel("float64(float64, int64, BudgetState)", inline=True)
+def share(budget: float, children: int, state: BudgetState) -> float:
     """What each child gets of a budget."""
-    delta = load(block, DELTA)
-    if delta == 0:
-        return budget - 1.0
-    return min((budget - 1.0) * delta / (1000.0 * children), budget - 1.0)
+    rest = budget - 1.0
+    return rest if state.delta == 0 else min(rest * state.delta / (float(DELTA_UNIT) * children), rest)
 
 
-@kernel("void(int64, uint64, uint64, uint64, int64, int64)")
-def list_moves(game: int, own: U, opp: U, moves: U, ply: int, block: int) -> None:
-    """Write the moves to the row of this ply: numbers that are the larger the earlier a move should be tried."""
-    order, scores = load(block, ORDER), load(block, SCORES)
-    place = ROWS + ROW * ply
+# ---- the order of moves ---------------------------------------------------------------------------------------------
+# A move, its kind and the score of the kind are one number: the larger, the earlier the move is tried.  A record of
+# three fields took a tenth more time, because the next move is found by comparing all that are left.
+@kernel("int64(int64, int64, int64)", inline=True)
+def pack_move(score: int, move: int, kind: int) -> int:
+    """A move as a number: the score counts first, then among equals the lower move; the kind does not matter."""
+    return score << 24 | (MOST_MOVES - 1 - move) << 16 | kind
+
+
+@kernel("int64(int64)", inline=True)
+def move_in(packed: int) -> int:
+    """The move of a packed one."""
+    return MOST_MOVES - 1 - (packed >> 16 & 0xFF)
+
+
+@kernel("uint64(int64)", inline=True)
+def kind_in(packed: int) -> U:
+    """The kind of a packed move, as an index."""
+    return U(packed & 0xFFFF)
+
+
+@kernel("void(int64, uint64, uint64, uint64, BudgetPly, BudgetState)")
+def list_moves(game: int, own: U, opp: U, moves: U, ply: BudgetPly, state: BudgetState) -> None:
+    """List the moves of a ply, with kinds and scores if there is an order."""
+    count = 0
     while moves != U(0):
-        move = index_of(moves)
-        entry = (63 - move) << 16
-        if order != NONE:
+        move, kind, score = index_of(moves), 0, 0
+        if state.order != NONE:
             kind = kind_of(game, own, opp, move)
-            entry += load(scores, kind) << 24 | kind
-        store(block, place, entry)
-        place += 1
+            score = state.scores[U(kind)]
+        ply.moves[U(count)] = pack_move(score, move, kind)
+        count += 1
         moves = rest_of(moves)
 
 
-@kernel("int64(int64, int64, int64, int64)", inline=True)
-def pick(index: int, count: int, ply: int, block: int) -> int:
-    """The next move to try, brought to this place of the row: the largest entry from here on."""
-    row = ROWS + ROW * ply
-    first = load(block, row + index)
-    best, chosen = first, index
-    if load(block, ORDER) != NONE:
+@kernel("int64(int64, int64, BudgetPly, BudgetState)", inline=True)
+def pick(index: int, count: int, ply: BudgetPly, state: BudgetState) -> int:
+    """The next move to try, exchanged with the one at this index: the largest from here on."""
+    first = ply.moves[U(index)]
+    largest, chosen = first, index
+    if state.order != NONE:
         for other in range(index + 1, count):
-            entry = load(block, row + other)
-            if entry > best:
-                best, chosen = entry, other
-        store(block, row + chosen, first)
-        store(block, row + index, best)
-    return 63 - (best >> 16 & 63)
+            if ply.moves[U(other)] > largest:
+                largest, chosen = ply.moves[U(other)], other
+        ply.moves[U(chosen)] = first
+        ply.moves[U(index)] = largest
+    return move_in(largest)
 
 
-@kernel("void(int64, int64, int64)")
-def learn(index: int, ply: int, block: int) -> None:
-    """The move at this place was better than those before it: so should its kind have been."""
-    row, scores = ROWS + ROW * ply, load(block, SCORES)
-    for place in range(row, row + index):
-        kind = load(block, place) & 0xFFFF
-        store(scores, kind, load(scores, kind) - 1)
-    kind = load(block, row + index) & 0xFFFF
-    store(scores, kind, load(scores, kind) + index)
+@kernel("void(BudgetPly, int64, BudgetState)")
+def learn(ply: BudgetPly, index: int, state: BudgetState) -> None:
+    """The move at this index was better than those before it: so should its kind have been."""
+    for earlier in range(index):
+        state.scores[kind_in(ply.moves[U(earlier)])] -= 1
+    state.scores[kind_in(ply.moves[U(index)])] += index
 
 
-@kernel("boolean(int64)", inline=True)
-def is_spent(block: int) -> bool:
+# ---- the search -----------------------------------------------------------------------------------------------------
+@kernel("boolean(BudgetState)", inline=True)
+def is_spent(state: BudgetState) -> bool:
     """Whether the search has visited as many nodes as it may; its values then mean nothing."""
-    return load(block, INNER) + load(block, LEAVES) >= load(block, LIMIT)
+    return bool(state.evaluation.inner_nodes + state.evaluation.leaves >= state.limit)
 
 
-@kernel("int64(int64, uint64, uint64, int64, int64, float64, int64, int64, int64)")
+@kernel("int64(int64, uint64, uint64, int64, int64, float64, int64, int64, BudgetState)")
 def search(
-    game: int, own: U, opp: U, alpha: int, beta: int, budget: float, ply: int, heuristic: int, block: int
+    game: int, own: U, opp: U, alpha: int, beta: int, budget: float, depth: int, heuristic: int, state: BudgetState
 ) -> int:
     """Negamax with alpha-beta, fail-soft: exact inside (alpha, beta), outside it a bound on the value."""
-    # Step 1. Leaves: the budget is spent, or the game is over.  The root player moves at even plies.
+    # Step 1. Leaves: the budget is spent, or the game is over.  The root player moves at even depths.
     moves = legal_moves(game, own, opp)
     over = moves == U(0) and is_over(game, own, opp)
-    if budget < 1.0 or ply >= DEEPEST or over:
-        store(block, REACHED, max(ply, load(block, REACHED)))
-        if heuristic > DIFFSCORE:
-            store(block, MIRRORED, ply & 1)
-        return evaluate(game, heuristic, own, opp, over, block)
-    store(block, INNER, load(block, INNER) + 1)
+    if budget < 1.0 or depth >= DEEPEST or over:
+        state.deepest_ply = max(depth, state.deepest_ply)
+        state.evaluation.opponent_at_leaf = depth & 1 == 1
+        return evaluate(game, heuristic, own, opp, over, state.evaluation)
+    state.evaluation.inner_nodes += 1
     # Step 2. Pass: the sides swap, an only child gets all that is left.
     if moves == U(0):
-        return -search(game, opp, own, -beta, -alpha, budget - 1.0, ply + 1, heuristic, block)
+        return -search(game, opp, own, -beta, -alpha, budget - 1.0, depth + 1, heuristic, state)
     # Step 3. The moves in order, each on its share, until the opponent would never allow this position.
-    children, live = popcount(moves), load(block, ORDER) == LIVE
-    budget = share(budget, children, block)
-    list_moves(game, own, opp, moves, ply, block)
+    children, ply = popcount(moves), state.plies[U(depth)]
+    budget = share(budget, children, state)
+    list_moves(game, own, opp, moves, ply, state)
     best = -INFINITY
     for index in range(children):
-        next_own, next_opp = play(game, own, opp, pick(index, children, ply, block))
-        value = -search(game, next_own, next_opp, -beta, -alpha, budget, ply + 1, heuristic, block)
-        if is_spent(block):
+        next_own, next_opp = play(game, own, opp, pick(index, children, ply, state))
+        value = -search(game, next_own, next_opp, -beta, -alpha, budget, depth + 1, heuristic, state)
+        if is_spent(state):
             return best
         # Step 4. A better move than those before it: the order learns, twice if it is good enough to stop.
         if value > best:
             best = value
-            if live:
-                learn(index, ply, block)
+            if state.order == LIVE:
+                learn(ply, index, state)
             if best >= beta:
-                if live:
-                    learn(index, ply, block)
+                if state.order == LIVE:
+                    learn(ply, index, state)
                 break
             alpha = max(alpha, best)
     return best
+
+
+@kernel("int64(int64, uint64, uint64, uint64, int64, float64, int64, int64)")
+def search_root(game: int, own: U, opp: U, moves: U, most: int, budget: float, heuristic: int, address: int) -> int:
+    """Search each move of the root on its share, those of equal value exactly; how many were tried.
+
+    The state is given by its address, which Python passes faster than a record.
+    """
+    state = budget_state_at(address)
+    children, ply, best = popcount(moves), state.plies[U(0)], -most
+    budget = share(budget, children, state)
+    list_moves(game, own, opp, moves, ply, state)
+    for index in range(children):
+        move = pick(index, children, ply, state)
+        next_own, next_opp = play(game, own, opp, move)
+        value = -search(game, next_own, next_opp, -most, 1 - best, budget, 1, heuristic, state)
+        state.root_moves[U(index)], state.root_values[U(index)] = move, value
+        if is_spent(state):
+            return index + 1
+        if value > best:
+            best = value
+            if state.order == LIVE:
+                learn(ply, index, state)
+    return children

@@ -12,24 +12,30 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.analysis import Analysis
-from awello.evaluate.heuristics import EXACT, INNER
-from awello.evaluate.settings import Block, Heuristic, read_learnt
+from awello.evaluate.heuristics import EXACT
+from awello.evaluate.settings import Evaluator, Heuristic, read_learnt
 from awello.folders import data_file
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import Game
 from awello.search import budget as kernels
+from awello.search.budget import BudgetState
 from awello.search.ppaf import KINDS
 from awello.search.root import answer
 
-SHIPPED = {"awale": "travers"}  # the scores by family
+SHIPPED = {"awale": "travers"}  # the file of scores by family
 ORDERS = {"none": kernels.NONE, "frozen": kernels.FROZEN, "live": kernels.LIVE}
-NODES, DELTA = 450_000, 1.5  # report 1's
-UNLIMITED = 1 << 62
-FIRST, MOST = 500.0, 1e12  # the budgets that a search within a time starts and ends with
-GROWTH = (1.5, 6.0)  # times more nodes that twice the budget takes, at least and at most
-CAREFUL = 0.9  # share of the time left that a search may take at the speed so far
+NODES = 450_000  # the budget of report 1's agent; more takes longer and looks deeper
+DELTA = 1.5  # report 1's: more looks deeper where alpha-beta cuts, and overdraws the budget where it does not
+UNLIMITED = 1 << 62  # nodes
+# A search within a time starts with a budget small enough for any time, some 20 microseconds, and ends with one that is
+# never reached: by then a game is searched to its end.
+FIRST, MOST = 500.0, 1e12
+# Times more nodes that twice the budget takes: what the last two searches say, within limits, because one odd position
+# must neither begin a search that cannot end in time nor prevent one that can.
+GROWTH = (1.5, 6.0)
+CAREFUL = 0.9  # share of the time left that a search may take at the speed so far: the rest is for slower moments
 
 Scores = npt.NDArray[np.int64]
 
@@ -49,16 +55,21 @@ def _shipped_scores(name: str) -> Scores:
     return scores
 
 
-class Budgeting(Block):
-    """A block with the scores of the kinds of moves, and what `budget` needs to search with them."""
+class Budgeting(Evaluator):
+    """An evaluator with the scores of the kinds of moves, which searches by `budget`."""
 
     def __init__(
         self, game: Game, heuristic: Heuristic, order: str = "live", delta: float = DELTA, scores: Scores | None = None
     ) -> None:
-        super().__init__(game, heuristic, kernels.WORDS)
-        self.scores = np.zeros(KINDS, np.int64) if scores is None else scores.astype(np.int64)
-        self.delta = round(1000 * delta)
-        self.words[kernels.SCORES], self.words[kernels.ORDER] = address_of(self.scores), ORDERS[order]
+        states = BudgetState.new_array(1)
+        super().__init__(game, heuristic, states["evaluation"])
+        self.search_state: BudgetState = states[0]
+        self.address = address_of(states)
+        self.search_state.order = ORDERS[order]
+        self.scores: Scores = states["scores"][0]
+        self.scores[:] = 0 if scores is None else scores
+        self.root_moves, self.root_values = states["root_moves"][0], states["root_values"][0]
+        self.delta = round(kernels.DELTA_UNIT * delta)
 
     def on_budget(self, position: Position, nodes: float = NODES) -> Analysis:
         """Search a position that has a legal move on a budget of nodes; it may visit somewhat more or fewer."""
@@ -81,33 +92,19 @@ class Budgeting(Block):
             budget *= 2
             more = self._search(position, budget, self.delta, int(left))
             nodes, leaves = nodes + more.nodes, leaves + more.leaves
-            if kernels.is_spent(self.address):
+            if kernels.is_spent(self.search_state):
                 break
             found, before, last = more, last, more.nodes
         return replace(found, nodes=nodes, leaves=leaves, seconds=time.perf_counter() - begun)
 
     def _search(self, position: Position, budget: float, delta: int, limit: int) -> Analysis:
         """Search with these settings; if the limit of nodes is reached, the answer means nothing."""
-        begun = time.perf_counter()
+        begun, state = time.perf_counter(), self.search_state
         self.begin(position, 0)
-        self.words[INNER], self.words[kernels.REACHED] = 1, 0
-        self.words[kernels.DELTA], self.words[kernels.LIMIT] = delta, limit
-        game, own, opp = int(position.game), U(position.own), U(position.opp)
-        moves = position.legal_moves()
-        left = kernels.share(float(budget), len(moves), self.address)
-        kernels.list_moves(game, own, opp, U(sum(1 << move for move in moves)), 0, self.address)
-        most, candidates = EXACT * position.game.points, []
-        best = -most
-        for index in range(len(moves)):
-            move = int(kernels.pick(index, len(moves), 0, self.address))
-            child = position.after(move)
-            words = U(child.own), U(child.opp)
-            value = -int(kernels.search(game, *words, -most, 1 - best, left, 1, self.heuristic, self.address))
-            candidates.append((move, value))
-            if kernels.is_spent(self.address):
-                break
-            if value > best:
-                best = value
-                if self.words[kernels.ORDER] == kernels.LIVE:
-                    kernels.learn(index, 0, self.address)
-        return answer(sorted(candidates), int(self.words[kernels.REACHED]), self, begun)
+        self.fields["inner_nodes"], state.deepest_ply = 1, 0
+        state.delta, state.limit = delta, limit
+        moves, most = U(sum(1 << move for move in position.legal_moves())), EXACT * position.game.points
+        question = int(position.game), U(position.own), U(position.opp), moves, most, float(budget)
+        tried = kernels.search_root(*question, self.heuristic, self.address)
+        candidates = zip(self.root_moves[:tried].tolist(), self.root_values[:tried].tolist(), strict=True)
+        return answer(sorted(candidates), int(state.deepest_ply), self, begun)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from awello.analysis import Analysis
-from awello.evaluate.heuristics import EXACT, INNER, LEAVES
+from awello.evaluate.heuristics import EXACT
 from awello.evaluate.otage_memory import Judgement, Memory
 from awello.kernel import U
 from awello.limits import Limit
@@ -26,14 +26,17 @@ from awello.position import Position
 from awello.rules.game import PASS
 from awello.rules.othello import parse_square
 from awello.search import iterative as kernels
+from awello.search.iterative import ElectedMove, IterativeState
 from awello.search.negamax import INFINITY
 
 HINTS = ("none", "move", "branch", "tables")
-WINDOW = 4000  # the half of the aspiration window, in units of the judgement
-ROOM = 1 << 12  # elected positions of a ply
-UNLIMITED = 1 << 62
-LEAST_MOVES = 4  # of the root, where few of them say little of the moves after it
-CAREFUL = 0.9  # share of the time left that a depth may take at the speed so far
+# Half of the aspiration window, in units of the judgement.  Narrower cuts more, and repeats more searches whose value
+# lies outside.
+WINDOW = 4000
+ROOM = 1 << 12  # elected moves of a ply: more takes memory, 24 bytes each, and fewer cleanings
+UNLIMITED = 1 << 62  # nodes
+LEAST_MOVES = 4  # taken for the moves of the root where they are fewer, which says little of the moves after it
+CAREFUL = 0.9  # share of the time left that a depth may take at the speed so far: the rest is for slower moments
 ORDER = (  # section III.5: corners, then the squares called A, D, B, E, G, F, C and X
     "h8 a8 a1 h1 a3 a6 c1 f1 c8 f8 h3 h6 c3 c6 f3 f6 d1 e1 a4 a5 d8 e8 h4 h5 d3 e3 c4 c5 f4 f5 d6 e6 "
     "d2 e2 b4 b5 d7 e7 g4 g5 b3 c2 b6 c7 g6 f7 g3 f2 a7 a2 g1 h2 b1 b8 h7 g8 b2 g2 b7 g7"
@@ -71,30 +74,34 @@ class Iteration:
 
 
 class Iterating(Judgement):
-    """A block that searches, with others beside it for more threads."""
+    """A judgement that searches, with others beside it for more threads."""
 
     def __init__(
         self, memory: Memory, techniques: Techniques | None = None, patterns: bool = True, threads: int = 1
     ) -> None:
-        super().__init__(memory, kernels.WORDS, patterns)
+        states = IterativeState.new_array(1)
+        super().__init__(memory, patterns, states["judgement"])
+        self.search_state: IterativeState = states[0]
+        self.address = address_of(states)
+        self.limit, self.cleanings = states["limit"], states["cleanings"]
+        self.square_ranks, self.line = states["ranks"][0], states["variation"][0]
         self.techniques = techniques or Techniques()
         room = max(kernels.LEAST_ROOM, self.techniques.room)
-        self.elected = np.zeros(kernels.ENTRY * room * kernels.DEEPEST, np.int64)
+        self.elected = ElectedMove.new_array(room * kernels.DEEPEST)  # kept as long as its address is used
         if self.techniques.hints in ("branch", "tables"):
-            self.words[kernels.ELECTED] = address_of(self.elected)
-        self.words[kernels.ROOM] = room
+            self.search_state.elected = address_of(self.elected)
+        self.search_state.room = room
         order = [parse_square(name, 8) for name in ORDER.split()] if self.techniques.order else range(64)
         self.ranks = np.arange(64) + 64
         self.ranks[list(order)] = 64 + np.arange(len(order))
-        self.line = np.zeros(kernels.DEEPEST, np.int64)
         self.team = [self, *(Iterating(memory, techniques, patterns) for _ in range(threads - 1))]
         self.stopped = False
 
     def stop(self) -> None:
         """End the search under way, from another thread."""
         self.stopped = True
-        for block in self.team:
-            block.words[kernels.LIMIT] = 0
+        for searcher in self.team:
+            searcher.limit[0] = 0
 
     # ---- questions --------------------------------------------------------------------------------------------------
     def choose(
@@ -162,11 +169,11 @@ class Iterating(Judgement):
     ) -> Iteration:
         """Search the moves of a position to a depth by what the depths before found, at most so many nodes."""
         begun = time.perf_counter()
-        for block in self.team:
-            block.begin(position, depth)
-            block.words[kernels.LIMIT] = 0 if self.stopped else limit // len(self.team)
-            block.words[kernels.CLEANED] = 0
-        self.words[INNER] = 1
+        for searcher in self.team:
+            searcher.begin(position, depth)
+            searcher.limit[0] = 0 if self.stopped else limit // len(self.team)
+            searcher.cleanings[0] = 0
+        self.fields["inner_nodes"] = 1
         alpha, beta = self._window(before)
         last = before[-1] if before else None
         found, searches = self._search_root(position, moves, depth, alpha, beta, last), 1
@@ -176,10 +183,9 @@ class Iterating(Judgement):
             found, searches = self._search_root(position, moves, depth, alpha, beta, last), searches + 1
         if not found.complete and last is not None and not alpha < found.value < beta:  # nothing is known for sure
             found = replace(found, move=last.move, value=last.value, candidates=last.candidates)
-        leaves, inner, cleaned = (
-            sum(int(block.words[slot]) for block in self.team) for slot in (LEAVES, INNER, kernels.CLEANED)
-        )
-        nodes, seconds = leaves + inner, time.perf_counter() - begun
+        nodes, leaves = (sum(getattr(searcher, count) for searcher in self.team) for count in ("nodes", "leaves"))
+        cleaned = sum(int(searcher.cleanings[0]) for searcher in self.team)
+        seconds = time.perf_counter() - begun
         return replace(found, leaves=leaves, nodes=nodes, seconds=seconds, searches=searches, cleaned=cleaned)
 
     def _window(self, before: Sequence[Iteration]) -> tuple[int, int]:
@@ -196,23 +202,24 @@ class Iterating(Judgement):
         found: dict[int, tuple[int, Line]] = {}
         best, best_move, complete, lock = -INFINITY, order[0], True, threading.Lock()
 
-        def search(block: Iterating, pending: Iterator[int]) -> None:
+        def search(searcher: Iterating, pending: Iterator[int]) -> None:
             nonlocal best, best_move, complete
             for move in pending:
                 if best >= beta or not complete:
                     return
-                value, line = block.search_move(position, move, depth, max(alpha, best), beta, last)
+                answer = searcher.search_move(position, move, depth, max(alpha, best), beta, last)
                 with lock:
-                    if block.words[INNER] + block.words[LEAVES] >= block.words[kernels.LIMIT]:
+                    if answer is None:
                         complete = False
                         return
+                    value, line = answer
                     found[move] = value, (move, *line)
                     if value > best:
                         best, best_move = value, move
 
         search(self, iter(order[:1]))
         rest = iter(order[1:])
-        threads = [threading.Thread(target=search, args=(block, rest)) for block in self.team[1:]]
+        threads = [threading.Thread(target=search, args=(searcher, rest)) for searcher in self.team[1:]]
         for thread in threads:
             thread.start()
         search(self, rest)
@@ -225,15 +232,14 @@ class Iterating(Judgement):
 
     def search_move(
         self, position: Position, move: int, depth: int, alpha: int, beta: int, last: Iteration | None
-    ) -> tuple[int, Line]:
-        """The value of a move of the root in a window, and its variation."""
+    ) -> tuple[int, Line] | None:
+        """The value of a move of the root in a window, and its variation; None if the search gave up."""
         self._rank(move, last)
-        self.words[kernels.NUMBER] = 0
-        self.words[kernels.WAY : kernels.FILLED + kernels.DEEPEST + 1] = 0
-        number, child = int(kernels.reach(1, self.address)), position.after(move)
-        value = -int(kernels.search(U(child.own), U(child.opp), -beta, -alpha, depth - 1, 1, self.address))
-        length = int(kernels.follow(number, self.address, address_of(self.line)))
-        return value, tuple(PASS if each == kernels.PASSING else each for each in self.line[:length].tolist())
+        child = position.after(move)
+        value, length = kernels.search_move(U(child.own), U(child.opp), -beta, -alpha, depth - 1, self.address)
+        if length < 0:
+            return None
+        return -int(value), tuple(PASS if each == kernels.PASSING else each for each in self.line[:length].tolist())
 
     def _sorted(self, moves: Sequence[int], last: Iteration | None) -> list[int]:
         """The moves of the root in the order in which they are tried."""
@@ -242,13 +248,13 @@ class Iterating(Judgement):
 
     def _rank(self, move: int, last: Iteration | None) -> None:
         """Rank squares for the search under a move of the root: those of its variation first."""
-        self.words[kernels.RANKS : kernels.RANKS + 64] = self.ranks
+        self.square_ranks[:] = self.ranks
         if last is None or self.techniques.hints in ("none", "move"):
             return
         if self.techniques.hints == "tables" or move == last.move:
             for rank, square in enumerate(last.variations.get(move, ())):
                 if square != PASS:
-                    self.words[kernels.RANKS + square] = rank
+                    self.square_ranks[square] = rank
 
 
 def _nodes_in(seconds: float, last: Iteration) -> int:

@@ -12,171 +12,236 @@ At the next depth the squares of a move's variation come first in the order of s
 move are searched, and the others after them.
 """
 
+from typing import Annotated
+
 from awello.bits import bit, flips_of, index_of, moves_of, rest_of
-from awello.evaluate.heuristics import EXACT, INNER, LEAVES
-from awello.evaluate.otage import OTAGE, judge
+from awello.evaluate.heuristics import EXACT
+from awello.evaluate.otage import OtageState, judge
 from awello.kernel import U, kernel
-from awello.memory import load, store
+from awello.layout import Int32, Layout, record_at
 from awello.rules.game import score
 from awello.search.negamax import INFINITY
 
-DEEPEST = 64  # plies
+DEEPEST = 64  # plies: a game has 60 moves, and passes
+MOST_MOVES = 64  # as many as there are squares: boards that no game reaches have more than 33
 PASSING = 64  # how the table writes a pass
-
-# More slots of the block: the last number given, the nodes after which the search gives up, the elected positions
-# (their address, how many of a ply there is room for, how often they were cleaned), the rank of each square, the
-# numbers on the way from the root, how many are elected of each ply, and a row of moves for each ply.
-NUMBER, LIMIT, ELECTED, ROOM, CLEANED = range(OTAGE, OTAGE + 5)
-RANKS = OTAGE + 5
-WAY = RANKS + 64
-FILLED = WAY + DEEPEST + 1
-ROWS = FILLED + DEEPEST + 1
-ROW = 64  # moves, as many as there are squares: boards that no game reaches have more than 33
-WORDS = ROWS + ROW * DEEPEST
-ENTRY = 2  # father; number << 8 | move
 LEAST_ROOM = 128  # of a ply: what is left after cleaning is one position at most for each ply above
+OTHELLO = 0  # the number of the game
+
+
+class ElectedMove(Layout):
+    """A move that raised alpha."""
+
+    father: int  # the number of the position in which it was played
+    number: int  # that of the position after it
+    move: int
+
+
+class IterativeMove(Layout):
+    """A move and the rank of its square: the smaller, the earlier it is tried."""
+
+    rank: Int32
+    move: Int32
+
+
+class IterativePly(Layout):
+    """The moves of the position at one ply, in order."""
+
+    moves: Annotated[list[IterativeMove], MOST_MOVES]
+
+
+class IterativeState(Layout):
+    """The memory of the search."""
+
+    judgement: OtageState
+    last_number: int  # given to a position
+    limit: int  # nodes after which the search gives up; another thread sets it to 0 to stop the search
+    elected: int  # the address of the first `ElectedMove` of ply 0; 0 if no variations are asked for
+    room: int  # for elected moves of a ply: a setting, so that the table cannot be part of this record
+    cleanings: int  # of the table since the search began
+    ranks: Annotated[list[int], 64]  # of the squares
+    path: Annotated[list[int], DEEPEST + 1]  # the numbers of the positions from the root to the one being searched
+    filled: Annotated[list[int], DEEPEST + 1]  # how many moves of each ply are elected
+    variation: Annotated[list[int], DEEPEST]  # that `follow` found
+    plies: Annotated[list[IterativePly], DEEPEST]
+
+
+elected_move_at = record_at(ElectedMove)
+iterative_state_at = record_at(IterativeState)
+ELECTED_BYTES = ElectedMove.dtype.itemsize
 
 
 # ---- the table of elected positions ---------------------------------------------------------------------------------
-@kernel("int64(int64, int64, int64)", inline=True)
-def place_of(ply: int, index: int, block: int) -> int:
-    """The address of an elected position."""
-    return load(block, ELECTED) + 8 * ENTRY * (ply * load(block, ROOM) + index)
+@kernel("int64(int64, int64, IterativeState)", inline=True)
+def place_of(ply: int, index: int, state: IterativeState) -> int:
+    """The address of an elected move."""
+    return state.elected + ELECTED_BYTES * (ply * state.room + index)
 
 
-@kernel("int64(int64, int64, int64)")
-def find_child(ply: int, father: int, block: int) -> int:
-    """The number and the move of the last one elected among the children of a father, or -1."""
-    low, high = 0, load(block, FILLED + ply)
+@kernel("int64(int64, int64, IterativeState)")
+def find_child(ply: int, father: int, state: IterativeState) -> int:
+    """The address of the last move elected in a position, or 0."""
+    low, high = 0, state.filled[U(ply)]
     while low < high:
         middle = (low + high) >> 1
-        if load(place_of(ply, middle, block), 0) <= father:
+        if elected_move_at(place_of(ply, middle, state)).father <= father:
             low = middle + 1
         else:
             high = middle
-    if low == 0 or load(place_of(ply, low - 1, block), 0) != father:
-        return -1
-    return load(place_of(ply, low - 1, block), 1)
+    place = place_of(ply, low - 1, state)
+    return place if low > 0 and elected_move_at(place).father == father else 0
 
 
-@kernel("boolean(int64, int64, int64)")
-def is_elected(ply: int, number: int, block: int) -> bool:
-    """Whether the position of a number is elected."""
-    low, high = 0, load(block, FILLED + ply)
+@kernel("boolean(int64, int64, IterativeState)")
+def is_elected(ply: int, number: int, state: IterativeState) -> bool:
+    """Whether an elected move leads to the position of a number."""
+    low, high = 0, state.filled[U(ply)]
     while low < high:
         middle = (low + high) >> 1
-        if load(place_of(ply, middle, block), 1) >> 8 < number:
+        if elected_move_at(place_of(ply, middle, state)).number < number:
             low = middle + 1
         else:
             high = middle
-    return low < load(block, FILLED + ply) and load(place_of(ply, low, block), 1) >> 8 == number
+    return bool(low < state.filled[U(ply)] and elected_move_at(place_of(ply, low, state)).number == number)
 
 
-@kernel("void(int64)")
-def clean(block: int) -> None:
-    """Keep what may still become part of a variation: the last child of each father that is elected or on the way."""
-    store(block, CLEANED, load(block, CLEANED) + 1)
+@kernel("void(int64, IterativeState)")
+def clean_ply(ply: int, state: IterativeState) -> None:
+    """Keep the last move of each father that is elected itself or on the path."""
+    kept = 0
+    for index in range(state.filled[U(ply)]):
+        entry = elected_move_at(place_of(ply, index, state))
+        if entry.father != state.path[U(ply - 1)] and not is_elected(ply - 1, entry.father, state):
+            continue
+        if kept > 0 and elected_move_at(place_of(ply, kept - 1, state)).father == entry.father:
+            kept -= 1
+        target = elected_move_at(place_of(ply, kept, state))
+        target.father, target.number, target.move = entry.father, entry.number, entry.move
+        kept += 1
+    state.filled[U(ply)] = kept
+
+
+@kernel("void(IterativeState)")
+def clean(state: IterativeState) -> None:
+    """Keep what may still become part of a variation."""
+    state.cleanings += 1
     for ply in range(2, DEEPEST):
-        kept = 0
-        for index in range(load(block, FILLED + ply)):
-            place = place_of(ply, index, block)
-            father, child = load(place, 0), load(place, 1)
-            if father != load(block, WAY + ply - 1) and not is_elected(ply - 1, father, block):
-                continue
-            if kept > 0 and load(place_of(ply, kept - 1, block), 0) == father:
-                kept -= 1
-            store(place_of(ply, kept, block), 0, father)
-            store(place_of(ply, kept, block), 1, child)
-            kept += 1
-        store(block, FILLED + ply, kept)
+        clean_ply(ply, state)
 
 
-@kernel("void(int64, int64, int64, int64, int64)")
-def elect(ply: int, father: int, number: int, move: int, block: int) -> None:
+@kernel("void(int64, int64, int64, int64, IterativeState)")
+def elect(ply: int, father: int, number: int, move: int, state: IterativeState) -> None:
     """Note the best move of a father so far."""
-    if load(block, ELECTED) == 0:
+    if state.elected == 0:
         return
-    if load(block, FILLED + ply) == load(block, ROOM):
-        clean(block)
-    filled = load(block, FILLED + ply)
-    store(place_of(ply, filled, block), 0, father)
-    store(place_of(ply, filled, block), 1, number << 8 | move)
-    store(block, FILLED + ply, filled + 1)
+    if state.filled[U(ply)] == state.room:
+        clean(state)
+    entry = elected_move_at(place_of(ply, state.filled[U(ply)], state))
+    entry.father, entry.number, entry.move = father, number, move
+    state.filled[U(ply)] += 1
 
 
-@kernel("int64(int64, int64, int64)")
-def follow(number: int, block: int, moves: int) -> int:
-    """Write the variation behind a move of the root to an address; its length."""
+@kernel("int64(int64, IterativeState)")
+def follow(number: int, state: IterativeState) -> int:
+    """Write down the variation behind a move of the root, given the number of the position after it; its length."""
     length = 0
     for ply in range(2, DEEPEST):
-        child = find_child(ply, number, block)
-        if child < 0:
+        place = find_child(ply, number, state)
+        if place == 0:
             break
-        store(moves, length, child & 255)
-        number = child >> 8
+        child = elected_move_at(place)
+        state.variation[U(length)] = child.move
+        number = child.number
         length += 1
     return length
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------
-@kernel("int64(int64, int64)", inline=True)
-def reach(ply: int, block: int) -> int:
+@kernel("int64(int64, IterativeState)", inline=True)
+def reach(ply: int, state: IterativeState) -> int:
     """Give a number to the position that is about to be searched."""
-    number = load(block, NUMBER) + 1
-    store(block, NUMBER, number)
-    store(block, WAY + ply, number)
-    return number
+    state.last_number += 1
+    state.path[U(ply)] = state.last_number
+    return state.last_number
 
 
-@kernel("int64(uint64, int64, int64)")
-def list_moves(moves: U, ply: int, block: int) -> int:
-    """Write the moves to the row of this ply by the ranks of their squares; their number."""
-    row, count = ROWS + ROW * ply, 0
+@kernel("boolean(IterativeState)", inline=True)
+def is_spent(state: IterativeState) -> bool:
+    """Whether the search has visited as many nodes as it may; its values then mean nothing."""
+    counts = state.judgement.evaluation
+    return bool(counts.inner_nodes + counts.leaves >= state.limit)
+
+
+@kernel("int64(uint64, IterativePly, IterativeState)")
+def list_moves(moves: U, ply: IterativePly, state: IterativeState) -> int:
+    """List the moves of a ply by the ranks of their squares; their number."""
+    count = 0
     while moves != U(0):
-        move = index_of(moves)
-        entry = load(block, RANKS + move) << 8 | move
-        place = row + count
-        while place > row and load(block, place - 1) > entry:
-            store(block, place, load(block, place - 1))
+        move, place = index_of(moves), count
+        rank = state.ranks[U(move)]
+        while place > 0 and ply.moves[U(place - 1)].rank > rank:
+            ply.moves[U(place)] = ply.moves[U(place - 1)]
             place -= 1
-        store(block, place, entry)
+        entry = ply.moves[U(place)]
+        entry.rank, entry.move = rank, move
         count += 1
         moves = rest_of(moves)
     return count
 
 
-@kernel("int64(uint64, uint64, int64, int64, int64, int64, int64)")
-def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, block: int) -> int:
+@kernel("int64(uint64, uint64, boolean, IterativeState)", inline=True)
+def evaluate(own: U, opp: U, over: bool, state: IterativeState) -> int:
+    """The value of a leaf: the exact result if the game is over, else Otage's judgement; counts it."""
+    state.judgement.evaluation.leaves += 1
+    return EXACT * score(OTHELLO, own, opp) if over else judge(own, opp, state.judgement)
+
+
+@kernel("int64(uint64, uint64, int64, int64, int64, int64, IterativeState)")
+def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: IterativeState) -> int:
     """Negamax with alpha-beta, fail-soft: exact inside (alpha, beta), outside it a bound on the value."""
     # Step 1. Leaves: the horizon, or the end of the game.
     moves = moves_of(own, opp)
     over = moves == U(0) and moves_of(opp, own) == U(0)
     if depth == 0 or over:
-        store(block, LEAVES, load(block, LEAVES) + 1)
-        return EXACT * score(0, own, opp) if over else judge(own, opp, block)
-    store(block, INNER, load(block, INNER) + 1)
-    father = load(block, WAY + ply)
+        return evaluate(own, opp, over, state)
+    state.judgement.evaluation.inner_nodes += 1
+    father = state.path[U(ply)]
     # Step 2. Pass: the sides swap, the depth counts it.
     if moves == U(0):
-        number = reach(ply + 1, block)
-        value = -search(opp, own, -beta, -alpha, depth - 1, ply + 1, block)
+        number = reach(ply + 1, state)
+        value = -search(opp, own, -beta, -alpha, depth - 1, ply + 1, state)
         if value > alpha:
-            elect(ply + 1, father, number, PASSING, block)
+            elect(ply + 1, father, number, PASSING, state)
         return value
     # Step 3. The moves by the ranks of their squares, until the opponent would never allow this position.
-    count, best = list_moves(moves, ply, block), -INFINITY
-    for index in range(count):
-        move = load(block, ROWS + ROW * ply + index) & 255
+    row, best = state.plies[U(ply)], -INFINITY
+    for index in range(list_moves(moves, row, state)):
+        move = int(row.moves[U(index)].move)
         flips = flips_of(own, opp, move)
-        number = reach(ply + 1, block)
-        value = -search(opp ^ flips, own | flips | bit(move), -beta, -alpha, depth - 1, ply + 1, block)
-        if load(block, INNER) + load(block, LEAVES) >= load(block, LIMIT):
+        number = reach(ply + 1, state)
+        value = -search(opp ^ flips, own | flips | bit(move), -beta, -alpha, depth - 1, ply + 1, state)
+        if is_spent(state):
             return best
         best = max(best, value)
         # Step 4. A move that raises alpha is elected.
         if value > alpha:
-            elect(ply + 1, father, number, move, block)
+            elect(ply + 1, father, number, move, state)
             alpha = value
             if alpha >= beta:
                 break
     return best
+
+
+@kernel("UniTuple(int64, 2)(uint64, uint64, int64, int64, int64, int64)")
+def search_move(own: U, opp: U, alpha: int, beta: int, depth: int, address: int) -> tuple[int, int]:
+    """Search the position after a move of the root: its value, and the length of the variation written down.
+
+    The length is -1 if the search gave up.  Python passes the address of a state faster than a record.
+    """
+    state = iterative_state_at(address)
+    state.last_number = 0
+    for ply in range(DEEPEST + 1):
+        state.path[U(ply)] = state.filled[U(ply)] = 0
+    number = reach(1, state)
+    value = search(own, opp, alpha, beta, depth, 1, state)
+    return value, -1 if is_spent(state) else follow(number, state)

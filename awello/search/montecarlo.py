@@ -5,45 +5,51 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from awello.analysis import Analysis
 from awello.evaluate.cnn import Cnn
 from awello.evaluate.network import Network
-from awello.evaluate.perceptron import WORK
+from awello.evaluate.perceptron import PerceptronState
 from awello.kernel import U
 from awello.position import Position
 from awello.search import ppaf, puct, uct
-from awello.search.uct import COUNT, DEEPEST, FIRST, MOVE, POINTS, VISITS
+from awello.search.puct import BATCH, LeafBatch
+from awello.search.uct import TreeNode, TreeState
 
-BATCH = 8  # leaves about which a large network is asked at a time
-EXPLORE = 0.7
+EXPLORE = 0.7  # half of the √2 in UCB1's proof for results from 0 to 1: fewer moves get most visits, and go deeper
+SPREAD = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: neighbouring seeds become random states far apart
 
 
 @dataclass
 class Tree:
-    """A tree for one decision at a time, of a fixed number of nodes (36 bytes each)."""
+    """A tree for one decision at a time, of a fixed number of nodes (48 bytes each)."""
 
     room: int = 1 << 19
     explore: float = EXPLORE
     rounds: ClassVar[int] = 128
-    """Between two looks at the clock."""
+    """Between two looks at the clock: at most a few milliseconds, so that reading it costs next to nothing."""
 
     def __post_init__(self) -> None:
-        self.nodes = np.zeros((self.room, 5), np.int32)
-        self.boards = np.zeros((self.room, 2), np.uint64)
-        self.path = np.zeros(DEEPEST, np.int64)
-        self.weights = self.changes = np.zeros(0)
-        self.size = 1
+        self.nodes = TreeNode.new_array(self.room)
+        self.state = self._new_state()
+        self.state.exploration = self.explore
+
+    def _new_state(self) -> TreeState:
+        return TreeState.new()
+
+    @property
+    def size(self) -> int:
+        """Nodes in use."""
+        return int(self.state.node_count)
 
     def analyse(self, position: Position, seconds: float, playouts: int | None, seed: int) -> Analysis:
         """What random games say of a position within a time and a number of them."""
         begun, done = time.perf_counter(), 0
         self.begin(position)
-        chance = np.array([seed * 2 + 1], np.uint64) * U(0x9E3779B97F4A7C15)
+        self.state.random_state = U((2 * seed + 1) * SPREAD % (1 << 64))
         while playouts is None or done < playouts:
             rounds = self.rounds if playouts is None else min(self.rounds, playouts - done)
-            self.size = self.grow(int(position.game), chance, rounds)
+            self.grow(rounds)
             done += rounds
             if time.perf_counter() - begun >= seconds:
                 break
@@ -51,69 +57,66 @@ class Tree:
 
     def begin(self, position: Position) -> None:
         """Empty the tree and put a position at its root."""
-        self.nodes[: self.size] = 0
-        self.boards[0] = position.own, position.opp
-        self.size = self._plant(int(position.game))
+        uct.plant(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
+        uct.expand(self.nodes, self.state, 0)
 
-    def _plant(self, game: int) -> int:
-        return int(uct.expand(game, self.nodes, self.boards, 0, 1))
-
-    def grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
-        """Grow by so many rounds; the size of the tree after them."""
-        memory, policy = (self.nodes, self.boards, self.path, chance), (self.weights, self.changes)
-        return int(ppaf.grow(game, *memory, self.size, rounds, self.explore, *policy))
+    def grow(self, rounds: int) -> None:
+        """Grow by so many rounds."""
+        uct.grow(self.nodes, self.state, rounds)
 
     def _answer(self, playouts: int, seconds: float) -> Analysis:
         children = self._children(0)
         best = max(children, key=self._preference)
-        line, node = [int(self.nodes[best, MOVE])], best
+        line, node = [self._move(best)], best
         while children_below := self._children(node):
             node = max(children_below, key=self._preference)
-            line.append(int(self.nodes[node, MOVE]))
-        candidates = tuple((int(self.nodes[child, MOVE]), self._value(child)) for child in children)
-        move, value = int(self.nodes[best, MOVE]), self._value(best)
+            line.append(self._move(node))
+        candidates = tuple((self._move(child), self._value(child)) for child in children)
+        move, value = self._move(best), self._value(best)
         return Analysis(move, value, False, len(line), self.size, playouts, seconds, candidates, tuple(line))
 
     def _children(self, node: int) -> list[int]:
-        first, count = int(self.nodes[node, FIRST]), int(self.nodes[node, COUNT])
+        first, count = int(self.nodes[node].first_child), int(self.nodes[node].child_count)
         return list(range(first, first + count))
 
+    def _move(self, node: int) -> int:
+        return int(self.nodes[node].move)
+
     def _preference(self, node: int) -> float:
-        return float(self.nodes[node, VISITS])
+        return float(self.nodes[node].visits)
 
     def _value(self, node: int) -> float:
         """The mean result for the player who moves here, from -1 for a loss to 1 for a win."""
-        return float(self.nodes[node, POINTS] / max(1, self.nodes[node, VISITS]) - 1)
+        return float(self.nodes[node].half_points / max(1, self.nodes[node].visits) - 1)
 
 
 @dataclass
 class LearningTree(Tree):
     """A tree whose random games learn; what they learnt is kept from one decision to the next."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.weights, self.changes = np.zeros(ppaf.KINDS), np.zeros(ppaf.KINDS)
+    def _new_state(self) -> TreeState:
+        self.policy = ppaf.PpafState.new()
+        return self.policy.tree
+
+    def grow(self, rounds: int) -> None:
+        ppaf.grow(self.nodes, self.policy, rounds)
 
 
 @dataclass
 class GuidedTree(Tree):
-    """A tree that a network judges, without chance (52 bytes a node)."""
+    """A tree that a network judges, without chance."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.worth = np.zeros((self.room, 2))
-
-    def _plant(self, game: int) -> int:
-        self.worth[: self.size] = 0
-        return 1  # the first round gives the root its children
+    def begin(self, position: Position) -> None:
+        """Empty the tree and put a position at its root, which the first round gives its children."""
+        uct.plant(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
 
     def _preference(self, node: int) -> float:
         """Its visits; among equals its prior, which is below one."""
-        return super()._preference(node) + 0.5 * float(self.worth[node, puct.PRIOR])
+        return super()._preference(node) + 0.5 * float(self.nodes[node].prior)
 
     def _value(self, node: int) -> float:
-        visits = int(self.nodes[node, VISITS])
-        return float(self.worth[node, puct.TOTAL] / visits) if visits else -1.0
+        visits = int(self.nodes[node].visits)
+        return float(self.nodes[node].total_value / visits) if visits else -1.0
 
 
 @dataclass
@@ -124,12 +127,11 @@ class NetworkTree(GuidedTree):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.work = np.zeros(WORK, np.float32)
+        self.perceptron = PerceptronState.new()
+        self.perceptron.layers = self.network.layers
 
-    def grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
-        memory = self.nodes, self.boards, self.worth, self.path
-        network = self.network.weights, self.network.layers, self.work
-        return int(puct.grow(game, *memory, *network, self.size, rounds, self.explore))
+    def grow(self, rounds: int) -> None:
+        puct.grow(self.nodes, self.state, self.network.weights, self.perceptron, rounds)
 
 
 @dataclass
@@ -141,14 +143,12 @@ class CnnTree(GuidedTree):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.paths, self.lengths = np.zeros((BATCH, DEEPEST), np.int64), np.zeros(BATCH, np.int64)
+        self.batch = LeafBatch.new()
 
-    def grow(self, game: int, chance: npt.NDArray[np.uint64], rounds: int) -> int:
-        memory, size = (self.nodes, self.boards, self.worth, self.paths, self.lengths), self.size
+    def grow(self, rounds: int) -> None:
         while rounds > 0:
-            waiting, done, size = puct.reach(game, *memory, size, rounds, self.explore)
-            rounds -= done
-            if waiting:
-                leaves = self.paths[np.arange(waiting), self.lengths[:waiting] - 1]
-                size = puct.settle(game, *memory, size, waiting, *self.network.judge(self.boards[leaves]))
-        return int(size)
+            rounds -= puct.collect_leaves(self.nodes, self.state, self.batch, min(rounds, BATCH))
+            if self.batch.count:
+                leaves = self.nodes[[path.nodes[path.length - 1] for path in self.batch.paths[: self.batch.count]]]
+                promises, values = self.network.judge(np.column_stack((leaves["own"], leaves["opp"])))
+                puct.resolve_leaves(self.nodes, self.state, self.batch, promises, values)

@@ -7,143 +7,159 @@ the last one lands (report 1's categories), in Othello the square and how many d
 from one decision of a game to the next.
 """
 
+from typing import Annotated
+
 import numpy as np
-import numpy.typing as npt
 
 from awello.bits import index_of, popcount, rest_of
-from awello.kernel import U, Words, kernel
+from awello.kernel import U, kernel
+from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE
-from awello.rules.game import is_over, legal_moves, play, score
-from awello.search.uct import LONGEST, MOST_MOVES, descend, shuffle, tell
-from awello.search.uct import playout as play_randomly
+from awello.rules.game import PASS, is_over, legal_moves, play, score
+from awello.search.uct import (
+    DRAW,
+    MAX_MOVES,
+    MAX_PLAYOUT_PLIES,
+    WIN,
+    Nodes,
+    TreeState,
+    backpropagate,
+    expand_visited,
+    result_of,
+    select_leaf,
+    shuffle,
+)
 
-KINDS = 6 * 48 * 49  # of moves
-LEARNING = 0.32  # what the winner's move gains
-SCALE = 2.0**-53
+KINDS = 6 * 48 * 49  # of moves: Awalé's pits, seeds in the pit (47 stands for 48 too), seeds where the last one lands
+MAX_TURNED = 7  # discs in Othello: moves that turn more count as alike, because few games teach about them
+LEARNING_RATE = 0.32  # what the winner's move gains: more learns faster, and forgets faster what other games taught
+FLOAT_BITS = 53  # of a random state: as many as a float holds exactly
+UNIT = 2.0**-FLOAT_BITS  # makes them a number from 0 to 1
 
-Nodes = npt.NDArray[np.int32]
-Reals = npt.NDArray[np.float64]
+
+class PlayedMove(Layout):
+    """A position of a random game and the move made there."""
+
+    own: U
+    opp: U
+    move: int
+
+
+class PpafState(Layout):
+    """The state of the tree, the random game just played, and what all games have taught so far."""
+
+    tree: TreeState
+    plies: int
+    moves: Annotated[list[PlayedMove], MAX_PLAYOUT_PLIES]
+    odds: Annotated[list[float], MAX_MOVES]  # of the legal moves of a position, in the order of their bits
+    weights: Annotated[list[float], KINDS]
+    changes: Annotated[list[float], KINDS]  # of the weights by the last game; zero in between
 
 
 @kernel("int64(int64, uint64, uint64, int64)")
 def kind_of(game: int, own: U, opp: U, move: int) -> int:
     """The number of a move's features."""
-    if game >= ABAPA:  # here and not in `rules`: what makes moves alike is no rule of the game
+    if game >= ABAPA:  # here and not in `rules`: what makes moves alike is not a rule of the game
         seeds = int(own >> U(8 * move) & BYTE)
         place = (move + 1 + (seeds - 1) % 11) % 12  # a long lap skips the pit it began in
         row, pit = (own, place) if place < 6 else (opp, place - 6)
         landing = int(row >> U(8 * pit) & BYTE)
         return move + 6 * min(seeds, 47) + 6 * 48 * landing
     turned = popcount(opp) - popcount(play(game, own, opp, move)[0])
-    return move + 64 * min(turned, 7)
+    return move + 64 * min(turned, MAX_TURNED)
 
 
-@kernel("float64(int64, uint64, uint64, uint64, float64[::1], float64[::1])")
-def weigh(game: int, own: U, opp: U, moves: U, weights: Reals, shares: Reals) -> float:
-    """Write down how likely each move is, in the order of the bits; their sum."""
+# ---- games by the policy --------------------------------------------------------------------------------------------
+@kernel("float64(PpafState, uint64, uint64, uint64)")
+def weigh_moves(state: PpafState, own: U, opp: U, moves: U) -> float:
+    """Note the odds of each move; their sum."""
     total, count = 0.0, 0
     while moves != U(0):
-        shares[count] = np.exp(weights[kind_of(game, own, opp, index_of(moves))])
-        total += shares[count]
+        odds = np.exp(state.weights[U(kind_of(state.tree.game, own, opp, index_of(moves)))])
+        state.odds[U(count)] = odds
+        total += odds
         moves = rest_of(moves)
         count += 1
     return total
 
 
-@kernel("Tuple((int64, int64, uint64))(int64, uint64[:, ::1], int64[::1], uint64, float64[::1], float64[::1])")
-def playout(
-    game: int, boards: Words, chosen: npt.NDArray[np.int64], state: U, weights: Reals, shares: Reals
-) -> tuple[int, int, U]:
-    """A game by the policy from boards[0], written down: its half points for the first mover, its plies, the state."""
-    ply = 0
-    while ply < LONGEST:
-        own, opp = boards[ply, 0], boards[ply, 1]
+@kernel("int64(PpafState, uint64, uint64, uint64)")
+def draw_move(state: PpafState, own: U, opp: U, moves: U) -> int:
+    """One of the moves, as likely as its odds."""
+    state.tree.random_state = shuffle(state.tree.random_state)
+    point = float(state.tree.random_state >> U(64 - FLOAT_BITS)) * UNIT * weigh_moves(state, own, opp, moves)
+    count = 0
+    while rest_of(moves) != U(0) and point >= state.odds[U(count)]:
+        point -= state.odds[U(count)]
+        moves = rest_of(moves)
+        count += 1
+    return index_of(moves)
+
+
+@kernel("int64(PpafState, uint64, uint64)")
+def playout(state: PpafState, own: U, opp: U) -> int:
+    """Play a game by the policy and note its moves; the half points of the player who moves first."""
+    game, ply = state.tree.game, 0
+    while ply < MAX_PLAYOUT_PLIES:
         moves = legal_moves(game, own, opp)
+        if moves == U(0) and is_over(game, own, opp):
+            break
+        played = state.moves[U(ply)]
+        played.own, played.opp, played.move = own, opp, PASS
         if moves == U(0):
-            if is_over(game, own, opp):
-                break
-            chosen[ply] = -1
-            ply += 1
-            boards[ply, 0], boards[ply, 1] = opp, own
-            continue
-        state = shuffle(state)
-        point = float(state >> U(11)) * SCALE * weigh(game, own, opp, moves, weights, shares)
-        count = 0
-        while rest_of(moves) != U(0) and point >= shares[count]:
-            point -= shares[count]
-            moves = rest_of(moves)
-            count += 1
-        chosen[ply] = index_of(moves)
-        ply += 1
-        boards[ply, 0], boards[ply, 1] = play(game, own, opp, index_of(moves))
-    final = score(game, boards[ply, 0], boards[ply, 1])
-    if ply & 1:
-        final = -final
-    return (2 if final > 0 else 1 if final == 0 else 0), ply, state
-
-
-@kernel("void(int64, uint64[:, ::1], int64[::1], int64, int64, float64[::1], float64[::1], float64[::1])")
-def adapt(
-    game: int,
-    boards: Words,
-    chosen: npt.NDArray[np.int64],
-    first: int,
-    plies: int,
-    weights: Reals,
-    shares: Reals,
-    changes: Reals,
-) -> None:
-    """Give weight to the moves on plies `first`, `first` + 2 and so on; all changes follow from the weights before."""
-    for ply in range(first, plies, 2):
-        if chosen[ply] >= 0:
-            own, opp = boards[ply, 0], boards[ply, 1]
-            moves = legal_moves(game, own, opp)
-            total, count = weigh(game, own, opp, moves, weights, shares), 0
-            changes[kind_of(game, own, opp, chosen[ply])] += LEARNING
-            while moves != U(0):
-                changes[kind_of(game, own, opp, index_of(moves))] -= LEARNING * shares[count] / total
-                moves = rest_of(moves)
-                count += 1
-    for ply in range(first, plies, 2):
-        if chosen[ply] >= 0:
-            own, opp = boards[ply, 0], boards[ply, 1]
-            moves = legal_moves(game, own, opp)
-            while moves != U(0):
-                kind = kind_of(game, own, opp, index_of(moves))
-                weights[kind] += changes[kind]
-                changes[kind] = 0.0
-                moves = rest_of(moves)
-
-
-@kernel(
-    "int64(int64, int32[:, ::1], uint64[:, ::1], int64[::1], uint64[::1], int64, int64, float64, float64[::1],"
-    " float64[::1])"
-)
-def grow(
-    game: int,
-    nodes: Nodes,
-    boards: Words,
-    path: npt.NDArray[np.int64],
-    chance: Words,
-    size: int,
-    rounds: int,
-    explore: float,
-    weights: Reals,
-    changes: Reals,
-) -> int:
-    """So many rounds, with games that learn from their winner, or plain UCT without weights; the size of the tree."""
-    state, learns, shares = chance[0], weights.size > 0, np.empty(MOST_MOVES)
-    played, chosen = np.empty((LONGEST + 1, 2), np.uint64), np.empty(LONGEST + 1, np.int64)
-    for _ in range(rounds):
-        length, size = descend(game, nodes, boards, path, size, explore)
-        leaf = path[length - 1]
-        played[0, 0], played[0, 1] = boards[leaf, 0], boards[leaf, 1]
-        if learns:
-            result, plies, state = playout(game, played, chosen, state, weights, shares)
-            if result != 1:
-                adapt(game, played, chosen, 0 if result == 2 else 1, plies, weights, shares, changes)
+            own, opp = opp, own
         else:
-            result, state = play_randomly(game, boards[leaf, 0], boards[leaf, 1], state)
-        tell(nodes, path, length, result)
-    chance[0] = state
-    return size
+            played.move = draw_move(state, own, opp, moves)
+            own, opp = play(game, own, opp, played.move)
+        ply += 1
+    state.plies = ply
+    margin = score(game, own, opp)
+    return result_of(-margin if ply & 1 else margin)
+
+
+# ---- learning -------------------------------------------------------------------------------------------------------
+@kernel("void(PpafState, PlayedMove)")
+def note_changes(state: PpafState, played: PlayedMove) -> None:
+    """Note what the weights would gain so that the move played becomes likelier and the others less likely."""
+    game, own, opp = state.tree.game, played.own, played.opp
+    moves, count = legal_moves(game, own, opp), 0
+    total = weigh_moves(state, own, opp, moves)
+    state.changes[U(kind_of(game, own, opp, played.move))] += LEARNING_RATE
+    while moves != U(0):
+        state.changes[U(kind_of(game, own, opp, index_of(moves)))] -= LEARNING_RATE * state.odds[U(count)] / total
+        moves = rest_of(moves)
+        count += 1
+
+
+@kernel("void(PpafState, PlayedMove)")
+def apply_changes(state: PpafState, played: PlayedMove) -> None:
+    """Change the weights of the moves of a position, each kind once."""
+    moves = legal_moves(state.tree.game, played.own, played.opp)
+    while moves != U(0):
+        kind = U(kind_of(state.tree.game, played.own, played.opp, index_of(moves)))
+        state.weights[kind] += state.changes[kind]
+        state.changes[kind] = 0.0
+        moves = rest_of(moves)
+
+
+@kernel("void(PpafState, int64)")
+def adapt(state: PpafState, winner: int) -> None:
+    """Learn from the winner's moves (0: the first mover); all changes follow from the weights before."""
+    for ply in range(winner, state.plies, 2):
+        if state.moves[U(ply)].move != PASS:
+            note_changes(state, state.moves[U(ply)])
+    for ply in range(winner, state.plies, 2):
+        if state.moves[U(ply)].move != PASS:
+            apply_changes(state, state.moves[U(ply)])
+
+
+@kernel("void(TreeNode[::1], PpafState, int64)")
+def grow(nodes: Nodes, state: PpafState, rounds: int) -> None:
+    """Grow a tree by a number of rounds, with games that learn from their winner."""
+    for _ in range(rounds):
+        leaf = select_leaf(nodes, state.tree)
+        leaf = expand_visited(nodes, state.tree, leaf)
+        result = playout(state, nodes[U(leaf)].own, nodes[U(leaf)].opp)
+        if result != DRAW:
+            adapt(state, 0 if result == WIN else 1)
+        backpropagate(nodes, state.tree.path, result)

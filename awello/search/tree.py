@@ -15,13 +15,13 @@ from typing import Any, Literal
 
 from awello.errors import ConfigError, NotationError
 from awello.evaluate.heuristics import EXACT, evaluate
-from awello.evaluate.settings import Block
+from awello.evaluate.settings import Evaluator
 from awello.kernel import U
 from awello.position import Position
 from awello.search.root import PRUNING, TEXTBOOK
 
 MOST_NODES = 20_000  # more than anyone can look at
-DEEPEST_LISTS = 12
+DEEPEST_LISTS = 12  # levels: far below where Python gives up, and deeper than anyone draws
 LARGEST_NUMBER = 1_000_000  # below EXACT, so that no leaf looks like a finished game
 EXAMPLE = "[[3, 5], [2, 9]]"
 
@@ -56,14 +56,14 @@ class ListSource:
 
 @dataclass(frozen=True)
 class PositionSource:
-    """The moves of a position to a depth in plies, then what the heuristic of a block says.
+    """The moves of a position to a depth in plies, then what a heuristic says.
 
     As in the kernels, a pass is a ply, and a position that comes again ends nothing.
     """
 
     position: Position
     depth: int
-    block: Block
+    evaluator: Evaluator
     maximising: bool = True
 
     @property
@@ -79,7 +79,7 @@ class PositionSource:
     def value(self) -> float:
         here = replace(self.position, past=frozenset())
         own, opp = U(here.own), U(here.opp)
-        return int(evaluate(int(here.game), self.block.heuristic, own, opp, here.over, self.block.address))
+        return int(evaluate(int(here.game), self.evaluator.heuristic, own, opp, here.over, self.evaluator.state))
 
     def peek(self) -> float | None:
         return None

@@ -1,31 +1,75 @@
 """UCT: a tree of visit counts, grown by random games played to the end (Kocsis and Szepesvári 2006).
 
-Each round walks down from the root, at every node to the child with the best upper confidence bound: its mean result
-plus a bonus that is the larger the less often it was tried.  A leaf that is met again gets all its children.  From the
-end of the walk a random game is played, and its result is told to every node on the way.  A node is a row of arrays;
-its points count halves of a game for the player who moved into it, so that a parent maximises over its children.
-The loop of these rounds is `ppaf.grow`, which serves both.
+A round has four steps.  *Select*: walk down from the root, at every node to the child with the best upper confidence
+bound, which is its mean result plus a bonus that is larger the less often it was tried.  *Expand*: give the leaf all
+its children if it was visited before, and go on to the first of them.  *Simulate*: play a random game from there.
+*Backpropagate*: add the result to every node on the path.
+
+A tree is an array of nodes.  The root is node 0, and the children of a node are neighbours.
 """
+
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from awello.bits import index_of, popcount, rest_of
-from awello.kernel import U, Words, kernel
+from awello.kernel import U, kernel
+from awello.layout import Int16, Int32, Layout
 from awello.rules.game import PASS, is_over, legal_moves, play, score
 
-LONGEST = 400  # plies of a random game; seeds that are still in play then go to nobody
-DEEPEST = 512  # plies of the tree
-MOST_MOVES = 64
-NTH = np.array([([pit for pit in range(6) if pits >> pit & 1] + 8 * [0])[n] for pits in range(64) for n in range(8)])
-FIRST, COUNT, MOVE, VISITS, POINTS = range(5)  # a node: its first child, their number; its move, visits, half points
+MAX_PLAYOUT_PLIES = 400  # Awalé can go round in circles; seeds that are still in play then count for neither side
+MAX_PATH = 512  # nodes: no game of Othello is as long, and a tree of Awalé that gets as deep stops growing there
+MAX_MOVES = 64  # children of a node, one for each square: a leaf is expanded only if so many fit into the tree
+WIN, DRAW, LOSS = 2, 1, 0  # results in half points, which add up as whole numbers
 
-Nodes = npt.NDArray[np.int32]
+# The index of the n-th bit of each word of six bits, at 8 * word + n.
+NTH_BIT = np.array(
+    [([bit for bit in range(6) if word >> bit & 1] + 8 * [0])[n] for word in range(64) for n in range(8)]
+)
 
 
+class TreeNode(Layout):
+    """A position, and the results of the move that led to it for the player who made it.
+
+    Two layouts, one without the fields of networks, would save random games a third of these 48 bytes, and no time.
+    """
+
+    own: U
+    opp: U
+    first_child: Int32
+    child_count: Int16  # 0 in a leaf
+    move: Int16
+    visits: Int32
+    half_points: Int32  # the sum of the results of random games
+    total_value: float  # the sum of what a network says, from -1 for a loss to 1 for a win
+    prior: float  # the share of the parent's visits that a network expects it to deserve
+
+
+class TreePath(Layout):
+    """The nodes from the root, which is the first, to a leaf."""
+
+    length: int
+    nodes: Annotated[list[int], MAX_PATH]
+
+
+class TreeState(Layout):
+    """What a search keeps besides its nodes."""
+
+    game: int
+    node_count: int  # nodes in use
+    exploration: float  # the weight of the bonus: more of it spreads the visits over more moves
+    random_state: U
+    path: TreePath
+
+
+Nodes = npt.NDArray[Any]  # of TreeNode
+
+
+# ---- random games ---------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64)", inline=True)
 def shuffle(state: U) -> U:
-    """The next state of a xorshift generator."""
+    """The next state of a xorshift generator; with these shifts (Marsaglia 2003) it visits every state but zero."""
     state ^= state << U(13)
     state ^= state >> U(7)
     return state ^ state << U(17)
@@ -33,21 +77,27 @@ def shuffle(state: U) -> U:
 
 @kernel("int64(uint64, uint64)", inline=True)
 def random_move(moves: U, state: U) -> int:
-    """One of the moves, all equally likely; a table spares Awalé a branch that no processor can foretell."""
+    """One of the moves, all equally likely; a table spares Awalé a branch that no processor can predict."""
     skip = ((state >> U(32)) * U(popcount(moves))) >> U(32)
     if moves < U(64):
-        return int(NTH[moves << U(3) | skip])
+        return int(NTH_BIT[moves << U(3) | skip])
     while skip != U(0):
         moves = rest_of(moves)
         skip -= U(1)
     return index_of(moves)
 
 
+@kernel("int64(int64)", inline=True)
+def result_of(margin: int) -> int:
+    """The result of a player who ends a game with this margin, in half points."""
+    return WIN if margin > 0 else DRAW if margin == 0 else LOSS
+
+
 @kernel("Tuple((int64, uint64))(int64, uint64, uint64, uint64)")
 def playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
-    """The half points of the mover in a random game from here, and the generator's next state."""
+    """Play a random game; the half points of the player to move, and the generator's next state."""
     swapped = False
-    for _ in range(LONGEST):
+    for _ in range(MAX_PLAYOUT_PLIES):
         moves = legal_moves(game, own, opp)
         if moves != U(0):
             state = shuffle(state)
@@ -57,69 +107,112 @@ def playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
         else:
             own, opp = opp, own
         swapped = not swapped
-    final = score(game, own, opp)
-    result = 2 if final > 0 else 1 if final == 0 else 0
-    return (2 - result if swapped else result), state
+    result = result_of(score(game, own, opp))
+    return (WIN - result if swapped else result), state
 
 
-@kernel("int64(int64, int32[:, ::1], uint64[:, ::1], int64, int64)")
-def expand(game: int, nodes: Nodes, boards: Words, node: int, size: int) -> int:
-    """Give a node all its children; the new size of the tree."""
-    own, opp = boards[node, 0], boards[node, 1]
-    moves = legal_moves(game, own, opp)
-    if moves == U(0) and not is_over(game, own, opp):
-        boards[size, 0], boards[size, 1] = opp, own
-        nodes[size, MOVE] = PASS
-        nodes[node, FIRST], nodes[node, COUNT] = size, 1
-        return size + 1
-    nodes[node, FIRST] = size
+# ---- nodes ----------------------------------------------------------------------------------------------------------
+@kernel("void(TreeNode, uint64, uint64, int64)", inline=True)
+def init_node(node: TreeNode, own: U, opp: U, move: int) -> None:
+    """Make a node a leaf that was never visited."""
+    node.own, node.opp, node.move = own, opp, move
+    node.first_child, node.child_count = 0, 0
+    node.visits, node.half_points = 0, 0
+    node.total_value, node.prior = 0.0, 0.0
+
+
+@kernel("void(TreeNode[::1], TreeState, int64, uint64, uint64)")
+def plant(nodes: Nodes, state: TreeState, game: int, own: U, opp: U) -> None:
+    """Begin a new tree, whose root is a leaf."""
+    init_node(nodes[U(0)], own, opp, PASS)
+    state.game, state.node_count = game, 1
+
+
+@kernel("void(TreeNode[::1], TreeState, int64)")
+def expand(nodes: Nodes, state: TreeState, leaf: int) -> None:
+    """Give a leaf all its children; a finished game has none."""
+    node, count = nodes[U(leaf)], state.node_count
+    own, opp = node.own, node.opp
+    moves = legal_moves(state.game, own, opp)
+    if moves == U(0) and not is_over(state.game, own, opp):
+        init_node(nodes[U(count)], opp, own, PASS)
+        count += 1
     while moves != U(0):
         move = index_of(moves)
         moves = rest_of(moves)
-        boards[size, 0], boards[size, 1] = play(game, own, opp, move)
-        nodes[size, MOVE] = move
-        size += 1
-    nodes[node, COUNT] = size - nodes[node, FIRST]
-    return size
+        child_own, child_opp = play(state.game, own, opp, move)
+        init_node(nodes[U(count)], child_own, child_opp, move)
+        count += 1
+    node.first_child, node.child_count = state.node_count, count - state.node_count
+    state.node_count = count
 
 
-@kernel("int64(int32[:, ::1], int64, float64)", inline=True)
-def best_child(nodes: Nodes, node: int, explore: float) -> int:
+@kernel("int64(TreePath, int64)", inline=True)
+def extend(path: TreePath, node: int) -> int:
+    """Put a node at the end of a path; the node."""
+    path.nodes[U(path.length)] = node
+    path.length += 1
+    return node
+
+
+# ---- the steps of a round -------------------------------------------------------------------------------------------
+@kernel("int64(TreeNode[::1], TreeNode, float64)", inline=True)
+def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
     """The child to visit: one never tried, else that of the best upper confidence bound."""
-    bonus = explore * np.sqrt(np.log(float(max(1, nodes[node, VISITS]))))
-    best, chosen = -1.0, nodes[node, FIRST]
-    for child in range(nodes[node, FIRST], nodes[node, FIRST] + nodes[node, COUNT]):
-        visits = float(nodes[child, VISITS])
+    bonus = exploration * np.sqrt(np.log(float(max(1, parent.visits))))
+    best, chosen = -1.0, int(parent.first_child)
+    for child in range(parent.first_child, parent.first_child + parent.child_count):
+        visits = float(nodes[U(child)].visits)
         if visits == 0:
             return child
-        bound = 0.5 * float(nodes[child, POINTS]) / visits + bonus / np.sqrt(visits)
+        bound = 0.5 * float(nodes[U(child)].half_points) / visits + bonus / np.sqrt(visits)
         if bound > best:
             best, chosen = bound, child
-    return int(chosen)
+    return chosen
 
 
-@kernel("UniTuple(int64, 2)(int64, int32[:, ::1], uint64[:, ::1], int64[::1], int64, float64)")
-def descend(
-    game: int, nodes: Nodes, boards: Words, path: npt.NDArray[np.int64], size: int, explore: float
-) -> tuple[int, int]:
-    """Walk from the root to a leaf, which grows children if it was met before; nodes on the path, size of the tree."""
-    node, length = 0, 1
-    while nodes[node, COUNT] > 0 and length < DEEPEST:
-        node = best_child(nodes, node, explore)
-        path[length] = node
-        length += 1
-    if nodes[node, VISITS] > 0 and size + MOST_MOVES <= len(nodes) and length < DEEPEST:
-        size = expand(game, nodes, boards, node, size)
-        if nodes[node, COUNT] > 0:
-            path[length] = nodes[node, FIRST]
-            length += 1
-    return length, size
+@kernel("int64(TreeNode[::1], TreeState)")
+def select_leaf(nodes: Nodes, state: TreeState) -> int:
+    """Step 1, select: walk from the root to a leaf; the leaf."""
+    leaf, path = 0, state.path
+    path.length = 1
+    while nodes[U(leaf)].child_count > 0 and path.length < MAX_PATH:
+        leaf = extend(path, select_child(nodes, nodes[U(leaf)], state.exploration))
+    return leaf
 
 
-@kernel("void(int32[:, ::1], int64[::1], int64, int64)")
-def tell(nodes: Nodes, path: npt.NDArray[np.int64], length: int, result: int) -> None:
-    """Tell every node of a path the half points that its end won for the mover there."""
-    for place in range(length - 1, -1, -1):
-        result = 2 - result  # for the player who moved here
-        nodes[path[place], VISITS] += 1
-        nodes[path[place], POINTS] += result
+@kernel("int64(TreeNode[::1], TreeState, int64)")
+def expand_visited(nodes: Nodes, state: TreeState, leaf: int) -> int:
+    """Step 2, expand: a leaf that was visited before gets children if there is room; the end of the path."""
+    node, path = nodes[U(leaf)], state.path
+    if node.visits == 0 or state.node_count + MAX_MOVES > len(nodes) or path.length == MAX_PATH:
+        return leaf
+    expand(nodes, state, leaf)
+    return extend(path, node.first_child) if node.child_count > 0 else leaf
+
+
+@kernel("int64(TreeState, TreeNode)")
+def simulate(state: TreeState, node: TreeNode) -> int:
+    """Step 3, simulate: a random game from a node; the half points of the player to move."""
+    result, state.random_state = playout(state.game, node.own, node.opp, state.random_state)
+    return result
+
+
+@kernel("void(TreeNode[::1], TreePath, int64)")
+def backpropagate(nodes: Nodes, path: TreePath, result: int) -> None:
+    """Step 4, backpropagate: add the half points that the mover at the end of a path got to every node of it."""
+    for place in range(path.length - 1, -1, -1):
+        result = WIN - result  # of the player who moved here
+        node = nodes[U(path.nodes[U(place)])]
+        node.visits += 1
+        node.half_points += result
+
+
+@kernel("void(TreeNode[::1], TreeState, int64)")
+def grow(nodes: Nodes, state: TreeState, rounds: int) -> None:
+    """Grow a tree by so many rounds."""
+    for _ in range(rounds):
+        leaf = select_leaf(nodes, state)
+        leaf = expand_visited(nodes, state, leaf)
+        result = simulate(state, nodes[U(leaf)])
+        backpropagate(nodes, state.path, result)
