@@ -5,13 +5,14 @@ directions at once, one in each lane of a <4 x i64>, shifted up and then down; a
 steps for a run of up to six discs.  Every instruction's Python body is its plain twin.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
-from awello.kernel import U, instruction
+from awello.kernel import CPU, U, instruction
 
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 LANES = ir.VectorType(I64, 4)
@@ -109,7 +110,8 @@ def _vector(values: list[int]) -> ir.Constant:
 STEP = _vector([shift for shift, _ in DIRECTIONS])
 TWO_STEPS = _vector([2 * shift for shift, _ in DIRECTIONS])
 GUARD = _vector([squares for _, squares in DIRECTIONS])
-NONE = _vector([0] * 4)
+NONE, ONE, HIGHEST = _vector([0] * 4), _vector([1] * 4), _vector([1 << 63] * 4)
+VECTOR_LEADING_ZEROS = {"avx512cd", "avx512vl"} <= CPU
 
 
 def _splat(b: Builder, word: Any) -> Any:
@@ -138,8 +140,40 @@ def _emit_moves(b: Builder, own: Any, opp: Any) -> Any:
     return b.and_(_join(b, b.or_(up, down)), b.not_(b.or_(own, opp)))
 
 
-def emit_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """The discs that a move turns."""
+@cache
+def _rays(sign: int) -> list[ir.Constant]:
+    """For each square, the squares beyond it in each direction, up the word (1) or down (-1)."""
+    return [_vector([_ray(square, sign * shift) for shift, _ in DIRECTIONS]) for square in range(64)]
+
+
+def _ray(square: int, step: int) -> int:
+    """The squares beyond a square in one direction, up to the edge of the board."""
+    ray, at, after = 0, square, square + step
+    while 0 <= after < 64 and abs(after % 8 - at % 8) <= 1:
+        ray |= 1 << after
+        at, after = after, after + step
+    return ray
+
+
+def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
+    """The discs that a move turns: those before the first square of a ray without an enemy disc, if it is the mover's.
+
+    Half as many instructions as step by step, but they need a vector instruction that counts leading zeros.
+    """
+    mine, free = _splat(b, own), b.not_(_splat(b, opp))
+    tables = [constant_table(b, f"awello_rays_{name}", LANES, _rays(sign)) for name, sign in (("up", 1), ("down", -1))]
+    up, down = (b.load(b.gep(table, [ir.Constant(I64, 0), square], inbounds=True), align=32) for table in tables)
+    ends = b.and_(up, free)
+    end = b.and_(b.and_(ends, b.neg(ends)), mine)  # up the word the first square is the lowest bit, down the highest
+    turned = b.and_(up, b.select(b.icmp_unsigned("!=", end, NONE), b.sub(end, ONE), NONE))
+    ends = b.and_(down, free)
+    zeros = call(b, "llvm.ctlz.v4i64", LANES, ends, ir.Constant(I1, 0))
+    end = b.and_(call(b, "llvm.x86.avx2.psrlv.q.256", LANES, HIGHEST, zeros), mine)
+    return _join(b, b.or_(turned, b.and_(down, b.neg(b.add(end, end)))))
+
+
+def emit_step_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
+    """The discs that a move turns, by following each line step by step; for all processors."""
     enemy, mine = b.and_(_splat(b, opp), GUARD), _splat(b, own)
     start, turned = _splat(b, b.shl(ir.Constant(I64, 1), square)), NONE
     for shift in (b.shl, b.lshr):
@@ -147,6 +181,9 @@ def emit_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
         closed = b.icmp_unsigned("!=", b.and_(shift(run, STEP), mine), NONE)
         turned = b.or_(turned, b.select(closed, run, NONE))
     return _join(b, turned)
+
+
+emit_flips = emit_ray_flips if VECTOR_LEADING_ZEROS else emit_step_flips
 
 
 def _shifted(word: int, step: int) -> int:
