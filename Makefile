@@ -26,7 +26,7 @@ endef
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-play: .venv/installed ## Open the page to play and analyse on
+play: .venv/package ## Open the page to play and analyse on (it compiles what it needs first)
 	@$(BIN)/awello serve
 
 # Python keeps the bytecode of what it imports: pip leaves that to the first import, and tests start many processes.

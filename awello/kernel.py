@@ -11,12 +11,15 @@ folder named after a hash of all kernel sources and of the versions of everythin
 
 import hashlib
 import inspect
+import os
 import re
 import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,15 +31,19 @@ import numpy as np
 import numpy.typing as npt
 from numba import config
 from numba.core import sigutils
-from numba.extending import intrinsic
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.typeinfer import TypeInferer, register_dispatcher
+from numba.extending import intrinsic, typeof_impl
 
-from awello.folders import user_cache, writable_cache
+from awello.folders import lock_path, user_cache, writable_cache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Begin = Callable[[Any], object]
 
 U = np.uint64
 Words = npt.NDArray[np.uint64]
 COMPILED = not config.DISABLE_JIT
+LATE = "AWELLO_LATE_KERNELS"  # set while kernels are compiled in the background: see `LateKernel`
 PACKAGE = Path(__file__).parent
 CPU = frozenset(name for name, present in llvmlite.binding.get_host_cpu_features().items() if present)
 
@@ -67,7 +74,7 @@ def prune(days: int = 60) -> None:
 
 
 class Notice:
-    """The line on stderr that says that kernels are being compiled, and how far it is."""
+    """The line on stderr that says that kernels are being compiled, and how many are left."""
 
     def __init__(self, total: int) -> None:
         self.done, self.total = 0, total
@@ -76,7 +83,7 @@ class Notice:
         """Say that this kernel is about to be compiled."""
         self.done += 1
         if sys.stderr.isatty():
-            line = f"compiling kernels, once on this machine: {self.done}/{self.total} {name}"
+            line = f"compiling kernels, once on this machine: {max(0, self.total - len(CACHED))} left, now {name}"
             sys.stderr.write(f"\r{line:<78}")
         elif self.done == 1:
             sys.stderr.write("awello: compiling kernels, once on this machine\n")
@@ -98,16 +105,28 @@ def kernel_modules() -> list[str]:
     return [".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts) for source in SOURCES]
 
 
-def load_kernels() -> None:
-    """Compile or load all kernels."""
-    for module in kernel_modules():
-        import_module(module)
+def load_kernels(modules: Iterable[str] | None = None) -> None:
+    """Compile or load the kernels of some modules; default: all."""
+    for module in kernel_modules() if modules is None else modules:
+        for value in list(vars(import_module(module)).values()):
+            if isinstance(value, LateKernel):
+                value.load()
 
 
 notice = Notice(sum(len(re.findall(r"^@kernel\(", source.read_text("utf-8"), re.M)) for source in SOURCES))
 
 
-CACHED = {file.name.rpartition("-")[0] for file in FOLDER.rglob("*.nbi")} if COMPILED else set()
+CACHED: set[str] = set()
+
+
+def find_cached() -> set[str]:
+    """The names of the kernels in the cache, those included that other processes have compiled meanwhile."""
+    if COMPILED:
+        CACHED.update(file.name.rpartition("-")[0] for file in FOLDER.rglob("*.nbi"))
+    return CACHED
+
+
+find_cached()
 
 
 def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
@@ -123,23 +142,101 @@ def kernel(signature: str, inline: bool = False) -> Callable[[Function], Functio
         if name in CACHED:
             try:
                 return _compile(function, signature, inline)
-            except Exception:  # a damaged file of the cache can raise anything: start it afresh
-                shutil.rmtree(FOLDER, ignore_errors=True)
-                CACHED.clear()
-        notice(name)
-        compiled = _compile(function, signature, inline)
-        notice.clear()
-        return compiled
+            except Exception:  # a damaged file of the cache can raise anything: make it again
+                _forget(name)
+        if os.environ.get(LATE):
+            return LateKernel(function, partial(_compile_once, name, function, signature, inline))  # type: ignore[return-value]
+        return _compile_once(name, function, signature, inline)
 
     return compile_now
 
 
-def _compile(function: Function, signature: str, inline: bool) -> Function:
-    """Numba's own decorator, with our cache folder."""
+def _forget(name: str) -> None:
+    """Remove a kernel from the cache."""
+    CACHED.discard(name)
+    for file in FOLDER.rglob(f"{name}-*"):
+        file.unlink(missing_ok=True)
+
+
+def _compile_once(name: str, function: Function, signature: str, inline: bool, begin: Begin = id) -> Function:
+    """Compile a kernel, unless another process does: then wait for it and load what it has compiled."""
+    with ExitStack() as stack:
+        with suppress(OSError):  # some network file systems have no locks
+            stack.enter_context(lock_path(FOLDER / f"{function.__module__}.lock"))
+        if missing := name not in find_cached():
+            notice(name)
+        compiled = _compile(function, signature, inline, begin)
+    if missing:
+        notice.clear()
+    return compiled
+
+
+class LateKernel:
+    """A kernel that is not in the cache yet, in a process with `AWELLO_LATE_KERNELS`: it is loaded when it is needed.
+
+    So a server can import everything while other processes compile.
+    """
+
+    def __init__(self, function: Callable[..., Any], compile: Callable[[Begin], Any]) -> None:
+        self._function, self._compile, self._compiled = function, compile, None
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.load()(*arguments)
+
+    def load(self) -> Any:
+        """The compiled kernel; while it is being compiled, what a recursive call needs of it."""
+        with global_compiler_lock:
+            if self._compiled is None:
+                for other in self._called():  # first, because whoever compiles one kernel must not wait for another
+                    other.load()
+                self._compiled = self._compile(self._keep)
+            return self._compiled
+
+    def _keep(self, dispatcher: Any) -> None:
+        self._compiled = dispatcher
+
+    def _called(self) -> Iterator["LateKernel"]:
+        """The late kernels that this one may call, by their names or as `module.name`."""
+        names, known = self._function.__code__.co_names, self._function.__globals__
+        found = [known[name] for name in names if name in known]
+        found += [getattr(module, name, None) for module in found if inspect.ismodule(module) for name in names]
+        return (value for value in found if isinstance(value, LateKernel) and value is not self)
+
+
+@typeof_impl.register(LateKernel)  # type: ignore[untyped-decorator]
+def _type_of_late_kernel(value: LateKernel, context: Any) -> Any:
+    """What Numba sees where another kernel calls it."""
+    return typeof_impl(value.load(), context)
+
+
+QUICKLY = {"no_cfunc_wrapper": True}  # no kernel is called by its address from C: a twentieth less to compile
+_infer_return_type = TypeInferer.return_types_from_partial
+
+
+def _declared_return_type(inference: Any) -> Any:
+    """The type that a recursive call gives: the declared one.
+
+    Numba infers it at every such call from the whole function: most of the time that a search took to compile.
+    """
+    returned = [inference.typevars[variable.name] for variable in inference._get_return_vars()]
+    declared = {variable.type for variable in returned if variable.locked}
+    return declared.pop() if len(declared) == 1 else _infer_return_type(inference)
+
+
+TypeInferer.return_types_from_partial = _declared_return_type
+
+
+def _compile(function: Function, signature: str, inline: bool, begin: Begin = id) -> Function:
+    """What Numba's own decorator does, with our cache folder; `begin` is given the kernel before it is compiled."""
     elsewhere, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
     try:
-        settings = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inline}
-        return numba.njit(signature, **settings)(function)  # type: ignore[no-any-return]
+        settings = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inline, **QUICKLY}
+        made = numba.njit(**settings)(function)
+        begin(made)
+        with register_dispatcher(made):  # a function that calls itself finds itself
+            made.compile(signature)
+        made.disable_compile()
+        return made  # type: ignore[no-any-return]
     except OSError as error:
         advice = "free some space, or set AWELLO_CACHE to another folder"
         raise OSError(error.errno, f"{error.strerror}: {advice}", str(FOLDER)) from None

@@ -82,6 +82,10 @@ Processes = Annotated[int | None, typer.Option("--jobs", min=1, help="Worker pro
 Threads = Annotated[int, typer.Option("--threads", min=1, help="Search threads", metavar="N")]
 Hash = Annotated[int, typer.Option("--hash", min=1, max=65536, help="Transposition table in MiB", metavar="MB")]
 Cluster = Annotated[str | None, typer.Option(help="A dask scheduler, such as tcp://HOST:8786", metavar="ADDRESS")]
+Place = Annotated[
+    str | None,
+    typer.Option("--archive", help="A file or postgresql://USER@HOST/NAME; default: your own", metavar="PLACE"),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines")]
 
 

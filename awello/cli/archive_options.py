@@ -16,10 +16,6 @@ from awello.position import Position
 from awello.rules.game import Game, find_game
 from awello.storage.addresses import may_exist
 
-Place = Annotated[
-    str | None,
-    typer.Option("--archive", help="A file or postgresql://USER@HOST/NAME; default: your own", metavar="PLACE"),
-]
 Through = Annotated[str, typer.Option("--moves", help="Moves whose final position was reached", metavar="MOVES")]
 
 EMPTY = "the archive is empty: 'awello games import FILE' fills it"

@@ -10,8 +10,8 @@ from rich.table import Table
 from awello.archive.archive import Wanted
 from awello.archive.explorer import Branch, Exploration
 from awello.archive.explorer import explore as explore_archive
-from awello.cli.app import Json, app, print_json
-from awello.cli.archive_options import EMPTY, GameOptions, Place, open_archive, selects_games
+from awello.cli.app import Json, Place, app, print_json
+from awello.cli.archive_options import EMPTY, GameOptions, open_archive, selects_games
 from awello.cli.tables import print_table
 from awello.formats.openings import opening_at
 from awello.schemas import ExplorationJson

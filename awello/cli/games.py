@@ -23,8 +23,8 @@ from awello.archive.files import (
 from awello.archive.importer import Report, import_games
 from awello.archive.statistics import Statistics, measure
 from awello.archive.store import record_of
-from awello.cli.app import Json, app, print_json, print_result, progress
-from awello.cli.archive_options import EMPTY, GameOptions, Place, Through, open_archive, selects_games
+from awello.cli.app import Json, Place, app, print_json, print_result, progress
+from awello.cli.archive_options import EMPTY, GameOptions, Through, open_archive, selects_games
 from awello.cli.running import resumable
 from awello.cli.tables import print_table
 from awello.errors import ConfigError

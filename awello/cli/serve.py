@@ -5,21 +5,18 @@ import re
 import socket
 import sys
 import webbrowser
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Thread
 from typing import Annotated
 
 import typer
 
-from awello.archive.archive import Archive
-from awello.cli.app import Cluster, app
-from awello.cli.archive_options import Place
-from awello.engine.tablebase import need
+from awello.cli.app import Cluster, Place, app
+from awello.compiling import Compilation, kernels_are_missing
 from awello.errors import AwelloError, ConfigError
-from awello.kernel import CACHED, load_kernels, notice
-from awello.rules.game import Game
-from awello.web.app import create_app
-from awello.web.process import niceness
-from awello.web.reception import Reception, serve_app
+from awello.kernel import LATE, find_cached
+from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, niceness
 
 PORT, TRIES = 8421, 20
 USUAL_THREADS = 4
@@ -48,22 +45,29 @@ def serve(
     for each in name or ():
         check_name(each)
     niceness(0)  # an invalid one is refused here, not in each process
-    compile_once()
     door = listen(host, port)
     address = url(host, door.getsockname()[1])
-    kept = None if no_archive else archive or ""
-    if kept is not None:
-        check_archive(kept)
-    engines = threads or (0 if cluster else min(USUAL_THREADS, os.cpu_count() or 1))
-    application = create_app(engines, host, kept, club, name or (), cluster)
+    with compile_kernels() as kernels:
+        # only now, because they bring kernels
+        from awello.web.app import create_app
+        from awello.web.reception import Reception, serve_app
 
-    def announce() -> None:
-        print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)
-        if browser and can_show():
-            webbrowser.open(address)
+        check_tables()
+        kept = None if no_archive else archive or ""
+        if kept is not None:
+            check_archive(kept)
+        engines = threads or (0 if cluster else min(USUAL_THREADS, os.cpu_count() or 1))
+        application = create_app(engines, host, kept, club, name or (), cluster, kernels)
 
-    with suppress(KeyboardInterrupt):
-        serve_app(Reception(application, behind=bool(name)), door, announce)
+        def announce() -> None:
+            print(f"Awello is at {address}  (Ctrl-C ends it)", flush=True)
+            if kernels:
+                Thread(target=tell_compiling, args=(kernels,), daemon=True).start()
+            if browser and can_show():
+                webbrowser.open(address)
+
+        with suppress(KeyboardInterrupt):
+            serve_app(Reception(application, behind=bool(name)), door, announce)
 
 
 def check_name(name: str) -> None:
@@ -74,6 +78,8 @@ def check_name(name: str) -> None:
 
 def check_archive(place: str) -> None:
     """Refuse an archive that cannot be opened; if it is only the default one, warn and start without it."""
+    from awello.archive.archive import Archive
+
     try:
         Archive(place or None).close()
     except (AwelloError, OSError) as error:
@@ -82,11 +88,34 @@ def check_archive(place: str) -> None:
         print(f"awello: games cannot be kept: {error}; choose another file with --archive", file=sys.stderr)
 
 
-def compile_once() -> None:
-    """Make here, rather than in each engine process, what has never been made: kernels and a table of endgames."""
-    if len(CACHED) < notice.total:
-        load_kernels()
-    need(Game.ABAPA)  # a damaged table is refused here
+def check_tables() -> None:
+    """Refuse a damaged table of endgames here, not in each engine process."""
+    from awello.engine.tablebase import find
+    from awello.rules.game import Game
+
+    find(Game.ABAPA)
+
+
+@contextmanager
+def compile_kernels() -> Iterator[Compilation | None]:
+    """Compile what has never been compiled on this machine: first what the server needs, the rest beside it."""
+    if not kernels_are_missing():
+        yield None
+        return
+    os.environ[LATE] = "1"  # for the engine processes too
+    with Compilation(SERVER_KERNELS, ENGINE_KERNELS) as kernels:
+        kernels.wait(SERVER_KERNELS, show=True)
+        find_cached()  # so that these are loaded as they are imported
+        yield kernels
+
+
+def tell_compiling(kernels: Compilation) -> None:
+    """Say on the terminal which kernels are being compiled, and when all are."""
+    print("awello: the engines' kernels are being compiled: the computer's first move takes longer", file=sys.stderr)
+    if kernels.wait(ENGINE_KERNELS):
+        print("awello: the engines start; the remaining kernels are compiled in the background", file=sys.stderr)
+    if kernels.wait():
+        print("awello: all kernels are compiled", file=sys.stderr)
 
 
 def listen(host: str, port: int | None) -> socket.socket:

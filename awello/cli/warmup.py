@@ -3,14 +3,18 @@
 import time
 
 from awello.cli.app import Json, app, print_result
+from awello.compiling import Compilation, kernels_are_missing
 from awello.kernel import COMPILED, FOLDER, load_kernels, notice, prune
 
 
 @app.command()
 def warmup(json: Json = False) -> None:
-    """Compile all kernels for this machine; what is compiled already is left alone."""
+    """Compile all kernels for this machine, on all its processors; what is compiled already is left alone."""
     begun = time.perf_counter()
-    load_kernels()
+    if kernels_are_missing():
+        with Compilation() as compilation:
+            compilation.wait(show=True)
+    load_kernels()  # which compiles what no worker could
     seconds = time.perf_counter() - begun
     done, total = notice.done, notice.total
     text = f"{done} kernels compiled, {total - done} were already, in {seconds:.1f} s; kept in {FOLDER}"

@@ -1,5 +1,6 @@
 """The server of the page: its files, its API and its live channel under one roof."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from awello import __version__
+from awello.compiling import Compilation
 from awello.errors import AwelloError
 from awello.web import api, exchange, games, laboratory
 from awello.web.archivist import Archivist
@@ -26,6 +28,7 @@ from awello.web.engine_slots import LocalSlot
 from awello.web.files import Files
 from awello.web.limits import Buckets, Turnstile
 from awello.web.metrics import show_metrics
+from awello.web.process import ENGINE_KERNELS
 
 if not EXTRA_MISSING:
     from awello.web import club_connection, club_tournaments, members
@@ -41,20 +44,25 @@ def create_app(
     club: str | None = None,
     names: Sequence[str] = (),
     cluster: str | None = None,
+    kernels: Compilation | None = None,
 ) -> FastAPI:
     """The server, which answers to the name of its host and to other names.
 
     `engines` processes search, on this machine or on the workers of the dask scheduler at `cluster`, where 0 means one
     per worker.  `archive` and `club` are files or database addresses; an empty archive is the user's own, None is none.
+    If kernels are still being compiled, processes start when those of the engines are there.
     """
     for_guests = bool(names) or host not in OWN
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         slots = ClusterSlots(cluster) if cluster else None
-        app.state.engines = EnginePool(engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot)
+        compiled = asyncio.ensure_future(asyncio.to_thread(kernels.wait, ENGINE_KERNELS)) if kernels else None
+        app.state.engines = EnginePool(
+            engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot, compiled=compiled
+        )
         app.state.contests = Contests(for_guests=for_guests)
-        app.state.workers = EnginePool(1, WORK_SECONDS, partial(LocalSlot, engines=False))
+        app.state.workers = EnginePool(1, WORK_SECONDS, partial(LocalSlot, engines=False), compiled)
         app.state.archivist = Archivist(archive, for_guests)
         app.state.clubhouse = Clubhouse(club, app.state.archivist)
         try:
@@ -70,6 +78,8 @@ def create_app(
         try:
             yield
         finally:
+            if kernels:
+                kernels.close()
             await app.state.clubhouse.close()
             app.state.contests.close()
             app.state.archivist.close()

@@ -178,12 +178,19 @@ def died(job: Job | None) -> Answer:
 
 
 class EnginePool:
-    """The processes, and the tasks that wait for them; an urgent task may take so many seconds."""
+    """The processes, and the tasks that wait for them; an urgent task may take so many seconds.
+
+    Processes start when `compiled` is done, if it is given.
+    """
 
     def __init__(
-        self, count: int, most_seconds: float = MOST_SECONDS, new_slot: Callable[[], Slot] = LocalSlot
+        self,
+        count: int,
+        most_seconds: float = MOST_SECONDS,
+        new_slot: Callable[[], Slot] = LocalSlot,
+        compiled: asyncio.Future[bool] | None = None,
     ) -> None:
-        self.count, self.most_seconds, self._new_slot = count, most_seconds, new_slot
+        self.count, self.most_seconds, self._new_slot, self._compiled = count, most_seconds, new_slot, compiled
         self._problem = LOST
         self._places: list[asyncio.Task[None]] = []
         self._processes: list[EngineProcess] = []
@@ -318,6 +325,8 @@ class EnginePool:
     # --- the processes ------------------------------------------------------------------------------------------------
     async def _keep_place(self) -> None:
         """Keep one process alive: where one dies, whatever the reason, its task fails and another one is started."""
+        if self._compiled:
+            await asyncio.shield(self._compiled)
         while True:
             process = EngineProcess(self._new_slot())
             self._processes.append(process)

@@ -18,9 +18,10 @@ from typing import Any, BinaryIO
 from pydantic import BaseModel
 
 from awello.analysis import Analysis
+from awello.compiling import kernel_imports, with_imports
 from awello.engine.engine import Engine
 from awello.errors import AwelloError, ConfigError, IllegalMoveError, SpecError
-from awello.kernel import load_kernels
+from awello.kernel import LATE, load_kernels
 from awello.limits import Clock, Limit
 from awello.players.champion import Champion
 from awello.players.player import Choice, Player, Resignation
@@ -31,7 +32,7 @@ from awello.rules.game import PASS, Game
 from awello.schemas import AnalysisJson, ChoiceJson, JudgementJson, margin, round_value, summarise_side
 from awello.web.complaints import complaint, one_line
 from awello.web.guest_players import guest_player
-from awello.web.process import settle_in
+from awello.web.process import ENGINE_KERNELS, settle_in
 
 ENGINES, HASH = 2, 64  # how many engines a process keeps, and the MiB of each one's table
 SIZE = 4  # bytes that say how long a message between processes is
@@ -199,6 +200,8 @@ class TaskRunner:
 
     def _choose(self, task: ChooseTask) -> Answer:
         position, player = task.record.final, guest_player(task.spec)
+        if not isinstance(player, Champion):
+            load_kernels()  # no clock runs while kernels are compiled or loaded
         begun = perf_counter()
         self.player = player
         try:
@@ -245,7 +248,7 @@ def serve(channel: socket.socket, engines: bool = True) -> None:
     runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, Progress]]()
     threading.Thread(target=_listen, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
     if engines:
-        load_kernels()
+        load_kernels(with_imports(ENGINE_KERNELS, kernel_imports()) if os.environ.get(LATE) else None)
         for game in (Game.ABAPA, Game.OTHELLO):
             runner.engine(game)
     _send(channel, ("ready", None))

@@ -1,0 +1,89 @@
+"""How long the first start on a machine takes: `awello serve` with an empty cache, until a game can be played.
+
+    python benchmarks/cold_start.py
+
+A client asks for the page, then for the answer to a move of Othello, then of Awalé, each as soon as it can, and waits
+until all kernels are in the cache.  Beside the seconds since the start stand those that the processors have worked.
+Needs Linux.
+"""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+from websockets.asyncio.client import connect
+
+GAMES = {"Othello": ("othello", ["f5"]), "Awalé": ("abapa", ["C"])}
+PLAYER = "champion@level=4"
+LOOK = 0.1  # seconds between two looks at the cache
+TICKS = os.sysconf("SC_CLK_TCK")
+KERNEL = re.compile(r"^@kernel\(", re.M)
+
+
+def processor_seconds(session: int) -> float:
+    """What all processes of a session and those that they have waited for have used."""
+    used = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = file.read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        if int(fields[3]) == session:
+            used += sum(map(int, fields[11:15]))
+    return used / TICKS
+
+
+def count_kernels() -> int:
+    """The kernels in the sources."""
+    package = Path(__file__).parent.parent / "awello"
+    return sum(len(KERNEL.findall(file.read_text("utf-8"))) for file in package.rglob("*.py"))
+
+
+async def ask(address: str, game: str, moves: list[str]) -> None:
+    """Wait for the computer's answer to a move."""
+    async with connect(address.replace("http", "ws") + "api/live") as channel:
+        await channel.send(json.dumps({"id": 1, "type": "choose", "game": game, "moves": moves, "player": PLAYER}))
+        while (answer := json.loads(await channel.recv()))["type"] != "choice":
+            if answer["type"] == "error":
+                raise SystemExit(f"{game}: {answer['message']}")
+
+
+def measure(cache: Path) -> None:
+    """Start the server and print when each thing could be done."""
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "awello", "serve", "--no-browser", "--port", "0"]
+    environment = os.environ | {"AWELLO_CACHE": str(cache), "AWELLO_DATA": str(cache)}
+    server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+    def tell(what: str) -> None:
+        used = processor_seconds(server.pid)
+        print(f"{what:<32}{time.perf_counter() - begun:6.1f} s {used:6.1f} s of processors", flush=True)
+
+    try:
+        assert server.stdout
+        address = server.stdout.readline().split()[3]
+        with urlopen(address) as page:  # noqa: S310 - the address is ours
+            page.read()
+        tell("the page is served")
+        for name, (game, moves) in GAMES.items():
+            asyncio.run(ask(address, game, moves))
+            tell(f"the first answer in {name}")
+        total = count_kernels()
+        while sum(1 for _ in cache.rglob("*.nbi")) < total:
+            time.sleep(LOOK)
+        tell(f"all {total} kernels are compiled")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Path(folder))

@@ -1,0 +1,169 @@
+"""Compiling kernels in several processes: the order, workers that die, Ctrl-C, and kernels that come later."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+from browser import serving
+from conftest import ROOT, fresh_awello, listen, run
+from waiting import PATIENCE, wait_until
+
+from awello import compiling
+from awello.compiling import Compilation, Worker, kernel_imports, plan, with_imports
+from awello.web.engine_pool import EnginePool
+from awello.web.engine_slots import LocalSlot
+from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS
+
+WORKER = """
+import os, sys
+for line in sys.stdin:
+    module, *later = line.split()
+    if module == sys.argv[1]:
+        os._exit(1)
+    print(f"kernel of {module}", module, sep="\\n", flush=True)
+"""
+IMPORT = "import sys; from awello.kernel import notice; import awello.learn.ridge; print(notice.done)"
+LATE = """
+from awello import Position, kernel
+position = Position.start()
+assert kernel.notice.done == 0, "importing compiles nothing"
+print(len(position.legal_moves()))
+assert isinstance(vars(kernel.import_module("awello.search.negamax"))["search"], kernel.LateKernel)
+kernel.load_kernels(["awello.search.negamax"])
+print(kernel.import_module("awello.search.negamax").search.load().signatures != [])
+"""
+
+
+def fake_worker(deadly: str = "") -> Worker:
+    """A worker that compiles nothing, and dies over a module."""
+    return subprocess.Popen([sys.executable, "-c", WORKER, deadly], stdin=-1, stdout=-1, text=True)
+
+
+def processes_of(session: int) -> list[str]:
+    """The processes of a session that live."""
+    states = [file.read_text().rpartition(")")[2].split() for file in Path("/proc").glob("[0-9]*/stat")]
+    return [state[0] for state in states if int(state[3]) == session and state[0] != "Z"]
+
+
+def test_modules_are_planned_after_stages() -> None:
+    imports = kernel_imports()
+    planned = plan(imports, [SERVER_KERNELS, ENGINE_KERNELS])
+    assert sorted(planned) == sorted(imports)
+    server, engines = (with_imports(stage, imports) for stage in (SERVER_KERNELS, ENGINE_KERNELS))
+    assert set(planned[: len(server)]) == server
+    assert set(planned[: len(server | engines)]) == server | engines
+    assert "awello.learn.boards" not in engines and "awello.rules.awale" in server
+
+
+def test_no_module_is_begun_before_what_it_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_start_worker", fake_worker)
+    begun: list[str] = []
+    ready: list[set[str]] = []
+    compile = Compilation._compile
+
+    def note(self: Compilation, module: str, worker: Worker) -> None:
+        begun.append(module)
+        ready.append(set(self._ready))
+        compile(self, module, worker)
+
+    monkeypatch.setattr(Compilation, "_compile", note)
+    with Compilation(workers=2) as compilation:
+        compilation.wait()
+    imports = kernel_imports()
+    assert sorted(begun) == sorted(imports)
+    assert all(imports[module] <= done for module, done in zip(begun, ready, strict=True))
+
+
+def test_what_a_dead_worker_has_begun_is_left_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    deadly = iter(("awello.memory", ""))
+    monkeypatch.setattr(compiling, "_start_worker", lambda: fake_worker(next(deadly)))
+    with Compilation(workers=2) as compilation:
+        assert compilation.wait()
+
+
+def test_nobody_waits_for_workers_that_are_all_dead_or_never_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_start_worker", lambda: fake_worker("awello.kernel"))
+    with Compilation(workers=2) as compilation:
+        assert not compilation.wait()
+
+    def refuse() -> Worker:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(compiling, "_start_worker", refuse)
+    with Compilation() as compilation:
+        assert not compilation.wait()
+
+
+def test_no_kernel_is_compiled_by_two_processes(tmp_path: Path) -> None:
+    environment = os.environ | {"AWELLO_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", IMPORT]
+    both = [subprocess.Popen(command, cwd=ROOT, env=environment, stdout=-1, stderr=-1, text=True) for _ in range(2)]
+    compiled = [int(process.communicate()[0]) for process in both]
+    assert sum(compiled) == 2, "the kernels of learn.ridge"
+
+
+def test_late_kernels_are_compiled_when_they_are_needed(tmp_path: Path) -> None:
+    done = run("-c", LATE, AWELLO_CACHE=str(tmp_path), AWELLO_LATE_KERNELS="1")
+    assert (done.returncode, done.stdout.split()) == (0, ["4", "True"]), done.stderr
+
+
+def test_engine_processes_start_when_their_kernels_are_compiled() -> None:
+    async def check() -> None:
+        compiled, started = asyncio.get_running_loop().create_future(), asyncio.Event()
+
+        class Slot(LocalSlot):
+            async def start(self) -> None:
+                started.set()
+                raise EOFError
+
+        pool = EnginePool(1, new_slot=Slot, compiled=compiled)
+        await pool.start()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not started.is_set()
+        compiled.set_result(True)
+        await asyncio.wait_for(started.wait(), PATIENCE)
+        await pool.close()
+
+    asyncio.run(check())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
+def test_an_interrupted_warmup_leaves_nothing_behind(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "awello", "warmup"],
+        cwd=ROOT,
+        env=os.environ | {"AWELLO_CACHE": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=listen,
+    )
+    assert process.stderr and "compiling" in process.stderr.readline()
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate()[1] == "awello: interrupted\n"
+    assert process.returncode == 130
+    wait_until(lambda: not processes_of(process.pid))
+
+
+@pytest.mark.slow
+def test_a_warmup_compiles_everything_once(tmp_path: Path) -> None:
+    cold, warm = (fresh_awello("warmup", "--json", AWELLO_CACHE=str(tmp_path)) for _ in range(2))
+    assert '"compiled": 0' in warm.stdout
+    assert '"compiled": 0' not in cold.stdout and cold.returncode == 0, cold.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("player", ["champion@4", "uct@50n"])
+def test_a_server_answers_before_everything_is_compiled(tmp_path: Path, player: str) -> None:
+    with serving(AWELLO_CACHE=str(tmp_path)) as address:
+        for game, move in (("othello", "f5"), ("abapa", "C")):
+            body = json.dumps({"game": game, "moves": [move], "player": player}).encode()
+            with urlopen(Request(f"{address}api/choose", body, {"content-type": "application/json"})) as answer:
+                assert json.load(answer)["move"]
