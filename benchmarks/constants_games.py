@@ -1,0 +1,191 @@
+"""Games that tell two values of a constant apart, for `constants.py`: the engine here against another one.
+
+The other engine is that of `--base`, in a process of its own that runs this file.  Both play every opening twice, once
+with each colour.  They think for a number of nodes, or by a clock that advances with the nodes visited (SPEED a
+second) and by LAG for each move, so games are the same in every run, however busy the machine is.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from awello import Game, Position
+from awello.arena.match import Match, play_match
+from awello.arena.openings import load_openings, random_opening
+from awello.engine.clock import LAG, allowance, moves_left
+from awello.engine.engine import Engine
+from awello.engine.levels import OPPONENTS
+from awello.engine.thinking import Thinking
+from awello.limits import Clock, Limit
+
+SPEED = 50_000  # nodes a second of a simulated clock
+NODES = 30_000  # for a move of a duel
+PLIES = {Game.OTHELLO: 8, Game.ABAPA: 6}  # of random openings
+THOUGHT = re.compile(r"@\d+s$")  # an opponent of the page that thinks for seconds
+QUICKER, LONG_PAIRS = "@300ms", 10  # what it is measured with instead, a lower bound, and the openings of such a match
+
+Result = dict[str, Any]
+
+
+@dataclass
+class Mover:
+    """An engine that answers what it plays after some moves, and how many nodes it visited for it."""
+
+    engine: Engine
+
+    def begin(self) -> None:
+        """Forget the game before."""
+        self.engine.clear()
+        self.position, self.played = Position.start(self.engine.game), 0
+
+    def choose(self, moves: Sequence[int], clock: Clock | None) -> tuple[int, int]:
+        """The move after these, by a simulated clock or for a fixed number of nodes."""
+        for move in moves[self.played :]:
+            self.position = self.position.after(move)
+        self.played = len(moves)
+        if clock is None:
+            *_, last = self.engine.analyse(self.position, Limit(nodes=NODES))
+        else:
+            most = allowance(clock, moves_left(self.position)).most
+            last = self.engine.choose(self.position, clock, Limit(nodes=max(1, int(most * SPEED))))
+        return last.move, self.engine.nodes
+
+
+class RemoteMover(Mover):
+    """The same in another process, whose package is that of a folder."""
+
+    def __init__(self, game: Game, base: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(base), "AWELLO_CACHE": str(base / "cache")}
+        command = [sys.executable, __file__, str(game)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    def ask(self, request: Result) -> Any:
+        """What the process answers to a line."""
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def begin(self) -> None:
+        self.ask({"begin": True})
+
+    def choose(self, moves: Sequence[int], clock: Clock | None) -> tuple[int, int]:
+        given = None if clock is None else [clock.seconds, clock.increment]
+        move, nodes = self.ask({"moves": [int(move) for move in moves], "clock": given})
+        return move, nodes
+
+
+def serve(game: Game) -> None:
+    """Answer the lines of a `RemoteMover`."""
+    count_time_by_nodes()
+    with Engine(game, hash=16) as engine:
+        mover = Mover(engine)
+        for line in sys.stdin:
+            request = json.loads(line)
+            if "begin" in request:
+                mover.begin()
+                answer: Any = None
+            else:
+                answer = mover.choose(request["moves"], Clock(*request["clock"]) if request["clock"] else None)
+            print(json.dumps(answer), flush=True)
+
+
+def count_time_by_nodes() -> None:
+    """Make searches believe that their time passes with the nodes they visit."""
+    Thinking.elapsed = lambda self: self.team.nodes / SPEED  # type: ignore[method-assign]
+
+
+@contextmanager
+def opponents(game: Game, base: Path) -> Iterator[tuple[Mover, Mover]]:
+    """The engine here and the other one."""
+    count_time_by_nodes()
+    remote = RemoteMover(game, base)
+    try:
+        with Engine(game, hash=16) as engine:
+            yield Mover(engine), remote
+    finally:
+        remote.process.kill()
+        remote.process.wait()
+
+
+# ---- a match --------------------------------------------------------------------------------------------------------
+def openings(game: Game, data: Path, count: int) -> list[tuple[int, ...]]:
+    """Balanced openings of Othello where there is a file of them, random ones elsewhere."""
+    file = data / "openings" / "xot_small.txt"
+    if game == Game.OTHELLO and file.exists():
+        known = load_openings(file, game)
+        return list(known[:: len(known) // count][:count])
+    return [random_opening(game, PLIES[game], str(number)) for number in range(count)]
+
+
+def play(movers: Sequence[Mover], game: Game, opening: tuple[int, ...], clock: Clock | None) -> tuple[float, int, int]:
+    """The points and the margin of the first mover, and who ran out of time: 0, 1 or -1."""
+    position, moves, clocks = Position.start(game), list(opening), [clock, clock]
+    for move in opening:
+        position = position.after(move)
+    for mover in movers:
+        mover.begin()
+    while not position.over:
+        side = position.side
+        move, nodes = movers[side].choose(moves, clocks[side])
+        if (left := clocks[side]) is not None:
+            clocks[side] = left = left.spend(nodes / SPEED + LAG)
+            if left.seconds < 0:
+                return float(side), 0, side
+        moves.append(move)
+        position = position.after(move)
+    first, second = position.score()
+    return (first > second) + (first == second) / 2, first - second, -1
+
+
+def play_pairs(args: argparse.Namespace, game: Game, clock: Clock | None = None) -> Result:
+    """Each opening with both colours: points (0 to 2) and margins by pair, games lost by the clock by mover."""
+    points, margins, flags = [], [], [0, 0]
+    with opponents(game, args.base) as movers:
+        for opening in openings(game, args.data, args.pairs):
+            first, margin, out = play(movers, game, opening, clock)
+            other, lead, late = play(movers[::-1], game, opening, clock)
+            points.append(first + 1 - other)
+            margins.append(margin - lead)
+            for loser in [loser for loser in (out, 1 - late if late >= 0 else -1) if loser >= 0]:
+                flags[loser] += 1
+    return {"points": points, "margins": margins, "flags": flags}
+
+
+def measure_levels(args: argparse.Namespace) -> Result:
+    """Each opponent of the page against the one before it."""
+    ladder = []
+    for game in (Game.OTHELLO, Game.ABAPA):
+        steps = OPPONENTS[game.family]
+        for weaker, stronger in pairwise(steps):
+            pairs, played = (LONG_PAIRS if THOUGHT.search(stronger) else args.pairs), THOUGHT.sub(QUICKER, stronger)
+            begun = tuple(random_opening(game, PLIES[game], str(number)) for number in range(pairs))
+            result = play_match(Match(game, played, weaker, 2 * pairs, 1, begun))
+            step = {"game": str(game), "weaker": weaker, "stronger": played, "games": result.games}
+            ladder.append(step | {"wins": result.wins, "draws": result.draws, "losses": result.losses})
+            print(ladder[-1], file=sys.stderr, flush=True)
+    return {"ladder": ladder}
+
+
+GAMES = {
+    "duel": lambda args: play_pairs(args, Game.OTHELLO),
+    "awale-duel": lambda args: play_pairs(args, Game.ABAPA),
+    "clock": lambda args: play_pairs(args, Game.OTHELLO, Clock(30)),
+    "clock-increment": lambda args: play_pairs(args, Game.OTHELLO, Clock(10, 0.5)),
+    "awale-clock": lambda args: play_pairs(args, Game.ABAPA, Clock(30)),
+    "levels": measure_levels,
+}
+
+if __name__ == "__main__":
+    serve(Game(sys.argv[1]))  # type: ignore[arg-type]  # a name

@@ -1,0 +1,263 @@
+"""The constants that `constants.py` sweeps: where each one stands, what it is compared with, and by which measures.
+
+A constant is given by its name, or by an expression that stands once in its file.  A constant whose value follows from
+the machine or from logic (sizes, the layout of bits, bounds on scores) is not here.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant of a file below `awello/` and the values to try in its place, as source text."""
+
+    name: str
+    file: str
+    tried: tuple[str, ...]
+    measures: tuple[str, ...]
+    why: str
+    """What the results say, in a few words."""
+
+
+MIDGAME, ENDGAME, LAST = "engine/midgame.py", "engine/endgame.py", "engine/last.py"
+OTHELLO, PROBCUT, CLOCK = "engine/othello_search.py", "engine/probcut.py", "engine/clock.py"
+AWALE, AWALE_SEARCH, THINKING = "engine/awale.py", "engine/awale_search.py", "engine/thinking.py"
+STATE = "engine/othello_state.py"
+AGAIN = ("solve", "solve-more")  # a value seemed better: a second opinion
+BOTH = ("solve", "midgame")
+VALUES = ("solve", "midgame", "duel")
+
+AREAS: dict[str, tuple[Constant, ...]] = {
+    "The last squares of Othello": (
+        Constant(
+            "STABILITY_ALPHA_PER_EMPTY",
+            LAST,
+            ("1", "3"),
+            ("solve",),
+            "counting costs what it saves: the time is the same",
+        ),
+        Constant(
+            "STABILITY_LAST5_ALPHA",
+            LAST,
+            ("4", "12", "16", "64"),
+            ("solve",),
+            "less, and counts that settle nothing cost time; never counting costs 5 %",
+        ),
+        Constant(
+            "STABILITY_ENDGAME_SLACK",
+            ENDGAME,
+            ("0", "2", "8", "12"),
+            ("solve",),
+            "fewer nodes further down, but no less time",
+        ),
+        Constant(
+            "FEW",
+            ENDGAME,
+            ("9", "10", "12"),
+            ("solve",),
+            "the quickest: below 11 the full search costs more per node than it saves",
+        ),
+        Constant(
+            "SMALL_TABLE_BITS",
+            STATE,
+            ("12", "13", "15", "16"),
+            AGAIN,
+            "384 KiB per thread; more saves nodes, but not time",
+        ),
+        Constant(
+            "CHILD_LOOKUP_EMPTIES",
+            ENDGAME,
+            ("6", "8", "9", "12"),
+            ("solve",),
+            "each lookup from 7 on saves as much as it costs; with 6 a child has no entry",
+        ),
+    ),
+    "The order of moves in Othello": (
+        Constant(
+            "KEY_PER_ANSWER",
+            ENDGAME,
+            ("12", "20", "24"),
+            BOTH,
+            "flat above in solutions, best at 12 to 16 to a depth",
+        ),
+        Constant(
+            "KEY_PER_CORNER",
+            ENDGAME,
+            ("0", "16", "32"),
+            (*AGAIN, "midgame"),
+            "16 is worth a change",
+        ),
+        Constant("KEY_IN_ODD_QUARTER", ENDGAME, ("0", "-4", "-12"), BOTH, "parity pays; by how much hardly matters"),
+        Constant("KEY_CORNER", MIDGAME, ("0", "-8", "-32"), BOTH, "flat down to 0; more hurts"),
+        Constant(
+            "KEY_BESIDE_CORNER", MIDGAME, ("0", "6", "24"), BOTH, "0 costs 3 % in the hardest problems, otherwise flat"
+        ),
+        Constant("KEY_PER_DISC", OTHELLO, ("6", "8", "14", "20"), BOTH, "more saves 1 % at most"),
+        Constant("KEY_PER_DISC_NEAR", OTHELLO, ("2", "3", "6", "10"), BOTH, "best where the game is solved"),
+        Constant("NEAR_SOLUTION", OTHELLO, ("26", "34"), BOTH, "more costs nodes, less changes nothing here"),
+        Constant(
+            "SORT_BY_1_PLY_FROM",
+            MIDGAME,
+            ("12", "14", "18"),
+            BOTH,
+            "earlier, the searches that sort cost more nodes than they save",
+        ),
+        Constant("SORT_BY_2_PLIES_FROM", MIDGAME, ("18", "22"), BOTH, "flat between 18 and 22"),
+        Constant(
+            "SORT_BY_3_PLIES_FROM",
+            MIDGAME,
+            ("21", "25", "99"),
+            BOTH,
+            "no effect on these positions: it takes deeper searches",
+        ),
+    ),
+    "Cut-offs of Othello": (
+        Constant(
+            "STABILITY_MIDGAME_SLACK",
+            MIDGAME,
+            ("-99", "0", "4", "12", "24"),
+            BOTH,
+            "no effect on these positions",
+        ),
+        Constant(
+            "CHILD_LOOKUP_DEPTH",
+            MIDGAME,
+            ("10", "12", "13", "16"),
+            (*AGAIN, "midgame"),
+            "less saves 1.5 % of the nodes and no clear time",
+        ),
+        Constant(
+            "PROBCUT_WINDOW_DISCS",
+            MIDGAME,
+            ("1", "2", "5", "99"),
+            VALUES,
+            "less saves nodes to a depth, but loses by a little in games at equal nodes",
+        ),
+        Constant(
+            "DEEP_PLIES_PER_TWO",
+            PROBCUT,
+            ("5", "6"),
+            VALUES,
+            "more saves nodes to a depth, costs more in hard solutions, and gains nothing in games",
+        ),
+        Constant("SOLVING_PLIES_OFF", PROBCUT, ("4", "6", "10", "12"), ("solve",), "flat from 4 to 8, worse from 10"),
+        Constant(
+            "DEVIATIONS",
+            PROBCUT,
+            (
+                "(0.7, 0.8, 1.5, 2.0, 2.6, 3.3)",
+                "(0.7, 1.2, 1.5, 2.0, 2.6, 3.3)",
+                "(0.7, 1.4, 1.5, 2.0, 2.6, 3.3)",
+                "(0.7, 1.0, 1.3, 2.0, 2.6, 3.3)",
+                "(0.7, 1.0, 1.8, 2.0, 2.6, 3.3)",
+            ),
+            (*AGAIN, "midgame", "duel"),
+            "the second, for midgames: neither fewer nor more gains in games; the third: flat",
+        ),
+        Constant(
+            "FULL_WIDTH",
+            "engine/levels.py",
+            ("6", "10"),
+            ("midgame",),
+            "a promise to users of levels up to 8; 6 would save 18 % of the nodes",
+        ),
+    ),
+    "The plan of a search of Othello": (
+        Constant(
+            "PASSES",
+            OTHELLO,
+            ("()", "(1,)", "(2,)", "(0, 2)", "(1, 3)", "(1, 2, 3)"),
+            AGAIN,
+            "without passes a solution costs 12 % more time, a third pass 6 to 7 %",
+        ),
+        Constant("STRAIGHT", OTHELLO, ("11", "15", "17"), ("solve-few",), "flat"),
+        Constant(
+            "NEAR_END",
+            OTHELLO,
+            ("14", "16", "20", "22"),
+            (*AGAIN, "solve-few"),
+            "flat within the interval",
+        ),
+        Constant(
+            "AHEAD",
+            OTHELLO,
+            ("8", "9", "11", "12"),
+            (*AGAIN, "solve-few"),
+            "flat within the interval; short solutions are best at 10",
+        ),
+        Constant(
+            "LEAST_DEPTH",
+            OTHELLO,
+            ("2", "4", "8"),
+            ("solve-few",),
+            "saves nodes only in searches of some thousand nodes, the total does not change",
+        ),
+        Constant("WINDOW", OTHELLO, ("1", "2", "4", "6"), BOTH, "narrower windows fail, wider ones save nothing"),
+        Constant("WIDENING", THINKING, ("2", "8"), ("midgame", "awale"), "flat"),
+    ),
+    "Threads": (
+        Constant("SPLIT_SOLVING", MIDGAME, ("11", "15", "17"), ("threads",), ""),
+        Constant("SPLIT", MIDGAME, ("4", "8"), ("threads",), ""),
+        Constant("TOGETHER_SOLVING", OTHELLO, ("12", "18"), ("threads",), ""),
+        Constant("TOGETHER", OTHELLO, ("6", "12"), ("threads",), ""),
+        Constant("TOGETHER", AWALE_SEARCH, ("8", "16"), ("awale-threads",), ""),
+    ),
+    "Awalé": (
+        Constant(
+            "REDUCE_FROM_DEPTH",
+            AWALE_SEARCH,
+            ("2", "4", "5", "101"),
+            ("awale", "awale-duel"),
+            "2 and 4 differ at equal nodes by less than 200 games show",
+        ),
+        Constant(
+            "EARLY_MOVES",
+            AWALE,
+            ("1", "3", "4"),
+            ("awale", "awale-duel"),
+            "more loses at equal nodes; less saves nodes to a depth and gains nothing in games",
+        ),
+        Constant("FADING", AWALE_SEARCH, ("0", "1", "5", "62"), ("awale-game",), "flat"),
+        Constant(
+            "WINDOW",
+            AWALE_SEARCH,
+            ("UNIT // 8", "UNIT // 2", "UNIT", "2 * UNIT"),
+            ("awale",),
+            "narrower windows fail, wider ones save nothing that can be told from noise",
+        ),
+        Constant(
+            "STRIDE",
+            AWALE_SEARCH,
+            ("1", "2", "3", "6"),
+            ("awale",),
+            "smaller steps search depths that are not asked for; 6 is no better",
+        ),
+        Constant(
+            "depth * depth", AWALE, ("1", "depth", "depth * depth * depth"), ("awale",), "flat within the interval"
+        ),
+        Constant("PREFETCH_FROM", AWALE, ("2", "5", "101"), ("awale",), ""),
+    ),
+    "The clock": (
+        Constant("RESERVE", CLOCK, ("1", "4"), ("clock",), "no difference that 200 games show"),
+        Constant(
+            "MOST", CLOCK, ("0.15", "0.5"), ("clock",), "no difference that 200 games show; 0.5 runs short of time"
+        ),
+        Constant("STRETCH", CLOCK, ("1.5", "4.0"), ("clock",), "no difference that 200 games show"),
+        Constant("MOST_OVERRUN", CLOCK, ("0.4", "0.8"), ("clock",), ""),
+        Constant(
+            "SOLVED_FROM",
+            CLOCK,
+            ("16", "18", "22"),
+            ("clock",),
+            "no difference that 200 games show; a value 4 less acts like 2 more moves in reserve",
+        ),
+        Constant("BRANCHING", CLOCK, ("2.0", "5.0"), ("clock",), ""),
+        Constant("LEAST_GROWTH", CLOCK, ("1.0", "2.5"), ("clock",), ""),
+        Constant("MOST_GROWTH", CLOCK, ("4.0", "16.0"), ("clock",), ""),
+        Constant("INCREMENT_SHARE", CLOCK, ("0.5", "1.0"), ("clock-increment",), ""),
+        Constant("MOST_INCREMENT", CLOCK, ("0.2", "0.8"), ("clock-increment",), ""),
+        Constant("PER_SEED", CLOCK, ("0.4", "1.0"), ("awale-clock",), ""),
+    ),
+}
+ALL = [constant for area in AREAS.values() for constant in area]
+MATCHES = {"duel", "awale-duel", "clock", "clock-increment", "awale-clock"}  # each alternative plays the present value
