@@ -365,6 +365,31 @@ def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
     asyncio.run(asyncio.wait_for(use(), PATIENCE))
 
 
+def test_a_worker_that_the_scheduler_has_not_missed_yet_is_passed_over() -> None:
+    asked: list[str] = []
+
+    class Workers(ClusterSlots):
+        async def list_workers(self) -> list[str]:
+            return ["dead", "alive"]
+
+        async def call(self, worker: str, function: object, *given: object) -> None:
+            asked.append(worker)
+            if worker == "dead" or len(asked) > 2:
+                raise ConnectionError
+
+    async def use() -> None:
+        workers = Workers("")
+        slot = ClusterSlot(workers)
+        await slot.start()
+        assert asked == ["dead", "alive"] and workers.taken == {"dead": 0, "alive": 1}
+        await slot.close()
+        with pytest.raises(ConnectionError, match="no worker"):
+            await ClusterSlot(workers).start()
+        assert not workers.taken.total()
+
+    asyncio.run(use())
+
+
 def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_pool, "RESTART", 0.1)
     with socket.socket() as free:

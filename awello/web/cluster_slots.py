@@ -95,9 +95,18 @@ class ClusterSlot:
         workers = await self._cluster.list_workers()
         if not workers:
             raise ConfigError(f"no workers at {self._cluster.address}: start some")
-        self._worker = min(workers, key=lambda worker: self._cluster.taken[worker])
-        self._cluster.taken[self._worker] += 1
-        await self._call(open_slot, fingerprint(), own_players())
+        taken = self._cluster.taken
+        for worker in sorted(workers, key=lambda each: taken[each]):
+            self._worker = worker
+            taken[worker] += 1  # before it answers, so that slots started together choose different workers
+            try:
+                await self._call(open_slot, fingerprint(), own_players())
+                break
+            except OSError:  # the scheduler may not have noticed yet that this worker is gone
+                taken[worker] -= 1
+                self._worker = ""
+        else:
+            raise ConnectionError(f"no worker at {self._cluster.address} answers")
         self._sending = asyncio.create_task(self._send_all())
 
     async def receive(self) -> bytes:
