@@ -360,7 +360,8 @@ def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
                     os.kill(victim, signal.SIGKILL)
                 rest = [answer async for answer in answers]
             assert rest[-1]["code"] == "crash"
-            assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
+            choice, *_ = await ask(pool, ChooseTask(START, "greedy"))
+            assert choice["type"] == "choice", choice
 
     asyncio.run(asyncio.wait_for(use(), PATIENCE))
 

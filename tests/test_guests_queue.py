@@ -160,3 +160,29 @@ def test_a_place_is_kept_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) ->
         await pool.close()
 
     asyncio.run(keep())
+
+
+@pytest.mark.parametrize(("failing", "answer"), [(1, "choice"), (2, "error")])
+def test_one_failed_start_does_not_refuse_waiting_tasks(
+    failing: int, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = list[int]()
+
+    class Unlucky(EngineProcess):
+        async def start(self) -> None:
+            started.append(1)
+            if len(started) <= failing:
+                raise OSError
+            await super().start()
+
+    monkeypatch.setattr(engine_pool, "EngineProcess", Unlucky)
+    monkeypatch.setattr(engine_pool, "RESTART", 0.0)
+
+    async def ask() -> str:
+        pool = EnginePool(1)
+        await pool.start()
+        answers = [found async for found in pool.think(ChooseTask(Record(Position.start(Game.OTHELLO)), "greedy"))]
+        await pool.close()
+        return str(answers[0]["type"])
+
+    assert asyncio.run(ask()) == answer

@@ -47,6 +47,7 @@ KILLED = 3.0  # seconds of process time that a network is charged for a process 
 PACE = 0.125  # seconds between two analyses
 PATIENCE, LONG_PATIENCE = 0.5, 5.0  # seconds for a process to stop: a task nobody wants, a task that will go on
 RESTART = 1.0  # seconds before another process is started where one could not begin
+FAILED_STARTS = 2  # in a row, after which waiting tasks are refused: one may fail because a worker has just died
 
 BUSY = failure("busy", "too many searches are waiting: try again in a minute")
 CLOSED = failure("closed", "the server is closing")
@@ -327,6 +328,7 @@ class EnginePool:
         """Keep one process alive: where one dies, whatever the reason, its task fails and another one is started."""
         if self._compiled:
             await asyncio.shield(self._compiled)
+        failed_starts = 0
         while True:
             process = EngineProcess(self._new_slot())
             self._processes.append(process)
@@ -346,8 +348,9 @@ class EnginePool:
                     self._free(process, KILLED).post(last_word)
                 with suppress(OSError):
                     await process.close()
-            if not process.warm:
-                if not any(other.warm for other in self._processes):
+            failed_starts = 0 if process.warm else failed_starts + 1
+            if failed_starts:
+                if failed_starts >= FAILED_STARTS and not self.ready:
                     self._refuse_waiting(self._problem)
                 await asyncio.sleep(RESTART)
 
