@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from awello.formats.transcript import format_transcript, parse_transcript
     from awello.limits import Clock, Limit
     from awello.players.player import Choice, Player, Resignation, make_player, register
-    from awello.players.weighing import Weigher
+    from awello.players.weights_player import WeightsPlayer
     from awello.position import Position, format_position, parse_position
     from awello.record import Record
     from awello.rules.game import PASS, Game, find_game
@@ -25,7 +25,7 @@ _HOMES = {
     "awello.errors": ("AwelloError",),
     "awello.limits": ("Clock", "Limit"),
     "awello.players.player": ("Choice", "Player", "Resignation", "make_player", "register"),
-    "awello.players.weighing": ("Weigher",),
+    "awello.players.weights_player": ("WeightsPlayer",),
     "awello.position": ("Position", "format_position", "parse_position"),
     "awello.record": ("Record",),
     "awello.rules.game": ("PASS", "Game", "find_game"),
@@ -42,7 +42,7 @@ __all__ = [
     "Position",
     "Record",
     "Resignation",
-    "Weigher",
+    "WeightsPlayer",
     "find_game",
     "format_position",
     "format_transcript",

@@ -40,7 +40,7 @@ def leading_zeros(word: U) -> U:
 
 
 @instruction("uint64(uint64)", lambda b, word: b.and_(word, b.sub(word, ir.Constant(I64, 1))))
-def rest_of(word: U) -> U:
+def clear_lowest_bit(word: U) -> U:
     """The word without its lowest set bit."""
     return U(int(word) & int(word) - 1 & FULL)
 

@@ -189,7 +189,7 @@ def _start_worker() -> Worker:
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-class _Report(kernel.Notice):
+class _Report(kernel.CompileNotice):
     """Says to the parent which kernel is compiled."""
 
     def __call__(self, name: str) -> None:

@@ -73,7 +73,7 @@ def prune(days: int = 60) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-class Notice:
+class CompileNotice:
     """The line on stderr that says that kernels are being compiled, and how many are left."""
 
     def __init__(self, total: int) -> None:
@@ -113,7 +113,7 @@ def load_kernels(modules: Iterable[str] | None = None) -> None:
                 value.load()
 
 
-notice = Notice(sum(len(re.findall(r"^@kernel\(", source.read_text("utf-8"), re.M)) for source in SOURCES))
+notice = CompileNotice(sum(len(re.findall(r"^@kernel\(", source.read_text("utf-8"), re.M)) for source in SOURCES))
 
 
 CACHED: set[str] = set()

@@ -13,7 +13,7 @@ as one pointer, which makes it cheap in a recursion; an array is seven machine w
         moves: Annotated[list[Move], 64]         # an array, here of records
         history: Annotated[list[list[Int16]], 6, 64]
 
-    @kernel("int64(uint64, uint64, SearchState)")
+    @kernel("int64(uint64, uint64, OthelloState)")
     def search(own: U, opp: U, state: SearchState) -> int: ...
 
     state = SearchState.new()

@@ -18,13 +18,13 @@ from awello.formats.transcript import format_transcript
 from awello.kernel import U
 from awello.position import Position, format_position
 from awello.record import Record
-from awello.review.review import SCALES, Judgement, Summary, summarise
+from awello.review.review import SCALES, MoveReview, ReviewSummary, summarise
 from awello.rules import awale, othello
 from awello.rules.game import PASS, Game
 
 if TYPE_CHECKING:
     from awello.archive.explorer import Exploration
-    from awello.archive.importer import Report
+    from awello.archive.importer import ImportReport
 
 GameName = Literal["othello", "othello6", "othello4", "abapa", "tournament", "romein"]
 Side = Literal[0, 1]
@@ -218,7 +218,7 @@ def margin(position: Position, value: float) -> float:
 
 
 # ---- played games ---------------------------------------------------------------------------------------------------
-class Loss(BaseModel):
+class LossJson(BaseModel):
     """How a side lost although the board had not decided."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -238,7 +238,7 @@ class GameJson(BaseModel):
     values: list[float | None] = Field(description="The mover's estimate after each move; empty if unknown")
     players: tuple[str | None, str | None]
     tags: dict[str, str] = Field(description="What else is known of it")
-    result: Loss | None = Field(description="Null if the board decided, or nothing is decided")
+    result: LossJson | None = Field(description="Null if the board decided, or nothing is decided")
     score: tuple[int, int] | None = Field(description="On the board, if the game was played to its end")
     outcome: str = Field(description="How it ended, in a line", examples=["Black wins 40-24"])
 
@@ -306,7 +306,7 @@ class GameListJson(BaseModel):
     rows: list[GameRowJson]
 
 
-class BranchJson(BaseModel):
+class MoveStatisticsJson(BaseModel):
     """A move that was played in a position; results are the mover's."""
 
     move: str = Field(examples=["d6"])
@@ -325,7 +325,7 @@ class ExplorationJson(BaseModel):
     games: int = Field(description="That came through it, or through one that is symmetric to it")
     value: int | None = Field(description="The best of the moves' values; null where too many games came through")
     opening: Opening | None
-    branches: list[BranchJson] = Field(description="The most frequent first; of moves that are symmetric, one")
+    branches: list[MoveStatisticsJson] = Field(description="The most frequent first; of moves that are symmetric, one")
 
     @classmethod
     def of(cls, found: "Exploration") -> "ExplorationJson":
@@ -347,7 +347,7 @@ class ImportJson(BaseModel):
     damage: list[str] = Field(description="The first of them; a command tells all")
 
     @classmethod
-    def of(cls, report: "Report", most: int | None = None) -> "ImportJson":
+    def of(cls, report: "ImportReport", most: int | None = None) -> "ImportJson":
         """The form of a report, with so many damaged places at most."""
         damage = [" ".join(str(error).split()) for error in report.damage]
         told = {"name": report.source.name, "format": report.source.format, "new": report.games - report.before}
@@ -355,7 +355,7 @@ class ImportJson(BaseModel):
 
 
 # ---- reviews --------------------------------------------------------------------------------------------------------
-class JudgementJson(BaseModel):
+class MoveReviewJson(BaseModel):
     """A played move beside the best one."""
 
     ply: int = Field(description="The number of the move, passes included, from 1")
@@ -370,7 +370,7 @@ class JudgementJson(BaseModel):
     mark: str = Field(description="?! for an inaccuracy, ? for a mistake, ?? for a blunder")
 
     @classmethod
-    def of(cls, judgement: Judgement) -> "JudgementJson":
+    def of(cls, judgement: MoveReview) -> "MoveReviewJson":
         """The form of a judgement."""
         position, played, best = judgement.position, judgement.move, judgement.best_move
         names = {"move": position.format_move(played), "best": position.format_move(best)}
@@ -378,7 +378,7 @@ class JudgementJson(BaseModel):
         return cls.model_validate(vars(judgement) | names | more)
 
 
-def summarise_side(judgements: Sequence[Judgement], side: int) -> Summary:
+def summarise_side(judgements: Sequence[MoveReview], side: int) -> ReviewSummary:
     """How well a side played, rounded as values are."""
     found = summarise(judgements, side)
     return replace(found, mean_loss=round_value(found.mean_loss), accuracy=round_value(found.accuracy))
@@ -388,14 +388,14 @@ class ReviewJson(BaseModel):
     """A game judged move by move."""
 
     game: GameJson
-    moves: list[JudgementJson] = Field(description="In the order of play")
-    sides: tuple[Summary, Summary]
+    moves: list[MoveReviewJson] = Field(description="In the order of play")
+    sides: tuple[ReviewSummary, ReviewSummary]
     complete: bool = Field(description="False if the review ended early; then the last moves were judged")
 
     @classmethod
-    def of(cls, record: Record, judgements: Sequence[Judgement]) -> "ReviewJson":
+    def of(cls, record: Record, judgements: Sequence[MoveReview]) -> "ReviewJson":
         """The form of a review, from judgements in the order of play."""
-        moves = [JudgementJson.of(judgement) for judgement in judgements]
+        moves = [MoveReviewJson.of(judgement) for judgement in judgements]
         sides = summarise_side(judgements, 0), summarise_side(judgements, 1)
         return cls(game=GameJson.of(record), moves=moves, sides=sides, complete=len(moves) == len(record.moves))
 

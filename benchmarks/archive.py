@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from awello.archive.archive import Archive, Wanted
+from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.archive.files import find_files, sources_of
 from awello.archive.importer import import_games
@@ -30,7 +30,7 @@ def main() -> None:
         begun = perf_counter()
         reports = import_games(archive, sources_of(find_files([options.folder])), lambda looked_at: None)
         print(f"{sum(report.games for report in reports):,d} games imported in {perf_counter() - begun:.1f} s")
-        numbers = random.Random(1).sample(archive.numbers(Wanted()), ASKED)
+        numbers = random.Random(1).sample(archive.numbers(GameFilter()), ASKED)
         times = [time_of(archive, Position.start())]
         for record in archive.records(numbers):
             times += [time_of(archive, position) for position in record.positions()]

@@ -28,10 +28,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from awello.club.accounts import make_token, open_account
+from awello.club.game_state import GameState
 from awello.club.schema import games
 from awello.club.store import ClubStore
-from awello.club.stored_games import last_beat, table_of
-from awello.club.table import Table
+from awello.club.stored_games import game_state_of, last_heartbeat
 
 PROGRAMS, GAMES_PER_PROGRAM = 20, 20  # at least so many programs, and more for many games
 AT_ONCE = 100  # challenges that wait for their games
@@ -222,11 +222,11 @@ def serve(place: str, *options: str) -> tuple[subprocess.Popen[str], str]:
     raise RuntimeError("the server does not answer")
 
 
-def look(place: str) -> tuple[dict[int, Table], float]:
+def look(place: str) -> tuple[dict[int, GameState], float]:
     """The games in the books, each replayed by the rules, and when the club was last known to be open."""
     store = ClubStore(place)
-    tables = store.read(lambda connection: [table_of(row) for row in connection.execute(games.select())])
-    stopped = store.read(last_beat)
+    tables = store.read(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
+    stopped = store.read(last_heartbeat)
     store.close()
     return {table.number: table for table in tables}, stopped or 0.0
 
@@ -245,7 +245,7 @@ def prepare(place: str, pause: float, count: int = PROGRAMS) -> list[Program]:
     return programs
 
 
-def report(tables: dict[int, Table], programs: list[Program]) -> None:
+def report(tables: dict[int, GameState], programs: list[Program]) -> None:
     """Compare what was acknowledged with what is in the books."""
     lost = sum(len(tables[game].moves) < ply for program in programs for game, ply in program.acknowledged.items())
     waits = [wait for program in programs for wait in program.waits]

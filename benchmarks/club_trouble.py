@@ -26,7 +26,7 @@ from typing import Any
 
 from club import Program, gather, look, part, prepare, serve
 
-from awello.club.table import Table
+from awello.club.game_state import GameState
 from awello.position import Position
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -106,7 +106,7 @@ async def interrupt(programs: list[Program], address: str, server: subprocess.Po
     return moment
 
 
-def worst_clock(tables: dict[int, Table], programs: list[Program], moment: float, stopped: float) -> float:
+def worst_clock(tables: dict[int, GameState], programs: list[Program], moment: float, stopped: float) -> float:
     """By how much a clock in the books differs at most from what programs were told before a moment."""
     worst = 0.0
     for program in programs:
@@ -189,7 +189,7 @@ def plies(programs: list[Program]) -> list[tuple[int, int]]:
     return acknowledged + [(game, state["ply"]) for program in programs for game, (_, state) in program.told.items()]
 
 
-def count_wrong(tables: dict[int, Table], known: list[tuple[int, int]]) -> int:
+def count_wrong(tables: dict[int, GameState], known: list[tuple[int, int]]) -> int:
     """How often a game lacks a move that is known, or is none that the rules allow."""
     wrong = sum(len(tables[game].moves) < ply for game, ply in known)
     for table in tables.values():

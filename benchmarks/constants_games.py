@@ -21,10 +21,10 @@ from typing import Any
 from awello import Game, Position
 from awello.arena.match import Match, play_match
 from awello.arena.openings import load_openings, random_opening
-from awello.engine.clock import LAG, allowance, moves_left
 from awello.engine.engine import Engine
+from awello.engine.iterative_search import IterativeSearch
 from awello.engine.levels import OPPONENTS
-from awello.engine.thinking import Thinking
+from awello.engine.time_management import LAG, moves_left, time_budget
 from awello.limits import Clock, Limit
 
 SPEED = 50_000  # nodes a second of a simulated clock
@@ -55,7 +55,7 @@ class Mover:
         if clock is None:
             *_, last = self.engine.analyse(self.position, Limit(nodes=NODES))
         else:
-            most = allowance(clock, moves_left(self.position)).most
+            most = time_budget(clock, moves_left(self.position)).most
             last = self.engine.choose(self.position, clock, Limit(nodes=max(1, int(most * SPEED))))
         return last.move, self.engine.nodes
 
@@ -103,7 +103,7 @@ def serve(game: Game) -> None:
 
 def count_time_by_nodes() -> None:
     """Make searches believe that their time passes with the nodes they visit."""
-    Thinking.elapsed = lambda self: self.team.nodes / SPEED  # type: ignore[method-assign]
+    IterativeSearch.elapsed = lambda self: self.team.nodes / SPEED  # type: ignore[method-assign]
 
 
 @contextmanager

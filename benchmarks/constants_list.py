@@ -19,9 +19,9 @@ class Constant:
     """What the results say, in a few words."""
 
 
-MIDGAME, ENDGAME, LAST = "engine/midgame.py", "engine/endgame.py", "engine/last.py"
-OTHELLO, PROBCUT, CLOCK = "engine/othello_search.py", "engine/probcut.py", "engine/clock.py"
-AWALE, AWALE_SEARCH, THINKING = "engine/awale.py", "engine/awale_search.py", "engine/thinking.py"
+MIDGAME, ENDGAME, LAST = "engine/midgame.py", "engine/endgame.py", "engine/last_empties.py"
+OTHELLO, PROBCUT, CLOCK = "engine/othello_search.py", "engine/probcut.py", "engine/time_management.py"
+AWALE, AWALE_SEARCH, THINKING = "engine/awale.py", "engine/awale_search.py", "engine/iterative_search.py"
 STATE = "engine/othello_state.py"
 AGAIN = ("solve", "solve-more")  # a value seemed better: a second opinion
 BOTH = ("solve", "midgame")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from operator import mul
 
 from awello import Game, Position
-from awello.engine.table import PUBLIC_MULTIPLIERS
+from awello.engine.transposition_table import PUBLIC_MULTIPLIERS
 from awello.kernel import U
 from awello.rules.othello import symmetric
 

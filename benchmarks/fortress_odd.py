@@ -17,18 +17,18 @@ from awello.analysis import Analysis
 from awello.engine.engine import Engine
 from awello.engine.othello_search import edge_table
 from awello.engine.stability import stable_discs
-from awello.evaluate.network import Network, new_network
-from awello.evaluate.otage_memory import Memory
+from awello.evaluate.otage_memory import OtageMemory
+from awello.evaluate.perceptron_weights import Perceptron, new_perceptron
 from awello.evaluate.settings import Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import parse_position
 from awello.rules.awale import SEEDS
 from awello.rules.othello import BOARD, canonical
-from awello.search.budgeting import Budgeting
-from awello.search.iterating import Iterating
-from awello.search.montecarlo import LearningTree, NetworkTree, Tree
-from awello.search.root import Knowledge, analyse
+from awello.search.budget_search import BudgetSearch
+from awello.search.iterative_deepening import IterativeDeepening
+from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
+from awello.search.root import AlphaBetaEvaluator, analyse
 
 WIDE = "--X------OXO--OX-OXX-XXX-O----O--XXO--O--OXXXX-X-O-OXO-O-------- X"  # 35 legal moves; play gives 33 at most
 LIGHT = 0xAA55AA55AA55AA55  # the squares of one colour of a chessboard
@@ -87,7 +87,7 @@ class Searches:
     """Every search of a game."""
 
     def __init__(self, game: Game) -> None:
-        self.game, self.network = game, new_network(game, 1, np.random.default_rng(1))
+        self.game, self.network = game, new_perceptron(game, 1, np.random.default_rng(1))
         self.engines = [Engine(game, hash=1)]
         if game.family == "othello":
             self.engines.append(Engine(game, hash=1, heuristic=Heuristic("tactical")))
@@ -118,18 +118,18 @@ class Searches:
         if position.legal_moves() == (PASS,):
             return
         for name in heuristics_for(self.game):
-            known = Knowledge(self.game, Heuristic(name, corners=3), 64, True, True)
-            yield analyse(position, "knowing", 2, known)
-            yield Budgeting(self.game, Heuristic(name)).to_depth(position, 2)
-        for tree in (Tree(1 << 9), LearningTree(1 << 9), self.network_tree()):
+            known = AlphaBetaEvaluator(self.game, Heuristic(name, corners=3), 64, True, True)
+            yield analyse(position, "alphabeta_tt", 2, known)
+            yield BudgetSearch(self.game, Heuristic(name)).to_depth(position, 2)
+        for tree in (MonteCarloTree(1 << 9), PpafTree(1 << 9), self.network_tree()):
             yield tree.analyse(position, 600.0, 3, 1)
         if self.game == Game.OTHELLO:
-            yield Iterating(Memory()).choose(position, Limit(depth=2))
+            yield IterativeDeepening(OtageMemory()).choose(position, Limit(depth=2))
 
-    def network_tree(self) -> Tree:
+    def network_tree(self) -> MonteCarloTree:
         """A tree that a network without knowledge judges."""
-        network: Network = self.network
-        return NetworkTree(1 << 9, network=network)
+        network: Perceptron = self.network
+        return PerceptronTree(1 << 9, network=network)
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""What the answers of the engine must be: possible, and where they are called exact, true.
+"""Checks of the engine's answers: they must be legal, and correct where they claim to be exact.
 
-Scores of Othello come from the textbook's alpha-beta without a table (`search.knowing`) and, for the last squares, from
-the twins of the tests, which share no code with the engine; those of Awalé from tables of solved endgames with more
-seeds than the engine has, which the tests compare entry by entry with the rules.
+Othello scores come from the textbook's alpha-beta without a transposition table (`search.alphabeta_tt`) and, for the
+last squares, from the plain-Python twins of the tests, which share no code with the engine.  Awalé scores come from
+endgame tablebases with more seeds than the engine uses, which the tests compare entry by entry with the rules.
 """
 
 import sys
@@ -16,12 +16,12 @@ import numpy as np
 from awello import Game, Position
 from awello.analysis import Analysis
 from awello.engine.retrograde import OFFSET
-from awello.engine.tablebase import Tablebase, need, seeds_on_board, solve_level
+from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board, solve_level
 from awello.evaluate.heuristics import EXACT
 from awello.evaluate.settings import Heuristic
 from awello.kernel import U
-from awello.search.knowing import search
-from awello.search.root import Knowledge
+from awello.search.alphabeta_tt import search
+from awello.search.root import AlphaBetaEvaluator
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from twins import BLACK, EMPTY, WHITE, OthelloTwin
@@ -32,7 +32,7 @@ PLAIN, TWINS, MORE = 13, 3, 2  # empty squares up to which scores are known, and
 @cache
 def endgames(game: Game) -> Tablebase:
     """A table of more seeds than that of the engine; it is not kept on disk."""
-    base = need(game)
+    base = load_or_build(game)
     table = np.zeros(OFFSET[base.seeds + MORE + 1], np.uint8)
     table[: len(base.table)] = base.table
     for level in range(base.seeds + 1, base.seeds + MORE + 1):
@@ -64,7 +64,7 @@ def truth(position: Position) -> int | None:
         return None
     if empties <= TWINS:
         return score_of(twin_of(position))
-    known, most = Knowledge(position.game, Heuristic("mobility"), 0, True, False), EXACT * position.game.points
+    known, most = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False), EXACT * position.game.points
     words = U(position.own), U(position.opp)
     value = search(int(position.game), *words, -most, most, 2 * empties, known.heuristic, known.search_state)
     return int(value) // EXACT

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from awello.cli.app import progress
 from awello.evaluate.cnn import TURNED, cnn_for, softmax
 from awello.kernel import U
-from awello.learn.network_data import read_records
+from awello.learn.cnn_games import read_records
 from awello.record import Record
 from awello.rules.game import PASS, Game
 from awello.rules.othello import symmetric

@@ -19,17 +19,17 @@ from rich.table import Table
 
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
-from awello.bits import bit, flips_of, index_of, moves_of, popcount, rest_of
+from awello.bits import bit, clear_lowest_bit, flips_of, index_of, moves_of, popcount
 from awello.engine.bench import GAMES, measure
 from awello.engine.engine import Engine
-from awello.evaluate.network import network_for
 from awello.evaluate.patterns import PatternRow, StageWeights, fill_row, mobility, turn_row, worth
+from awello.evaluate.perceptron_weights import perceptron_for
 from awello.evaluate.settings import Evaluator, Heuristic
 from awello.evaluate.weights import pattern_weights, stage_of
 from awello.kernel import U, kernel
 from awello.limits import Limit
 from awello.rules.game import perft
-from awello.search.montecarlo import LearningTree, NetworkTree, Tree
+from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
 from awello.search.root import analyse
 
 
@@ -102,7 +102,7 @@ def judge_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: Sta
     count = popcount(moves)
     while moves != U(0):
         square = index_of(moves)
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         flips = flips_of(own, opp, square)
         turn_row(row, square, flips, child)
         total += worth(child, weights) + mobility(opp ^ flips, own | flips | bit(square), weights)
@@ -148,9 +148,9 @@ def awale_rows() -> list[Row]:
     return [*rows[:2], Row(name, nodes / min(times) / 1e6, "M nodes/s", "make bench")]
 
 
-def playouts_row(game: Game, tree: Tree) -> Row:
+def playouts_row(game: Game, tree: MonteCarloTree) -> Row:
     """Rounds a second of a tree that grows by random games or a network, from the start of a game."""
-    name = {Tree: "uct", LearningTree: "ppaf", NetworkTree: "puct"}[type(tree)]
+    name = {MonteCarloTree: "uct", PpafTree: "ppaf", PerceptronTree: "puct"}[type(tree)]
     rate = best_rate(lambda: tree.analyse(Position.start(game), 0.1, None, 1).leaves, 10)
     return Row(f"{name}, {game}", rate / 1e3, "thousand rounds/s", "make bench")
 
@@ -161,7 +161,10 @@ def main() -> None:
     rows += [search_row("minimax", 8), search_row("negamax", 8), thinking_row(8), thinking_row(10), champion_row()]
     rows += [evaluation_row(), *awale_rows()]
     for game in (Game.TOURNAMENT, Game.OTHELLO):
-        rows += [playouts_row(game, tree) for tree in (Tree(), LearningTree(), NetworkTree(network=network_for(game)))]
+        rows += [
+            playouts_row(game, tree)
+            for tree in (MonteCarloTree(), PpafTree(), PerceptronTree(network=perceptron_for(game)))
+        ]
     table = Table("what", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")
     for row in rows:
         table.add_row(row.name, f"{row.rate:,.1f}", row.unit, row.command)

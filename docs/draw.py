@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from awello.lab.trees import draw_tree_svg
-from awello.search.tree import parse_lists, search_tree
+from awello.search.search_tree import parse_lists, search_tree
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from awello.web import clubhouse
+from awello.web import club_service
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
@@ -85,7 +85,7 @@ class Members:
 
 def photograph_club(browser: Browser) -> None:
     """A game that is played, and the lobby beside it."""
-    clubhouse.SIGN_UPS = (100, 1)
+    club_service.SIGN_UPS = (100, 1)
     with TemporaryDirectory() as folder, clubs.serving(Path(folder) / "club.sqlite") as address, ExitStack() as stack:
         members = Members(stack, address)
         visitor = Visitor(browser, address, viewport={"width": 1200, "height": 960})

@@ -6,13 +6,13 @@ awello --import examples/weights.py tournament awale right greedy random --round
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from awello import Position, Weigher, register
+from awello import Position, WeightsPlayer, register
 from awello.limits import Clock
 
 
 @register("right", "what a pit captures at once, then the pit furthest to the right")
 @dataclass
-class Right(Weigher):
+class Right(WeightsPlayer):
     """Weighs each pit by what it captures; among equals it keeps its seeds back on the left."""
 
     def weigh(self, position: Position, clock: Clock) -> Sequence[float]:

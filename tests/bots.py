@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from awello import Choice, Game, Player, Position, Resignation, Weigher, register
+from awello import Choice, Game, Player, Position, Resignation, WeightsPlayer, register
 from awello.limits import Clock
 
 
@@ -68,7 +68,7 @@ class First(Player):
 
 @register("weighs", "answers with given weights")
 @dataclass
-class Weighs(Weigher):
+class Weighs(WeightsPlayer):
     """Weights as a test wants them."""
 
     answer: str = "rising"

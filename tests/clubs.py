@@ -14,7 +14,7 @@ from websockets.sync.client import connect
 
 from awello.cli.serve import listen
 from awello.web.app import create_app
-from awello.web.reception import Reception
+from awello.web.http_server import HttpServerConfig
 
 PASSWORD = "correct horse"
 
@@ -38,7 +38,7 @@ def serving(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iter
     door = listen("127.0.0.1", port)
     archive = None if club is None else str(club.with_name("archive.sqlite"))
     app = create_app(0, archive=archive, club=None if club is None else str(club), names=names)
-    server = uvicorn.Server(Reception(app, behind=bool(names)))
+    server = uvicorn.Server(HttpServerConfig(app, behind=bool(names)))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
     thread.start()
     wait_until(lambda: server.started or not thread.is_alive())

@@ -113,10 +113,10 @@ def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
 @pytest.fixture
 def frozen_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rate limits that do not recover during a test, however slow the machine is."""
-    from awello.web import limits
+    from awello.web import rate_limits
 
     moment = monotonic()
-    monkeypatch.setattr(limits, "monotonic", lambda: moment)
+    monkeypatch.setattr(rate_limits, "monotonic", lambda: moment)
 
 
 @pytest.fixture(scope="session", autouse=True)

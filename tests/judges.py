@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from awello import PASS, Game, Position
-from awello.evaluate.pits import IN_PLAY, LAST, SHIFT, SLOTS, TOP
+from awello.evaluate.awale_network import IN_PLAY, LAST, SHIFT, SLOTS, TOP
 from awello.kernel import U
 from awello.rules.awale import pits_of
 from awello.rules.game import legal_moves
@@ -56,7 +56,7 @@ def search(position: Position, depth: int, value: Callable[[Position], int]) -> 
 
 
 def worth_of_pits(own: int, opp: int, weights: np.ndarray) -> int:
-    """The value of a position of Awalé by the network of `evaluate.pits`, in 16ths of a seed."""
+    """The value of a position of Awalé by the network of `evaluate.awale_network`, in 16ths of a seed."""
     held = [*pits_of(own), *pits_of(opp)]
     described = [SLOTS * pit + seeds % SLOTS for pit, seeds in enumerate(held)] + [IN_PLAY + sum(held)]
     sums = weights[described].astype(int).sum(axis=0)

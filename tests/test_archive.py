@@ -19,10 +19,10 @@ from sqlalchemy import Connection, select, text
 from awello import PASS, Game, Position, Record, parse_position, parse_transcript
 from awello.archive import archive as archives
 from awello.archive import importer, index, schema
-from awello.archive.archive import Archive, Wanted
+from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
-from awello.archive.importer import Report, Source, import_games
-from awello.archive.store import parse_date
+from awello.archive.game_rows import parse_date
+from awello.archive.importer import ImportReport, ImportSource, import_games
 from awello.errors import AwelloError, ConfigError, NotationError, StorageError
 from awello.kernel import U
 from awello.rules.othello import symmetric
@@ -51,11 +51,11 @@ def archive(request: pytest.FixtureRequest, server: str | None, tmp_path: Path) 
     archive.close()
 
 
-def source(name: str, *records: Record | NotationError) -> Source:
-    return Source(name, "test", name.encode(), b"head", records)
+def source(name: str, *records: Record | NotationError) -> ImportSource:
+    return ImportSource(name, "test", name.encode(), b"head", records)
 
 
-def bring(archive: Archive, *sources: Source) -> list[Report]:
+def bring(archive: Archive, *sources: ImportSource) -> list[ImportReport]:
     return import_games(archive, sources, lambda looked_at: None)
 
 
@@ -101,7 +101,7 @@ def test_an_import_that_is_repeated_changes_nothing(archive: Archive) -> None:
     again = bring(archive, first, second)
     assert [(r.games, r.repeated, r.unfinished, r.before) for r in again] == [(22, 1, 1, 22), (20, 10, 0, 20)]
     assert contents(archive) == before
-    assert len(archive.numbers(Wanted())) == 31
+    assert len(archive.numbers(GameFilter())) == 31
 
 
 def test_an_import_that_breaks_off_goes_on(archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,10 +115,10 @@ def test_an_import_that_breaks_off_goes_on(archive: Archive, tmp_path: Path, mon
 
     for after in (3, 12, 33):
         with pytest.raises(KeyboardInterrupt):
-            bring(archive, Source("games", "test", b"games", b"", cut(after)))
-    bring(archive, Source("games", "test", b"games", b"", records))
+            bring(archive, ImportSource("games", "test", b"games", b"", cut(after)))
+    bring(archive, ImportSource("games", "test", b"games", b"", records))
     other = Archive(tmp_path / "other.sqlite")
-    bring(other, Source("games", "test", b"games", b"", records))
+    bring(other, ImportSource("games", "test", b"games", b"", records))
     assert contents(other) == contents(archive)
     other.close()
 
@@ -154,7 +154,7 @@ def test_symmetric_games_are_one(archive: Archive) -> None:
         for position, move in zip(record.positions(), record.moves, strict=False):
             (branch,) = explore(archive, position).branches
             assert branch.games == 4 and position.after(branch.move).canonical() == position.after(move).canonical()
-    assert archive.numbers(Wanted(through=turned[2].final)) == [1, 2, 3, 4]
+    assert archive.numbers(GameFilter(through=turned[2].final)) == [1, 2, 3, 4]
 
 
 def turn(move: int, symmetry: int) -> int:
@@ -170,7 +170,7 @@ def test_games_are_found_by_what_is_known_of_them(archive: Archive) -> None:
     numbers = {archive.add(each): each for each in (record, cup, awale, small, full_record())}
 
     def found(**wanted: object) -> list[int]:
-        return archive.numbers(Wanted(**wanted))  # type: ignore[arg-type]
+        return archive.numbers(GameFilter(**wanted))  # type: ignore[arg-type]
 
     assert found() == sorted(numbers) == [1, 2, 3, 4, 5]
     assert found(player="TAMENORI") == [1, 2] and found(player="100%") == [2] and found(player="_") == []
@@ -180,7 +180,7 @@ def test_games_are_found_by_what_is_known_of_them(archive: Archive) -> None:
     assert [found(result=result) for result in ("first", "second", "draw", "open")] == [[5], [4], [], [1, 2, 3]]
     through = parse_transcript("f5d6c3d3").final
     assert found(through=through) == [1, 2, 5] and found(through=through, player="ann") == [5]
-    assert explore(archive, through, Wanted(player="tamenori")).games == 2
+    assert explore(archive, through, GameFilter(player="tamenori")).games == 2
     with pytest.raises(ConfigError):
         archive.find(0)
 
@@ -233,7 +233,7 @@ def test_two_programs_may_write_at_once(archive: Archive) -> None:
         writer.start()
     for writer in writers:
         writer.join()
-    assert len(archive.numbers(Wanted())) == 40
+    assert len(archive.numbers(GameFilter())) == 40
     assert explore(archive, Position.start()).games == 40
 
 
@@ -257,7 +257,7 @@ def test_an_archive_that_cannot_be_written_can_be_read(tmp_path: Path, monkeypat
     archive.close()
     monkeypatch.setattr(os, "access", lambda file, mode: mode != os.W_OK)
     archive = Archive(tmp_path / "a name with %.sqlite")
-    assert archive.numbers(Wanted()) == [1] and explore(archive, Position.start()).games == 1
+    assert archive.numbers(GameFilter()) == [1] and explore(archive, Position.start()).games == 1
     with pytest.raises(StorageError, match="readonly"):
         archive.add(Record(Position.start(), (19,)))
     archive.close()

@@ -14,7 +14,7 @@ from awello import Game
 from awello.arena.runner import PlayerCache
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import BotGame, Tournament, play_tournament, seen_by_bots
-from awello.arena.workers import crew
+from awello.arena.workers import worker_pool
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are measured on Linux alone")
 MIB = 1 << 20
@@ -113,7 +113,7 @@ def child() -> Iterator[multiprocessing.Process]:
 
 
 def test_workers_are_ended_and_no_other_process(child: multiprocessing.Process) -> None:
-    with crew(2) as each:
+    with worker_pool(2) as each:
         workers = set(each(pid_of, range(8)))
     assert not [pid for pid in workers if lives(pid)]
     assert child.is_alive()

@@ -15,12 +15,12 @@ from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import UNIT
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
-from awello.engine.tablebase import evenly, need, seeds_on_board
-from awello.engine.threads import Question
+from awello.engine.tablebase import evenly, load_or_build, seeds_on_board
+from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError
-from awello.evaluate.pits import ROWS, UNITS
+from awello.evaluate.awale_network import ROWS, UNITS
 from awello.evaluate.settings import Heuristic
-from awello.evaluate.weights import as_pit_weights
+from awello.evaluate.weights import as_awale_network_weights
 from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.rules.awale import pits_of
@@ -51,7 +51,7 @@ def random_weights(seed: int) -> np.ndarray:
 
 def teach(engine: Engine, weights: np.ndarray) -> None:
     """Give an engine other weights."""
-    worker_of(engine).evaluate_by(as_pit_weights(weights))
+    worker_of(engine).evaluate_by(as_awale_network_weights(weights))
 
 
 # ---- a plain search -------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def known(position: Position) -> int | None:
     """What needs no search: the end of the game, or a solved endgame."""
     if not position.legal_moves():
         return final(position)
-    base = need(position.game)
+    base = load_or_build(position.game)
     return UNIT * base.value(position) if base.covers(position) else None
 
 
@@ -104,7 +104,7 @@ def test_values_are_those_of_a_plain_search(game: Game) -> None:
     with Engine(game, hash=1, heuristic=DIFFSCORE) as simple, Engine(game, hash=1) as learnt:
         teach(learnt, weights)
         for position in map(evenly, positions(game, 10)):
-            if need(game).covers(position):
+            if load_or_build(game).covers(position):
                 continue
             for depth in (1, 2, 3, 4):
                 for engine, judge in ((simple, None), (learnt, weights)):
@@ -154,7 +154,7 @@ def test_a_position_that_came_before_ends_the_game(game: Game) -> None:
     with Engine(game, hash=1) as engine:
         for position in positions(game, 40):
             quiet = [m for m in position.legal_moves() if seeds_on_board(position.after(m)) == seeds_on_board(position)]
-            if need(game).covers(position) or not quiet:
+            if load_or_build(game).covers(position) or not quiet:
                 continue
             again = position.after(quiet[0])
             position = replace(position, past=position.past | {(again.own, again.opp, again.side)})
@@ -229,7 +229,7 @@ def test_no_endgame_is_looked_up_that_its_own_table_does_not_hold() -> None:
     with Engine(Game.ABAPA, hash=1) as engine:
         worker = worker_of(engine)
         moreover = worker.base.seeds + 2  # a larger table may be built while an engine is at work
-        worker.prepare(Question(Position.start(Game.ABAPA), U(63), -1, 1, 1, moreover), 1, 0)
+        worker.prepare(SearchRequest(Position.start(Game.ABAPA), U(63), -1, 1, 1, moreover), 1, 0)
         assert worker.state.tablebase_seeds == worker.base.seeds
 
 

@@ -6,8 +6,8 @@ import pytest
 from conftest import awello, fresh_awello
 
 from awello import Game, Match, Position, make_player, parse_position, play_match
-from awello.engine.book import PER_SEED, Book, format_book, load_book, parse_book, shipped_book
-from awello.engine.experience import Experience
+from awello.engine.avoided_moves import AvoidedMoves
+from awello.engine.book import PER_SEED, OpeningBook, format_book, load_book, parse_book, shipped_book
 from awello.errors import ConfigError
 from awello.limits import Clock
 from awello.rules.awale import START, pits_of
@@ -20,21 +20,21 @@ def row_balance(position: Position) -> float:
     return (sum(pits_of(position.own)) - sum(pits_of(position.opp))) / 10
 
 
-def grown(game: Game, times: int) -> Book:
-    book = Book(game)
+def grown(game: Game, times: int) -> OpeningBook:
+    book = OpeningBook(game)
     for _ in range(times):
         book.expand(row_balance)
     return book
 
 
-def plain_value(book: Book, key: tuple[int, int]) -> float:
+def plain_value(book: OpeningBook, key: tuple[int, int]) -> float:
     """The value of a position by the definition."""
     if not book.is_expanded(key):
         return book.values[key]
     return max(gain - plain_value(book, child) for gain, child in book.moves(key).values())
 
 
-def cheapest(book: Book, key: tuple[int, int], cost: float) -> list[tuple[float, tuple[int, int]]]:
+def cheapest(book: OpeningBook, key: tuple[int, int], cost: float) -> list[tuple[float, tuple[int, int]]]:
     """Every leaf below a position with the cost of every way to it."""
     if not book.is_expanded(key):
         return [(cost, key)]
@@ -107,14 +107,14 @@ def test_the_command_expands_and_goes_on(tmp_path: Path) -> None:
 # ---- what was lost before -------------------------------------------------------------------------------------------
 def test_moves_that_lost_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "lost.jsonl"
-    experience, position = Experience(file), Position.start(Game.TOURNAMENT)
+    experience, position = AvoidedMoves(file), Position.start(Game.TOURNAMENT)
     assert experience.of(position) == {}
     experience.note(position, 3, -4.5)
-    assert Experience(file).of(position) == {3: -4.5}
-    assert Experience(file).of(Position.start(Game.ABAPA)) == {}
+    assert AvoidedMoves(file).of(position) == {3: -4.5}
+    assert AvoidedMoves(file).of(Position.start(Game.ABAPA)) == {}
     file.write_text(file.read_text() + "{}\n")
     with pytest.raises(ConfigError, match="line 2"):
-        Experience(file)
+        AvoidedMoves(file)
 
 
 def test_a_lost_line_is_not_lost_twice(tmp_path: Path) -> None:
@@ -126,12 +126,12 @@ def test_a_lost_line_is_not_lost_twice(tmp_path: Path) -> None:
         if result.losses:
             lost.append(result.records[0].moves)
     assert len(lost) == len(set(lost)), "each lost game differs from all before"
-    assert not lost or len(Experience(file).lost) >= 1
+    assert not lost or len(AvoidedMoves(file).lost) >= 1
 
 
 def test_a_move_that_lost_is_played_when_all_others_are_worse(tmp_path: Path) -> None:
     position = parse_position("0-0-0-0-0-1-1-0-0-0-0-0-23-23-S", Game.ABAPA)
-    experience = Experience(tmp_path / "lost.jsonl")
+    experience = AvoidedMoves(tmp_path / "lost.jsonl")
     for move in position.legal_moves():
         experience.note(position, move, -1.0 - move)
     player = make_player(f"champion@4,hash=1,remember={tmp_path / 'lost.jsonl'}")

@@ -11,8 +11,8 @@ from awello.evaluate.heuristics import DIFFSCORE, EXACT, estimate
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.learn.categories import learn_scores
-from awello.search import budget as kernels
-from awello.search.budgeting import ORDERS, Budgeting, learnt_scores
+from awello.search import budget_kernels as kernels
+from awello.search.budget_search import ORDERS, BudgetSearch, learnt_scores
 from awello.search.root import analyse
 
 LOPSIDED = Heuristic("travers", weights=(10, -7, 3, 2, -5, 1, 4, 6))
@@ -100,7 +100,7 @@ class AlgorithmTwo:
 def test_a_fixed_depth_gives_the_values_of_minimax_in_every_order(game: Game) -> None:
     for name in heuristics_for(game):
         evaluator = Evaluator(game, Heuristic(name))
-        searchers = [Budgeting(game, Heuristic(name), order) for order in ORDERS]
+        searchers = [BudgetSearch(game, Heuristic(name), order) for order in ORDERS]
         for searcher in searchers:
             searcher.scores[:] = np.random.default_rng(1).integers(-99, 99, len(searcher.scores))
         for position in some_positions(game, 4):
@@ -115,14 +115,14 @@ def test_a_fixed_depth_gives_the_values_of_minimax_in_every_order(game: Game) ->
 def test_without_an_order_it_is_alphabeta_node_for_node(game: Game) -> None:
     for position in some_positions(game, 8):
         judge = analyse(position, "alphabeta", 5, Evaluator(game, Heuristic(heuristics_for(game)[0])))
-        found = Budgeting(game, Heuristic(heuristics_for(game)[0]), "none").to_depth(position, 5)
+        found = BudgetSearch(game, Heuristic(heuristics_for(game)[0]), "none").to_depth(position, 5)
         assert (found.nodes, found.leaves, found.candidates) == (judge.nodes, judge.leaves, judge.candidates)
 
 
 @pytest.mark.parametrize("delta", [1.0, 1.5])
 def test_budgets_are_divided_as_the_report_says(game: Game, delta: float) -> None:
     for heuristic in two_heuristics(game):
-        searchers = [Budgeting(game, heuristic, order, delta) for order in ORDERS]
+        searchers = [BudgetSearch(game, heuristic, order, delta) for order in ORDERS]
         for position in some_positions(game, 4):
             for nodes in (1, 9, 40, 120):
                 found = [searcher.on_budget(position, nodes) for searcher in searchers]
@@ -134,7 +134,7 @@ def test_budgets_are_divided_as_the_report_says(game: Game, delta: float) -> Non
 def test_what_it_learns_in_a_small_case_by_hand() -> None:
     position = parse_position("1-5-0-5-1-0-1-1-2-6-6-0-10-10-S")
     kinds = [category(position, move) for move in position.legal_moves()]
-    searcher = Budgeting(Game.ABAPA, Heuristic("diffscore"))
+    searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"))
     found = searcher.to_depth(position, 1)
     assert found.candidates == ((0, 0), (1, 2), (3, 7), (4, 0))
     assert [searcher.scores[kind] for kind in kinds] == [-2, 1 - 1, 2, 0]  # B beats A, then D beats A and B
@@ -144,7 +144,7 @@ def test_it_learns_as_algorithm_two_does() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         for position in some_positions(game, 12):
             for heuristic in two_heuristics(game):
-                searcher = Budgeting(game, heuristic)
+                searcher = BudgetSearch(game, heuristic)
                 twin = AlgorithmTwo(searcher)
                 for depth in (1, 2, 3, 4):
                     found = searcher.to_depth(position, depth)
@@ -156,7 +156,7 @@ def test_it_learns_as_algorithm_two_does() -> None:
 
 def test_frozen_scores_stay_and_none_are_read() -> None:
     for order in ("none", "frozen"):
-        searcher = Budgeting(Game.ABAPA, Heuristic("diffscore"), order)
+        searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"), order)
         searcher.to_depth(Position.start(Game.ABAPA), 5)
         assert not searcher.scores.any()
 
@@ -165,27 +165,27 @@ def test_frozen_scores_stay_and_none_are_read() -> None:
 def test_learning_saves_nodes(game: Game) -> None:
     nodes = {}
     for order in ORDERS:
-        searcher = Budgeting(game, Heuristic(heuristics_for(game)[-1]), order)
+        searcher = BudgetSearch(game, Heuristic(heuristics_for(game)[-1]), order)
         nodes[order] = sum(searcher.to_depth(position, 6).nodes for position in some_positions(game, 10))
     assert nodes["live"] < 0.8 * nodes["none"]
 
 
 def test_a_line_without_a_choice_comes_to_an_end() -> None:
     position = parse_position("1-0-0-0-0-0-1-0-0-0-0-0-23-23-S", Game.ROMEIN)
-    found = Budgeting(Game.ROMEIN, Heuristic("diffscore")).on_budget(position, 1e9)
+    found = BudgetSearch(Game.ROMEIN, Heuristic("diffscore")).on_budget(position, 1e9)
     assert found.depth == kernels.DEEPEST
 
 
 def test_within_no_time_there_is_an_answer() -> None:
     start = Position.start(Game.ABAPA)
-    found = Budgeting(Game.ABAPA, Heuristic("travers")).within(start, 0.0)
+    found = BudgetSearch(Game.ABAPA, Heuristic("travers")).within(start, 0.0)
     assert found.move in start.legal_moves()
     assert len(found.candidates) == 6
 
 
 def test_a_search_gives_up_at_its_limit() -> None:
     for limit in range(1, 400, 7):
-        searcher = Budgeting(Game.ABAPA, Heuristic("diffscore"))
+        searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"))
         searcher._search(Position.start(Game.ABAPA), 8, 0, limit)
         assert kernels.is_spent(searcher.search_state)
         assert limit <= searcher.nodes <= limit + 8
@@ -193,7 +193,7 @@ def test_a_search_gives_up_at_its_limit() -> None:
 
 def test_a_won_game_ends_the_search_within_a_time() -> None:
     position = next(p for p in some_positions(Game.OTHELLO4, 20) if PASS not in p.legal_moves())
-    found = Budgeting(Game.OTHELLO4, Heuristic("absolute")).within(position, 600.0)
+    found = BudgetSearch(Game.OTHELLO4, Heuristic("absolute")).within(position, 600.0)
     assert found.exact or len(found.candidates) == 1
 
 
@@ -209,7 +209,7 @@ def test_games_against_oneself_teach_an_order() -> None:
 def test_the_shipped_order_saves_nodes() -> None:
     nodes = {}
     for order in ("none", "frozen"):
-        searcher = Budgeting(Game.TOURNAMENT, Heuristic("diffscore"), order, scores=learnt_scores(Game.ABAPA))
+        searcher = BudgetSearch(Game.TOURNAMENT, Heuristic("diffscore"), order, scores=learnt_scores(Game.ABAPA))
         nodes[order] = sum(searcher.to_depth(position, 7).nodes for position in some_positions(Game.TOURNAMENT, 10))
     assert nodes["frozen"] < 0.7 * nodes["none"]
 

@@ -16,21 +16,21 @@ from awello import PASS, Game, Position, Record
 from awello.cli.club import audit as show_audit
 from awello.club import accounts as people
 from awello.club.accounts import Account, note
+from awello.club.game_state import ABORTED, AGREED, RESIGNED, TIME, ClubError, GameState, new_game_state
 from awello.club.lag import MOST_LAG
 from awello.club.rating import START, UNSURE, Rating, pool_of, rate
 from awello.club.schema import audit, changes, games, sessions, tokens
 from awello.club.store import ClubStore
 from awello.club.stored_games import (
     SaveGame,
-    add_table,
-    beat,
+    add_game,
+    game_state_of,
     ladder,
-    last_beat,
-    load_tables,
+    last_heartbeat,
+    load_games,
     rating_of,
-    table_of,
+    save_heartbeat,
 )
-from awello.club.table import ABORTED, AGREED, RESIGNED, TIME, Refused, Table, new_table
 from awello.errors import AwelloError, StorageError
 from awello.limits import Clock
 
@@ -38,15 +38,15 @@ ANN, BOB, EVE = 1, 2, 3
 BLITZ = Clock(300.0, 0.0)
 
 
-def begin(game: Game = Game.OTHELLO, control: Clock = BLITZ, now: float = 100.0, rated: bool = True) -> Table:
-    return new_table(7, game, (ANN, BOB), control, rated, now)
+def begin(game: Game = Game.OTHELLO, control: Clock = BLITZ, now: float = 100.0, rated: bool = True) -> GameState:
+    return new_game_state(7, game, (ANN, BOB), control, rated, now)
 
 
-def refused(code: str) -> pytest.RaisesExc[Refused]:
-    return pytest.raises(Refused, check=lambda error: error.code == code)
+def refused(code: str) -> pytest.RaisesExc[ClubError]:
+    return pytest.raises(ClubError, check=lambda error: error.code == code)
 
 
-def play_on(table: Table, seed: int = 0, most: int = 500) -> Table:
+def play_on(table: GameState, seed: int = 0, most: int = 500) -> GameState:
     """The table after random moves, one second each."""
     chance = random.Random(seed)
     while not table.over and len(table.moves) < most:
@@ -207,7 +207,7 @@ def test_people_log_in(store: ClubStore) -> None:
     assert people.is_password(hashed, "correct horse") and not people.is_password(hashed, "wrong horse!")
     assert not people.is_password(None, "correct horse")
     for name in ("ann", "a", "1st", "x" * 21, "a b", "Zoë", ""):
-        with pytest.raises(Refused):
+        with pytest.raises(ClubError):
             member(store, name)
     with refused("weak"):
         people.hash_password("short")
@@ -250,20 +250,20 @@ def test_programs_have_tokens_that_can_be_revoked(store: ClubStore) -> None:
 
 
 # ---- books ----------------------------------------------------------------------------------------------------------
-def seat(store: ClubStore, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: bool = True) -> Table:
+def seat(store: ClubStore, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: bool = True) -> GameState:
     """A game between Ann and Bob."""
     players = []
     for name in ("Ann", "Bob"):
         found = store.read(partial(people.find_account, name=name))
         players.append((found or member(store, name)).number)
 
-    def make(number: int) -> Table:
-        return new_table(number, game, (players[0], players[1]), control, rated, 100.0)
+    def make(number: int) -> GameState:
+        return new_game_state(number, game, (players[0], players[1]), control, rated, 100.0)
 
-    return store.submit(lambda connection: add_table(connection, make)).result()
+    return store.submit(lambda connection: add_game(connection, make)).result()
 
 
-def save(store: ClubStore, table: Table) -> None:
+def save(store: ClubStore, table: GameState) -> None:
     store.submit(SaveGame(table)).result()
 
 
@@ -294,13 +294,13 @@ def test_a_game_comes_back_as_it_was(store: ClubStore, game: Game) -> None:
     for most in (0, 7, 20):
         table = play_on(table, 1, most)
         save(store, table)
-        (found,) = store.read(load_tables)
+        (found,) = store.read(load_games)
         assert found == table
     table = play_on(table, 1)
     save(store, table)
-    assert store.read(load_tables) == []
+    assert store.read(load_games) == []
     row = store.read(lambda connection: connection.execute(select(games)).one())
-    assert table_of(row) == table and table_of(row).winner == table.winner
+    assert game_state_of(row) == table and game_state_of(row).winner == table.winner
 
 
 def test_a_damaged_game_is_named(store: ClubStore) -> None:
@@ -308,7 +308,7 @@ def test_a_damaged_game_is_named(store: ClubStore) -> None:
     damaged = update(games).where(games.c.id == table.number).values(moves=b"\x00")
     store.submit(lambda connection: connection.execute(damaged).rowcount).result()
     with pytest.raises(StorageError, match=f"game {table.number} of the club is damaged: its move 1 is not legal"):
-        store.read(load_tables)
+        store.read(load_games)
 
 
 def test_numbers_follow_each_other(store: ClubStore) -> None:
@@ -331,7 +331,7 @@ def test_a_game_counts_once(store: ClubStore) -> None:
 
 def test_what_fails_harms_nothing_else(store: ClubStore) -> None:
     def wrong(connection: object) -> None:
-        raise Refused("wrong", "wrong")
+        raise ClubError("wrong", "wrong")
 
     handed_in = threading.Event()
     store.submit(lambda connection: handed_in.wait(PATIENCE))  # so that the others come into the same transaction
@@ -357,10 +357,10 @@ def test_what_waits_is_written_before_the_desk_closes(tmp_path: Path) -> None:
 
 
 def test_the_last_moment_is_known(store: ClubStore) -> None:
-    assert store.read(last_beat) is None
+    assert store.read(last_heartbeat) is None
     for moment in (5.0, 6.5):
-        store.submit(partial(beat, moment=moment)).result()
-        assert store.read(last_beat) == moment
+        store.submit(partial(save_heartbeat, moment=moment)).result()
+        assert store.read(last_heartbeat) == moment
 
 
 def test_a_club_that_cannot_be_opened_is_told_in_a_line(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from test_club import member
 from awello.club import accounts
 from awello.club.schema import audit, known_devices
 from awello.club.store import ClubStore
-from awello.web import clubhouse, logins, members
+from awello.web import accounts_api, club_service, logins
 
 OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
 
@@ -54,7 +54,7 @@ def notes(place: Path) -> list[str]:
 
 # ---- passwords -------------------------------------------------------------------------------------------------------
 def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clubhouse, "HASHES", 2)
+    monkeypatch.setattr(club_service, "HASHES", 2)
     hash_password, both = accounts.hash_password, threading.Barrier(2, timeout=30)
 
     def wait_for_the_other(password: str) -> str:
@@ -96,7 +96,7 @@ def test_a_session_that_has_just_ended_makes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Nothing that outlives it, though it was good when the request came."""
-    who = members._person
+    who = accounts_api._person
 
     async def logged_out_at_once(house: Any, request: Any) -> Any:
         person = await who(house, request)
@@ -107,7 +107,7 @@ def test_a_session_that_has_just_ended_makes_nothing(
         ann = visit()
         sign_up(ann, "Ann")
         assert ann.post("/api/club/programs", json={"name": "rex"}).status_code == 200
-        monkeypatch.setattr(members, "_person", logged_out_at_once)
+        monkeypatch.setattr(accounts_api, "_person", logged_out_at_once)
         assert (
             ann.post(f"/api/club/{path}", json={"name": "max"} if path == "programs" else {"label": "x"}).status_code
             == 401

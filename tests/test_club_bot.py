@@ -22,15 +22,15 @@ from waiting import PATIENCE, wait_until_async
 
 from awello import Game, Player, Position, Record, register
 from awello.club.accounts import make_token, open_account
+from awello.club.game_state import GameState
 from awello.club.schema import games
 from awello.club.store import ClubStore
-from awello.club.stored_games import table_of
-from awello.club.table import Table
+from awello.club.stored_games import game_state_of
 from awello.errors import ConfigError, SpecError
 from awello.limits import Clock
 from awello.players.player import Choice
 from awello.protocols import club as clubs
-from awello.protocols.club import Bot, BotPolicy
+from awello.protocols.club import BotPolicy, ClubBot
 
 SEEK = BotPolicy(seek=(Game.OTHELLO4, Clock(60.0)))
 
@@ -71,14 +71,14 @@ def tokens_of(file: Path, *names: str) -> list[str]:
     return found
 
 
-def tables(store: ClubStore) -> list[Table]:
+def tables(store: ClubStore) -> list[GameState]:
     """The games in the books."""
     rows = store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
-    return [table_of(row) for row in rows]
+    return [game_state_of(row) for row in rows]
 
 
 @asynccontextmanager
-async def playing(bots: list[Bot]) -> AsyncIterator[None]:
+async def playing(bots: list[ClubBot]) -> AsyncIterator[None]:
     """Bots that play in the background."""
     tasks = [asyncio.create_task(bot.run()) for bot in bots]
     yield
@@ -94,13 +94,15 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
     def results() -> list[str]:
         return [line for line in said if "won" in line or "drawn" in line]
 
-    async def play(bots: list[Bot]) -> None:
+    async def play(bots: list[ClubBot]) -> None:
         async with playing(bots):
             await wait_until_async(lambda: len(results()) >= 4)  # each of two games, told by both
 
     with serving(file) as address:
         asyncio.run(
-            play([Bot(address, one, "greedy", SEEK, said.append), Bot(address, two, "random", SEEK, said.append)])
+            play(
+                [ClubBot(address, one, "greedy", SEEK, said.append), ClubBot(address, two, "random", SEEK, said.append)]
+            )
         )
     with closing(ClubStore(file)) as store:
         ended = [table for table in tables(store) if table.over]
@@ -115,13 +117,13 @@ def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.Mo
     def fail(*_: Any) -> Choice:
         raise RuntimeError("boom")
 
-    async def play(bots: list[Bot]) -> None:
+    async def play(bots: list[ClubBot]) -> None:
         async with playing(bots):
             await wait_until_async(lambda: any("won, resigned" in line for line in said))
 
     monkeypatch.setattr(clubs, "choose", fail)
     with serving(file) as address:
-        asyncio.run(play([Bot(address, token, "greedy", SEEK, said.append) for token in (one, two)]))
+        asyncio.run(play([ClubBot(address, token, "greedy", SEEK, said.append) for token in (one, two)]))
     assert any("RuntimeError: boom; the bot resigns" in line for line in said)
 
 
@@ -141,7 +143,7 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
                 with serving(file, port) as address:
                     if not port:
                         port = int(address.split(":")[2].strip("/"))
-                        bots = [Bot(address, each, "uct@30ms", policy, said.append) for each in (one, two)]
+                        bots = [ClubBot(address, each, "uct@30ms", policy, said.append) for each in (one, two)]
                         await stack.enter_async_context(playing(bots))
                     await wait_until_async(lambda: moves(store) >= target or any(table.over for table in tables(store)))  # noqa: B023
 
@@ -162,7 +164,7 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
         return Choice(record.final.legal_moves()[0])
 
     async def play() -> None:
-        bot = Bot("http://127.0.0.1", "token", "random", tell=lambda line: None)
+        bot = ClubBot("http://127.0.0.1", "token", "random", tell=lambda line: None)
         bot.name, first, second = "rex", Line(), Line()
         bot.socket = first  # type: ignore[assignment]
         bot._look(STATE)
@@ -199,14 +201,14 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     tokens_of(file)
     with serving(file) as address:
         with pytest.raises(ConfigError, match="does not let random in: this token is not valid"):
-            asyncio.run(asyncio.wait_for(Bot(address, "forged", "random").run(), PATIENCE))
+            asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), PATIENCE))
         assert Visitor(base_url=address).get("/api/health").json()["ok"]
     with pytest.raises(SpecError):
-        Bot("http://127.0.0.1", "token", "nobody")
+        ClubBot("http://127.0.0.1", "token", "nobody")
     for server in ("ftp://x", "http://"):
         with pytest.raises(ConfigError, match="is not the address of a club"):
-            Bot(server, "token", "random")
-    assert Bot("https://x.org/awello/", "t", "random").address == "wss://x.org/awello/api/club/live"
+            ClubBot(server, "token", "random")
+    assert ClubBot("https://x.org/awello/", "t", "random").address == "wss://x.org/awello/api/club/live"
 
 
 def test_commands_look_after_the_database(tmp_path: Path) -> None:
@@ -286,7 +288,7 @@ def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None
     Pupil.calls.clear()
     Pupil.lesson.set()
 
-    async def play(bots: list[Bot]) -> None:
+    async def play(bots: list[ClubBot]) -> None:
         async with playing(bots):
             await wait_until_async(lambda: words(Pupil.calls).count("learn") >= 3)
 
@@ -294,7 +296,7 @@ def test_a_bot_learns_from_each_game_before_its_next_one(tmp_path: Path) -> None
         pass
 
     with serving(file) as address:
-        asyncio.run(play([Bot(address, one, "pupil", SEEK, ignore), Bot(address, two, "random", SEEK, ignore)]))
+        asyncio.run(play([ClubBot(address, one, "pupil", SEEK, ignore), ClubBot(address, two, "random", SEEK, ignore)]))
     games = " ".join(words(Pupil.calls)).split("begin")[1:4]
     for game in games:
         assert re.fullmatch(r" ?(follow choose )+end learn ?", game), "in this order, and nothing in between"
@@ -310,7 +312,7 @@ def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
     Pupil.lesson.clear()
 
     async def play() -> None:
-        bot, line = Bot("http://127.0.0.1", "token", "pupil", tell=lambda line: None), Line()
+        bot, line = ClubBot("http://127.0.0.1", "token", "pupil", tell=lambda line: None), Line()
         bot.name, bot.socket = "rex", line  # type: ignore[assignment]
         bot._look(STATE)
         await wait_until_async(lambda: line.sent)
@@ -336,7 +338,7 @@ def test_a_game_that_was_not_begun_teaches_nothing(reason: str) -> None:
     Pupil.lesson.set()
 
     async def play() -> None:
-        bot = Bot("http://127.0.0.1", "token", "pupil", tell=lambda line: None)
+        bot = ClubBot("http://127.0.0.1", "token", "pupil", tell=lambda line: None)
         bot.name = "rex"
         bot._look(STATE | {"mover": 1})
         bot._look(STATE | OVER | {"winner": None, "reason": reason})
@@ -353,7 +355,7 @@ def test_a_player_that_fails_to_learn_goes_on(monkeypatch: pytest.MonkeyPatch) -
         raise RuntimeError("boom")
 
     async def play() -> None:
-        bot = Bot("http://127.0.0.1", "token", "pupil", tell=said.append)
+        bot = ClubBot("http://127.0.0.1", "token", "pupil", tell=said.append)
         bot.name = "rex"
         bot._look(STATE | {"mover": 1})
         bot._look(STATE | OVER)
@@ -375,14 +377,14 @@ def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> No
     policy = BotPolicy(seek=(Game.OTHELLO, Clock(600.0)))
     over: list[str] = []
 
-    async def play(bots: list[Bot]) -> None:
+    async def play(bots: list[ClubBot]) -> None:
         async with playing(bots):
             await wait_until_async(lambda: sum("won" in line or "drawn" in line for line in over) >= 10)
 
     spec = f"otage@2,memory={memory}" + ("" if learning else ",learning=false")
     with serving(file) as address:
-        rival = Bot(address, two, "champion@level=3,hash=1", policy, lambda line: None)
-        asyncio.run(play([Bot(address, one, spec, policy, over.append), rival]))
+        rival = ClubBot(address, two, "champion@level=3,hash=1", policy, lambda line: None)
+        asyncio.run(play([ClubBot(address, one, spec, policy, over.append), rival]))
     with closing(ClubStore(file)) as store:
         finished = [table for table in tables(store) if table.over][:10]
     lost = [table.moves for table in finished if table.winner is not None and table.players[table.winner] != 2]

@@ -13,9 +13,9 @@ from clubs import Visitor, serving, sign_up
 from conftest import ROOT
 
 from awello.protocols import club as protocol
-from awello.protocols.club import Bot
+from awello.protocols.club import ClubBot
 from awello.web import app as web
-from awello.web import clubhouse, connection
+from awello.web import club_service, connection
 
 ODD = [
     '{"id": 1, "type": ["x"]}',
@@ -68,7 +68,7 @@ ODD = [
 
 @pytest.fixture
 def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield address
 
@@ -95,7 +95,7 @@ def test_odd_messages_are_answered_and_the_channel_survives(address: str) -> Non
 
 def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other messages above the limit are, and their answers carry their ids."""
-    monkeypatch.setattr(clubhouse, "MEMBER", (12, 0.001))
+    monkeypatch.setattr(club_service, "MEMBER", (12, 0.001))
     with ExitStack() as stack:
         address = stack.enter_context(serving(tmp_path / "club.sqlite"))
         ann, bob = Visitor(base_url=address), Visitor(base_url=address)
@@ -194,7 +194,7 @@ def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> No
 
     async def play() -> None:
         club = Connection({"type": "welcome", "name": "rex"}, STATE)
-        bot = Bot("http://127.0.0.1", "token", "random", tell=lambda line: None)
+        bot = ClubBot("http://127.0.0.1", "token", "random", tell=lambda line: None)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         first = await club.sent.get()
         for code in ("often", "storage"):
@@ -230,7 +230,7 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
 
     async def play() -> None:
         club = Connection({"type": "welcome", "name": "max"}, STATE)
-        bot = Bot("http://127.0.0.1", "token", "random", tell=said.append)
+        bot = ClubBot("http://127.0.0.1", "token", "random", tell=said.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         gone = {"type": "opponent", "game": 1, "name": "rex", "here": False, "claim": 0.0}
         club.tell(gone | {"claim": 60.0})

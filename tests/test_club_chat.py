@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from clubs import Visitor, serving, sign_up
-from test_hall import Club, club, refused
+from test_club_server import Club, club, refused
 
-from awello.web import clubhouse
+from awello.web import club_service
 
 SAID = "said"
 
@@ -111,7 +111,7 @@ async def test_it_lasts_as_long_as_a_game_is_remembered(club: Club) -> None:
 
 def test_on_the_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs speak as well; nothing is written down."""
-    monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         ann, rex = Visitor(base_url=address), Visitor(base_url=address)
         sign_up(ann, "Ann")

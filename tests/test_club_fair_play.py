@@ -10,24 +10,24 @@ from typing import Any
 import pytest
 from clubs import Visitor, serving, sign_up
 from sqlalchemy import Connection, insert, select, update
-from test_hall import Club, club, play_on, refused
+from test_club_server import Club, club, play_on, refused
 
 from awello import Game
 from awello.club import absence, fair_play
 from awello.club.accounts import open_account
-from awello.club.entries import plan_contest
-from awello.club.fair_play import Conduct
-from awello.club.offers import Terms
+from awello.club.fair_play import FairPlayMonitor
+from awello.club.game_state import ABORTED, LEFT, TIME
+from awello.club.live_game import ClientConnection
+from awello.club.offers import GameTerms
 from awello.club.schema import entries, games, ratings
-from awello.club.seat import Guest
 from awello.club.store import ClubStore
 from awello.club.stored_games import SaveGame, ladder, rating_of
-from awello.club.table import ABORTED, LEFT, TIME
+from awello.club.tournament_store import create_tournament
 from awello.limits import Clock
 from awello.web.club_connection import is_loopback
 
-RATED = Terms(Game.OTHELLO, Clock(300.0))
-AWALE = Terms(Game.ABAPA, Clock(300.0))
+RATED = GameTerms(Game.OTHELLO, Clock(300.0))
+AWALE = GameTerms(Game.ABAPA, Clock(300.0))
 
 
 def pass_time(club: Club, seconds: float) -> None:
@@ -35,7 +35,7 @@ def pass_time(club: Club, seconds: float) -> None:
     club.clock.advance(seconds)
 
 
-def mean(club: Club, guest: Guest, pool: str = "othello blitz") -> float:
+def mean(club: Club, guest: ClientConnection, pool: str = "othello blitz") -> float:
     return club.store.read(partial(rating_of, account=guest.member.number, pool=pool)).mean
 
 
@@ -194,7 +194,7 @@ async def test_unrated_games_and_long_ones_cost_nothing(club: Club) -> None:
 
 def test_exits_are_forgotten_after_an_hour() -> None:
     hall: Any = SimpleNamespace()
-    conduct = Conduct(hall)
+    conduct = FairPlayMonitor(hall)
 
     def exits(account: int, moment: float, note: bool = False) -> tuple[int, int]:
         hall.now = lambda: moment
@@ -357,7 +357,7 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: Club) -> None:
 async def test_one_entry_per_person(club: Club) -> None:
     ann, bob, eve = club.enter("Ann"), club.enter("Bob"), club.enter("Eve")
     rex, max_ = club.enter("rex", program=True), club.enter("max", program=True)  # both are Ann's
-    plan = partial(plan_contest, name="Friday", system="swiss", terms=RATED, rounds=3, grace=30.0)
+    plan = partial(create_tournament, name="Friday", system="swiss", terms=RATED, rounds=3, grace=30.0)
     number = club.store.submit(partial(plan, starts=club.hall.now() + 1000)).result().number
     await club.hall.tournaments.join(rex, number)
     for twin in (ann, max_):

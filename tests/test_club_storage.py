@@ -14,16 +14,16 @@ import pytest
 from cutting_proxy import AFTER, BEFORE, DURING, FORGET, CuttingProxy, cutting_proxy
 from database import find_programs, new_database, postgres
 from sqlalchemy import Connection, event, func, select, update
-from test_hall import Club, refused
+from test_club_server import Club, refused
 from waiting import wait_until
 
 from awello import Game
 from awello.club import store as store_module
 from awello.club.accounts import note, open_account
+from awello.club.game_state import ClubError, GameState, new_game_state
 from awello.club.schema import audit, games
 from awello.club.store import ClubStore
-from awello.club.stored_games import add_table, beat
-from awello.club.table import Refused, Table, new_table
+from awello.club.stored_games import add_game, save_heartbeat
 from awello.errors import StorageError
 from awello.limits import Clock
 from awello.storage.database import SERVER_LOCK, WRITE_LOCK
@@ -76,13 +76,13 @@ def write_together(store: ClubStore, *acts: Callable[[Connection], Any]) -> list
     return futures
 
 
-def begin_game(connection: Connection) -> Table:
+def begin_game(connection: Connection) -> GameState:
     """A rated game between the first two accounts."""
 
-    def make(number: int) -> Table:
-        return new_table(number, Game.OTHELLO4, (1, 2), Clock(300.0), True, 100.0)
+    def make(number: int) -> GameState:
+        return new_game_state(number, Game.OTHELLO4, (1, 2), Clock(300.0), True, 100.0)
 
-    return add_table(connection, make)
+    return add_game(connection, make)
 
 
 def count(store: ClubStore, table: Any) -> int:
@@ -258,7 +258,7 @@ def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog:
 # ---- refused acts ----------------------------------------------------------------------------------------------------
 def refuse(connection: Connection) -> None:
     note(connection, "taken back")
-    raise Refused("no", "not this")
+    raise ClubError("no", "not this")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=needs_postgres)])
@@ -308,7 +308,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
 
         def move_back(connection: Connection) -> None:  # Ann has thought for 100 seconds, and nothing was noted since
             connection.execute(update(games).values(since=since))
-            beat(connection, since)
+            save_heartbeat(connection, since)
 
         await club.hall.store.write(move_back)
         with refused("storage"):

@@ -16,28 +16,28 @@ import pytest
 from clubs import Visitor, serving, sign_up
 from conftest import ROOT, awello
 from sqlalchemy import select, update
-from test_hall import Club, club, refused
+from test_club_server import Club, club, refused
 from waiting import PATIENCE, ManualClock, wait_until_async
 
 from awello import Game
-from awello.club import entries, hall
-from awello.club import tournaments as organiser
+from awello.club import server, tournament_store
+from awello.club import tournament_organiser as organiser
 from awello.club.accounts import Account, close_account, make_token, open_account
-from awello.club.contest import DOUBLE, ROBIN, SWISS, Contest
-from awello.club.offers import Terms
+from awello.club.game_state import ClubError, GameState
+from awello.club.live_game import ClientConnection
+from awello.club.offers import GameTerms
 from awello.club.schema import games, tournaments
-from awello.club.seat import Guest
 from awello.club.store import ClubStore
-from awello.club.stored_games import load_tables, rating_of, table_of
-from awello.club.table import Refused, Table
+from awello.club.stored_games import game_state_of, load_games, rating_of
+from awello.club.tournament import DOUBLE, ROBIN, SWISS, ClubTournament
 from awello.errors import StorageError
 from awello.limits import Clock
-from awello.protocols.club import Bot, BotPolicy
+from awello.protocols.club import BotPolicy, ClubBot
 
-SMALL = Terms(Game.OTHELLO4, Clock(60.0))
+SMALL = GameTerms(Game.OTHELLO4, Clock(60.0))
 
 
-class Player(Guest):
+class Player(ClientConnection):
     """Somebody who plays random moves as soon as it is their turn."""
 
     def __init__(self, club: Club, name: str, idle: bool = False) -> None:
@@ -63,7 +63,7 @@ class Player(Guest):
         while True:
             try:
                 await self.club.hall.move(self, game["game"], game["ply"], move)
-            except Refused as error:
+            except ClubError as error:
                 if error.code == "storage":  # try again when the books can be written
                     await self.club.until(lambda: not self.club.hall.store.failing)
                     continue
@@ -79,8 +79,8 @@ def plan(club: Club, name: str = "Friday", system: str = SWISS, rounds: int = 0,
     return make(club, name, system, SMALL, rounds, time.time() + 1000, grace).number
 
 
-def make(club: Club, *terms: Any) -> Contest:
-    return club.store.submit(lambda connection: entries.plan_contest(connection, *terms)).result()
+def make(club: Club, *terms: Any) -> ClubTournament:
+    return club.store.submit(lambda connection: tournament_store.create_tournament(connection, *terms)).result()
 
 
 def begin(club: Club, number: int) -> None:
@@ -94,14 +94,14 @@ def start_now(store: ClubStore, number: int) -> None:
     store.submit(lambda connection: connection.execute(changed).rowcount).result()
 
 
-def look(club: Club, number: int) -> Contest:
-    return club.store.read(partial(entries.find_contest, which=number))
+def look(club: Club, number: int) -> ClubTournament:
+    return club.store.read(partial(tournament_store.find_tournament, which=number))
 
 
-async def until(club: Club, number: int, state: str = "ended", number_of_round: int = 0) -> Contest:
+async def until(club: Club, number: int, state: str = "ended", number_of_round: int = 0) -> ClubTournament:
     """The tournament when it has come to a state or a round."""
 
-    def there() -> Contest | None:
+    def there() -> ClubTournament | None:
         contest = look(club, number)
         return contest if (contest.round >= number_of_round if number_of_round else contest.state == state) else None
 
@@ -125,13 +125,13 @@ async def until_looked(club: Club) -> None:
     cups._look = look  # type: ignore[method-assign]
 
 
-def played(club: Club) -> list[Table]:
+def played(club: Club) -> list[GameState]:
     """All games in the books."""
     rows = club.store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
-    return [table_of(row) for row in rows]
+    return [game_state_of(row) for row in rows]
 
 
-def check(club: Club, contest: Contest) -> None:
+def check(club: Club, contest: ClubTournament) -> None:
     """Every pairing has one game, and every game one pairing with its result."""
     tables = {table.number: table for table in played(club) if table.tournament == contest.number}
     bound = [fixture for fixture in contest.fixtures if fixture.game is not None]
@@ -323,7 +323,7 @@ async def test_it_can_be_cancelled_while_it_is_played(club: Club) -> None:
     begin(club, number)
     contest = await until(club, number, number_of_round=1)
     await club.until(lambda: played(club))
-    club.store.submit(partial(entries.end_contest, contest=contest, state="cancelled")).result()
+    club.store.submit(partial(tournament_store.end_tournament, contest=contest, state="cancelled")).result()
     club.hall.tournaments.wake()
     await club.until(lambda: not club.hall.tournaments.contests)
     assert players[0].last()["state"] == "cancelled"
@@ -342,16 +342,16 @@ async def test_there_are_limits(club: Club) -> None:
         ("rounds", ("Friday", SWISS, SMALL, 31, soon, 60.0)),
         ("rounds", ("Friday", ROBIN, SMALL, 3, soon, 60.0)),
         ("grace", ("Friday", SWISS, SMALL, 3, soon, 4000.0)),
-        ("control", ("Friday", SWISS, Terms(Game.OTHELLO, Clock(1.0)), 3, soon, 60.0)),
+        ("control", ("Friday", SWISS, GameTerms(Game.OTHELLO, Clock(1.0)), 3, soon, 60.0)),
     ):
         with refused(code):
             make(club, *terms)
     ann = club.enter("Ann")
-    for each in range(entries.MOST_ENTERED + 1):
+    for each in range(tournament_store.MOST_ENTERED + 1):
         number = plan(club, f"cup {each}", rounds=3)
         with refused("taken"):
             plan(club, f"CUP {each}", rounds=3)
-        if each < entries.MOST_ENTERED:
+        if each < tournament_store.MOST_ENTERED:
             await club.hall.tournaments.join(ann, number)
     with refused("many"):
         await club.hall.tournaments.join(ann, number)
@@ -363,11 +363,11 @@ async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(c
     ann, bob = Player(club, "Ann", idle=True), Player(club, "Bob", idle=True)
     for player in (ann, bob):
         await club.hall.tournaments.join(player, number)
-    for _ in range(hall.MOST_GAMES):
+    for _ in range(server.MOST_GAMES):
         await club.begin(ann, bob, SMALL)
     begin(club, number)
     await until(club, number, number_of_round=1)
-    await club.until(lambda: len(club.hall.seats) > hall.MOST_GAMES)
+    await club.until(lambda: len(club.hall.seats) > server.MOST_GAMES)
     (game,) = (table.number for table in played(club) if table.tournament)
     with refused("tournament"):
         await club.hall.abort(ann, game)
@@ -389,7 +389,7 @@ async def test_books_that_fail_only_delay_it(club: Club) -> None:
     write, chance = club.store.submit, random.Random(1)
     patch = pytest.MonkeyPatch()
     patch.setattr(organiser, "LOOK", 0.05)
-    patch.setattr(hall, "PULSE", 0.05)  # how often the books are tried again
+    patch.setattr(server, "PULSE", 0.05)  # how often the books are tried again
 
     def fail(connection: Any) -> None:
         raise StorageError("the disk is full")
@@ -455,11 +455,13 @@ async def test_a_pairing_is_played_and_decided_once(club: Club) -> None:
     for _ in range(2):  # as if the organiser had not seen that it is done already
         with refused("gone"):
             await club.hall.tournaments._begin(contest, fixture)
-        await club.hall.store.write(partial(entries.forfeit, contest=contest, fixture=fixture, here=set()))
-        await club.hall.store.write(partial(entries.begin_round, contest=replace(contest, round=0), pairs=[(1, 2)]))
+        await club.hall.store.write(partial(tournament_store.forfeit, contest=contest, fixture=fixture, here=set()))
+        await club.hall.store.write(
+            partial(tournament_store.begin_round, contest=replace(contest, round=0), pairs=[(1, 2)])
+        )
     assert len(club.hall.seats) == len(played(club)) == len(look(club, number).fixtures) == 1
     assert not look(club, number).round_over
-    restored = club.store.read(load_tables)
+    restored = club.store.read(load_games)
     assert [table.tournament for table in restored] == [number]
 
 
@@ -468,8 +470,8 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
     file = tmp_path / "club.sqlite"
     store, chance = ClubStore(file), random.Random(2)
     tokens = [token_of(store, f"bot{number}") for number in range(6)]
-    words = ("Cup", SWISS, Terms(Game.OTHELLO6, Clock(60.0)), 3, time.time() + 1000, 60.0)
-    store.submit(lambda connection: entries.plan_contest(connection, *words)).result()
+    words = ("Cup", SWISS, GameTerms(Game.OTHELLO6, Clock(60.0)), 3, time.time() + 1000, 60.0)
+    store.submit(lambda connection: tournament_store.create_tournament(connection, *words)).result()
 
     def serve(port: int) -> tuple[subprocess.Popen[str], str]:
         command = [sys.executable, "-m", "awello", "serve", "--no-archive", "--no-browser", "--threads", "1"]
@@ -481,7 +483,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
     club = Club(file)
     club.store = store
 
-    def contest() -> Contest:
+    def contest() -> ClubTournament:
         return look(club, 1)
 
     def moves() -> int:
@@ -489,7 +491,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
 
     async def play() -> None:
         server, address = serve(0)
-        bots = [Bot(address, token, "uct@5ms", BotPolicy(tournament=1), lambda line: None) for token in tokens]
+        bots = [ClubBot(address, token, "uct@5ms", BotPolicy(tournament=1), lambda line: None) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
         await wait_until_async(lambda: len(contest().people) == 6)
         start_now(store, 1)
@@ -532,7 +534,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
 
     async def play(address: str) -> dict[str, Any]:
         manners = BotPolicy(tournament="friday")
-        bots = [Bot(address, token, "random", manners, said.append) for token in tokens]
+        bots = [ClubBot(address, token, "random", manners, said.append) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
         client = Visitor(base_url=address)
 

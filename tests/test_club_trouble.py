@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from database import Postgres, find_programs, new_database
 from sqlalchemy import event, inspect
-from test_hall import Club, play_on, refused
+from test_club_server import Club, play_on, refused
 from waiting import PATIENCE
 
 from awello import Game
-from awello.archive.archive import Archive, Wanted
+from awello.archive.archive import Archive, GameFilter
 from awello.archive.schema import ARCHIVE
 from awello.club.accounts import Account, note
+from awello.club.live_game import ClientConnection
 from awello.club.schema import CLUB
-from awello.club.seat import Guest
 from awello.club.store import ClubStore
 from awello.errors import ConfigError
 from awello.storage.migrations import STATE
@@ -37,7 +37,7 @@ async def go_through(club: Club, begin: Callable[[], Any], end: Callable[[], Any
     before = await club.hall.watch(players[0], number)
     assert before["clocks"][before["mover"]] == 293
     await asyncio.to_thread(begin)
-    mover: Guest = players[before["mover"]]
+    mover: ClientConnection = players[before["mover"]]
     claim, attempts = club.store.claim, list[None]()
     club.store.claim = lambda: attempts.append(None) or claim()  # type: ignore[method-assign, func-returns-value]
     with refused("storage"):
@@ -135,7 +135,7 @@ def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     assert columns(inspect(archive.engine)) == {
         table.name: set(table.columns.keys()) for table in (STATE, *ARCHIVE.tables.sorted_tables)
     }, "what is new in the tables needs a migration in archive/schema.py"
-    records = list(archive.records(archive.numbers(Wanted())))
+    records = list(archive.records(archive.numbers(GameFilter())))
     assert [record.start.game for record in records].count(Game.OTHELLO4) == 2 and len(records) == 3
     assert all(record.final.over for record in records)
     assert archive.add(records[0]) == 1, "it knows its games"

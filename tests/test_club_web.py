@@ -12,14 +12,14 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from awello import Record
 from awello.formats.files import read_games
-from awello.web import clubhouse
-from awello.web.clubhouse import COOKIE
+from awello.web import club_service
+from awello.web.club_service import COOKIE
 
 
 @pytest.fixture
 def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A way to come to a club."""
-    monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield lambda: Visitor(base_url=address)
 

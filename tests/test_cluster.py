@@ -21,17 +21,17 @@ from database import find_programs, new_database, postgres
 from waiting import PATIENCE, wait_until
 
 from awello import Game, Match, Position, Record, play_match
-from awello.archive.archive import Archive, Wanted
+from awello.archive.archive import Archive, GameFilter
 from awello.arena import cluster
-from awello.arena.cluster import Job, _take_players, do, fingerprint
+from awello.arena.cluster import ClusterJob, _take_players, do, fingerprint
 from awello.arena.duel import Duel, play_duel
 from awello.arena.runner import Runner, _prepare, _run_batch
 from awello.arena.tournament import Tournament, play_tournament
-from awello.arena.workers import Jobs, crew
+from awello.arena.workers import Jobs, worker_pool
 from awello.errors import ConfigError, IllegalMoveError, SpecError
 from awello.evaluate.otage_memory import FILE
 from awello.learn.autoplay import AutoplayPlan, autoplay
-from awello.learn.genetic import Plan, advance, begin
+from awello.learn.genetic import GeneticConfig, advance, begin
 from awello.learn.selfplay import SelfplayPlan
 from awello.limits import Limit
 from awello.players.player import find_player, forget_players, register
@@ -155,7 +155,7 @@ def test_a_match_is_the_same(address: str) -> None:
 def test_two_jobs_do_not_mix(address: str) -> None:
     others = [replace(MATCH, second="greedy"), replace(MATCH, game=Game.ABAPA, second="greedy")]
     singles = [(None, range(number, number + 1)) for number in range(6)]
-    with crew(address, _prepare, others[0]) as first, crew(address, _prepare, others[1]) as second:
+    with worker_pool(address, _prepare, others[0]) as first, worker_pool(address, _prepare, others[1]) as second:
         both = zip(first(_run_batch, singles), second(_run_batch, singles), strict=True)
         found = [(one[0].record.moves, other[0].record.moves) for one, other in both]
     assert found == list(zip(*(moves(replace(match, games=6)) for match in others), strict=True))
@@ -177,9 +177,9 @@ def test_selfplay_is_the_same(address: str) -> None:
 
 
 def test_generations_are_the_same(address: str) -> None:
-    plan = Plan("h2", nodes=1, population=6, fighters=2, boss_depth=1)
+    plan = GeneticConfig("h2", nodes=1, population=6, fighters=2, boss_depth=1)
     here = there = begin(plan)
-    with crew(address) as each:
+    with worker_pool(address) as each:
         for _ in range(2):
             here, there = advance(plan, here), advance(plan, there, each)
     assert (there.population, there.best, there.history) == (here.population, here.best, here.history)
@@ -223,7 +223,7 @@ def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_pat
             list(autoplay(there, plan, address, place, kill))
         list(autoplay(here, plan))
         with closing(Archive(place)) as archive, closing(Archive(here / "games.sqlite")) as local:
-            games = [list(each.records(each.numbers(Wanted()))) for each in (archive, local)]
+            games = [list(each.records(each.numbers(GameFilter()))) for each in (archive, local)]
         rounds = [[int(record.tags["Round"]) for record in each] for each in games]
         assert rounds == [list(range(1, 13))] * 2
         assert [record.moves for record in games[0]] == [record.moves for record in games[1]]
@@ -276,10 +276,10 @@ def test_players_come_along_and_go_again(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("AWELLO_PLAYERS", "")
     for name in ("Crook", "Villain"):
         content = PLAYERS.replace("Crook", name).encode()
-        _take_players(Job("", "", ("/nowhere/own.py", content), b""))
+        _take_players(ClusterJob("", "", ("/nowhere/own.py", content), b""))
         assert Path(os.environ["AWELLO_PLAYERS"]).read_bytes() == content
         assert find_player("crook").make.__name__ == name
-    _take_players(Job("", "", None, b""))
+    _take_players(ClusterJob("", "", None, b""))
     with pytest.raises(SpecError, match="unknown player 'crook'"):
         find_player("crook")
 
@@ -288,7 +288,7 @@ def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = SimpleNamespace(address="tcp://somewhere", state=SimpleNamespace(nthreads=4))
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     with pytest.raises(ConfigError, match="tcp://somewhere has 4 threads: start it with 'dask worker ADDRESS --nthr"):
-        do(Job("new", fingerprint(), None, b""), b"")
+        do(ClusterJob("new", fingerprint(), None, b""), b"")
 
 
 # --- engine processes of the page -------------------------------------------------------------------------------------

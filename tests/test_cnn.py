@@ -12,12 +12,12 @@ from games import played
 from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import ConfigError, SpecError
 from awello.evaluate.cnn import ILLEGAL, TURNED, Cnn, cnn_for, load_cnn, unpack
-from awello.evaluate.network import network_for
 from awello.evaluate.perceptron import PerceptronState, judge
+from awello.evaluate.perceptron_weights import perceptron_for
 from awello.kernel import U, Words
 from awello.rules.othello import symmetric
-from awello.search.batched import INFINITY, Batched
-from awello.search.montecarlo import CnnTree, NetworkTree
+from awello.search.batched_alphabeta import INFINITY, BatchedAlphaBeta
+from awello.search.montecarlo import CnnTree, PerceptronTree
 from awello.search.puct import BATCH
 from awello.search.uct import TreeNode
 
@@ -28,7 +28,7 @@ class Small(Cnn):
     """The shipped perceptron in the place of the network, and a count of what it was asked."""
 
     def __init__(self) -> None:
-        self.network, self.asked = network_for(Game.OTHELLO), 0
+        self.network, self.asked = perceptron_for(Game.OTHELLO), 0
 
     def judge(self, words: Words) -> tuple[Reals, Reals]:
         promises, values = np.zeros((len(words), 64), np.float32), np.zeros(len(words), np.float32)
@@ -120,7 +120,7 @@ def minimax(network: Cnn, position: Position, depth: int) -> float:
 def test_alpha_beta_finds_what_minimax_does(depth: int) -> None:
     passes = 0
     for position in some_positions(4) + some_positions(24, (45, 57)):
-        analysis = Batched(Small()).analyse(position, depth)
+        analysis = BatchedAlphaBeta(Small()).analyse(position, depth)
         values = {move: -minimax(Small(), position.after(move), depth - 1) for move in position.legal_moves()}
         passes += any(position.after(move).legal_moves() == (PASS,) for move in position.legal_moves())
         assert analysis.value == pytest.approx(max(values.values()), abs=1e-6)
@@ -132,7 +132,7 @@ def test_alpha_beta_finds_what_minimax_does(depth: int) -> None:
 def test_a_finished_game_counts_its_discs() -> None:
     passed = False
     for position in some_positions(20, (54, 58)):
-        best = Batched(Small()).analyse(position, 20).value
+        best = BatchedAlphaBeta(Small()).analyse(position, 20).value
         passed = passed or any(position.after(move).legal_moves() == (PASS,) for move in position.legal_moves())
 
         def solve(position: Position) -> int:
@@ -151,7 +151,7 @@ def test_leaf_by_leaf_the_tree_is_that_of_the_small_network() -> None:
     """Asked about one leaf at a time, both ways to grow a tree visit the same moves."""
     for position in some_positions(4) + some_positions(4, (46, 57)):
         small = Small()
-        tree, other = CnnTree(1 << 14, network=small), NetworkTree(1 << 14, network=small.network)
+        tree, other = CnnTree(1 << 14, network=small), PerceptronTree(1 << 14, network=small.network)
         found = other.analyse(position, 10.0, 200, 0)
         tree.begin(position)
         for _ in range(200):

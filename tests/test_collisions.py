@@ -11,7 +11,7 @@ from conftest import ROOT
 
 from awello import PASS, Game, Position, parse_position
 from awello.bits import multiply_shift
-from awello.engine import awale, endgame, table
+from awello.engine import awale, endgame, transposition_table
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import PAST
 from awello.engine.engine import Engine
@@ -24,7 +24,7 @@ sys.path.append(str(ROOT / "benchmarks"))
 import fortress_collisions as built
 import fortress_truth
 
-WORDS = (0, 1, 1 << 63, built.FULL, built.OWN_FACTOR, built.OPP_FACTOR, *table.PUBLIC_MULTIPLIERS)
+WORDS = (0, 1, 1 << 63, built.FULL, built.OWN_FACTOR, built.OPP_FACTOR, *transposition_table.PUBLIC_MULTIPLIERS)
 
 
 def askable(boards: Iterable[Position], chance: random.Random) -> list[Position]:
@@ -59,7 +59,7 @@ def test_a_board_made_of_a_constant_is_solved() -> None:
 
 def test_no_word_hides_the_other() -> None:
     """Where one word was a constant of the hash, the other did not matter."""
-    multipliers = [U(word) for word in table.PUBLIC_MULTIPLIERS]
+    multipliers = [U(word) for word in transposition_table.PUBLIC_MULTIPLIERS]
     for fixed in WORDS:
         for place in (0, 1):
             pairs = ((fixed, word) if place == 0 else (word, fixed) for word in WORDS)
@@ -102,7 +102,8 @@ def test_constructed_pairs_differ_under_a_secret_hash() -> None:
             pair = built.public_pair(chance.randint(10, 20), chance)
             multipliers = [each.team.workers[0].state.multipliers for each in (engine, public)]
             secret, known = (
-                {int(table.hash_of(U(board.own), U(board.opp), each)) for board in pair} for each in multipliers
+                {int(transposition_table.hash_of(U(board.own), U(board.opp), each)) for board in pair}
+                for each in multipliers
             )
             assert len(known) == 1 and len(secret) == 2
             for position in askable(pair, chance):
@@ -123,11 +124,11 @@ def test_every_engine_has_its_own_secret() -> None:
     for game in (Game.OTHELLO, Game.ABAPA):
         engines = [Engine(game, hash=1, secret=secret) for secret in (True, True, False)]
         drawn = [engine.team.table.multipliers for engine in engines]
-        assert len(set(drawn)) == 3 and drawn[2] == table.PUBLIC_MULTIPLIERS
+        assert len(set(drawn)) == 3 and drawn[2] == transposition_table.PUBLIC_MULTIPLIERS
 
 
 def test_the_engines_of_a_server_are_secret() -> None:
-    assert TaskRunner().engine(Game.OTHELLO).team.table.multipliers != table.PUBLIC_MULTIPLIERS
+    assert TaskRunner().engine(Game.OTHELLO).team.table.multipliers != transposition_table.PUBLIC_MULTIPLIERS
 
 
 # ---- the worst hash there is ----------------------------------------------------------------------------------------
@@ -163,11 +164,11 @@ def test_empty_entries_tell_nothing() -> None:
     with Engine(hash=1) as engine:
         worker = engine.team.workers[0]
         assert isinstance(worker, OthelloWorker)
-        bucket = table.TableBucket.view(worker.table.words[:8])
-        assert table.recall(bucket, U(0)) == 0
+        bucket = transposition_table.TableBucket.view(worker.table.words[:8])
+        assert transposition_table.recall(bucket, U(0)) == 0
         assert not any(endgame.holds(entry, U(1), U(2)) for entry in worker.state.small_table)
-        table.remember(bucket, U(0), -4, 6, 10, 20, 9, 3, 0)
-        assert table.move_of(table.recall(bucket, U(0))) == 10
+        transposition_table.remember(bucket, U(0), -4, 6, 10, 20, 9, 3, 0)
+        assert transposition_table.move_of(transposition_table.recall(bucket, U(0))) == 10
 
 
 def test_a_place_of_the_small_table_belongs_to_one_board() -> None:
@@ -182,7 +183,7 @@ def test_a_place_of_the_small_table_belongs_to_one_board() -> None:
             if other != board:
                 for position in (other, board, other):
                     exact, words = judges.solve(position), (U(position.own), U(position.opp))
-                    bound = endgame.solve_few(*words, judges.moves_word(position), exact - 1, worker.state)
+                    bound = endgame.solve_few_empties(*words, judges.moves_word(position), exact - 1, worker.state)
                     assert bound == exact
                 compared += 1
 

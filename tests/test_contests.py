@@ -4,10 +4,10 @@ import json
 import multiprocessing
 import os
 import signal
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from conftest import ROOT
@@ -18,32 +18,32 @@ from waiting import wait_until
 from awello import Game, Position, parse_transcript
 from awello.arena.tournament import DRAW, WIN, play_tournament
 from awello.web.app import answer_problems
-from awello.web.archivist import Archivist
-from awello.web.clubhouse import Clubhouse
-from awello.web.contests import MOST_KEPT, Contest, Contests, Plan, view_contest
-from awello.web.door import Refusal
+from awello.web.archive_service import ArchiveService
+from awello.web.club_service import ClubService
+from awello.web.contests import MOST_KEPT, Contest, ContestConfig, ContestRunner, view_contest
+from awello.web.contests_api import router
 from awello.web.engine_pool import EnginePool
-from awello.web.laboratory import router
+from awello.web.request_guard import Refusal
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 3, "opening_plies": 1, "seed": 5}
 MIDGAME = ["f5", "f4", "e3", "d6", "e6", "f3", "c3", "c4", "b3", "d2", "e2", "b4", "b2", "d3", "e1", "e7"]
 
 
 @pytest.fixture
-def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Contests]:
+def contests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ContestRunner]:
     """Contests in a folder of their own, with the bots that misbehave."""
     monkeypatch.setenv("AWELLO_PLAYERS", str(ROOT / "tests" / "bots.py"))
-    made = Contests(tmp_path / "contests")
+    made = ContestRunner(tmp_path / "contests")
     yield made
     made.close()
 
 
 @pytest.fixture
-def client(contests: Contests) -> TestClient:
+def client(contests: ContestRunner) -> TestClient:
     """The routes of the laboratory and nothing else."""
     app = FastAPI()
     app.state.contests, app.state.workers = contests, EnginePool(0)
-    app.state.clubhouse = Clubhouse(None, Archivist(None))
+    app.state.clubhouse = ClubService(None, ArchiveService(None))
     app.include_router(router)
 
     answer_problems(app)
@@ -91,7 +91,7 @@ def test_a_contest_runs_to_its_end_and_its_numbers_add_up(client: TestClient) ->
     assert client.post(f"/api/contests/{name}/resume").status_code == 400
 
 
-def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClient, contests: Contests) -> None:
+def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClient, contests: ContestRunner) -> None:
     name = start(client, **PLAN | {"rounds": 50, "game": "abapa"})
     busy = client.post("/api/contests", json=PLAN)
     assert (busy.status_code, busy.json()["message"]) == (409, "a contest is running: wait for it or stop it")
@@ -103,7 +103,7 @@ def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClie
     assert 0 < stopped["played"] < 50
     games = show(client, name)["games"]
 
-    again = Contests(contests.folder)
+    again = ContestRunner(contests.folder)
     assert [contest.folder.name for contest in again.list()] == [name]
     assert as_json(again.get(name))["games"] == games
     again.resume(name)
@@ -117,8 +117,10 @@ def test_a_contest_is_stopped_resumed_and_known_after_a_restart(client: TestClie
     assert client.get(f"/api/contests/{name}").status_code == 404
 
 
-def test_a_killed_contest_resumes_with_the_same_games(contests: Contests) -> None:
-    plan = Plan(game="othello4", players=["greedy", "random", "alphabeta@2"], rounds=4, opening_plies=1, seed=3)
+def test_a_killed_contest_resumes_with_the_same_games(contests: ContestRunner) -> None:
+    plan = ContestConfig(
+        game="othello4", players=["greedy", "random", "alphabeta@2"], rounds=4, opening_plies=1, seed=3
+    )
     name, _ = contests.start(plan)
     wait_until(lambda: contests.get(name).played > 1)
     process = contests.get(name)._process
@@ -192,15 +194,15 @@ def test_unknown_ids_are_missing(client: TestClient, name: str) -> None:
     assert client.delete(f"/api/contests/{name}").status_code in (404, 405)  # 405: the path became another
 
 
-def keep(contests: Contests, number: int) -> Path:
+def keep(contests: ContestRunner, number: int) -> Path:
     folder = contests.folder / f"{number:08x}"
     folder.mkdir(parents=True)
-    plan = Plan(game="othello4", players=["greedy", "random"], rounds=1).model_dump_json()
+    plan = ContestConfig(game="othello4", players=["greedy", "random"], rounds=1).model_dump_json()
     (folder / "contest.json").write_text(f'{{"plan": {plan}, "begun": "2024-01-01T00:00:00Z"}}')
     return folder
 
 
-def test_an_id_leads_nowhere_else(contests: Contests) -> None:
+def test_an_id_leads_nowhere_else(contests: ContestRunner) -> None:
     keep(contests, 7).rename(contests.folder.parent / "outside")
     for name in ("../outside", "..", ".", ""):
         with pytest.raises(Refusal, match="no such contest"):
@@ -209,7 +211,7 @@ def test_an_id_leads_nowhere_else(contests: Contests) -> None:
             contests.delete(name)
 
 
-def test_only_so_many_contests_are_kept(client: TestClient, contests: Contests) -> None:
+def test_only_so_many_contests_are_kept(client: TestClient, contests: ContestRunner) -> None:
     for number in range(MOST_KEPT):
         keep(contests, number)
     answer = client.post("/api/contests", json=PLAN)
@@ -217,7 +219,7 @@ def test_only_so_many_contests_are_kept(client: TestClient, contests: Contests) 
 
 
 @pytest.mark.parametrize(("file", "content"), [("contest.json", "{"), ("games.jsonl", "no\n"), ("games.jsonl", "{}\n")])
-def test_a_damaged_contest_can_be_deleted(client: TestClient, contests: Contests, file: str, content: str) -> None:
+def test_a_damaged_contest_can_be_deleted(client: TestClient, contests: ContestRunner, file: str, content: str) -> None:
     folder = keep(contests, 7)
     (folder / file).write_text(content)
     answer = client.get("/api/contests/00000007")
@@ -227,7 +229,7 @@ def test_a_damaged_contest_can_be_deleted(client: TestClient, contests: Contests
     assert not folder.exists()
 
 
-def test_a_contest_of_another_version_does_not_go_on(client: TestClient, contests: Contests) -> None:
+def test_a_contest_of_another_version_does_not_go_on(client: TestClient, contests: ContestRunner) -> None:
     folder = keep(contests, 7)
     (folder / "configuration.json").write_text('{"awello": "0.0.0"}')
     answer = client.post("/api/contests/00000007/resume")

@@ -15,7 +15,7 @@ from sqlalchemy import inspect
 from test_club_trouble import BOOKS, restore
 
 from awello.archive import archive as archives
-from awello.archive.archive import Archive, Wanted
+from awello.archive.archive import Archive, GameFilter
 from awello.archive.schema import ARCHIVE
 from awello.club.store import ClubStore
 from awello.errors import AwelloError, ConfigError
@@ -191,7 +191,7 @@ def test_an_old_archive_that_cannot_be_written_is_still_read(tmp_path: Path, mon
     place = restore(BOOKS / "archive-0.1.0.sql", tmp_path)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everything
     archive = Archive(place)
-    assert len(archive.numbers(Wanted())) == 3
+    assert len(archive.numbers(GameFilter())) == 3
     archive.close()
     with sqlite3.connect(place) as connection:
         assert "application" not in str(connection.execute("SELECT sql FROM sqlite_master").fetchall())

@@ -19,12 +19,12 @@ from waiting import SteppingTime, wait_until
 from awello import PASS, Clock, Game, Match, Position, format_transcript, make_player, parse_position, play_match
 from awello.analysis import Analysis
 from awello.arena import game as game_loop
-from awello.engine.clock import UNLIMITED, allowance
 from awello.engine.engine import SEARCHES, Engine
 from awello.engine.levels import HIGHEST, level_of
-from awello.engine.othello_search import OthelloThinking
+from awello.engine.othello_search import OthelloIterativeSearch
 from awello.engine.probcut import SURE, probcut_terms
-from awello.engine.threads import Question
+from awello.engine.threads import SearchRequest
+from awello.engine.time_management import UNLIMITED, time_budget
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
 from awello.evaluate.weights import pattern_weights, stage_of
@@ -187,7 +187,7 @@ def test_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setitem(SEARCHES, "othello", (refuse, OthelloThinking))
+    monkeypatch.setitem(SEARCHES, "othello", (refuse, OthelloIterativeSearch))
     with pytest.raises(ConfigError, match="no memory for a table of 9 MiB"):
         Engine(hash=9)
 
@@ -227,7 +227,7 @@ def test_threads_find_the_same_values() -> None:
             alone, together = last_of(one.solve(position)), last_of(three.solve(position))
             assert alone.value == together.value and together.exact
             assert -last_of(one.solve(position.after(together.move))).value == alone.value
-        question = Question(Position.start(), judges.moves_word(Position.start()), -64, 64, 9, SURE)
+        question = SearchRequest(Position.start(), judges.moves_word(Position.start()), -64, 64, 9, SURE)
         for made in (one, three):
             made.clear()
             made.team.begin()
@@ -375,13 +375,13 @@ def test_levels_rise() -> None:
 
 @given(st.floats(0, 10_000), st.floats(0, 60), st.floats(0, 60))
 def test_no_move_takes_more_than_the_clock_has(seconds: float, increment: float, moves: float) -> None:
-    allowed = allowance(Clock(seconds, increment), moves)
+    allowed = time_budget(Clock(seconds, increment), moves)
     assert allowed.aim >= 0 and 0 <= allowed.most <= seconds
-    assert allowance(Clock(), moves) == UNLIMITED
+    assert time_budget(Clock(), moves) == UNLIMITED
 
 
 def test_more_time_is_given_early() -> None:
-    early, late = allowance(Clock(60), 15), allowance(Clock(60), 2)
+    early, late = time_budget(Clock(60), 15), time_budget(Clock(60), 2)
     assert early.aim < late.aim <= 15
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from awello import PASS, Game, Position, bits, parse_position
 from awello.bits import multiply_shift
-from awello.engine import last, table
-from awello.engine.endgame import solve_few
+from awello.engine import last_empties, transposition_table
+from awello.engine.endgame import solve_few_empties
 from awello.engine.engine import Engine
 from awello.engine.othello_search import OthelloWorker, edge_table
 from awello.engine.stability import stable_discs
-from awello.engine.table import hash_of
+from awello.engine.transposition_table import hash_of
 from awello.evaluate import patterns
 from awello.evaluate.weights import pattern_weights, stage_of
 from awello.kernel import U, instruction
@@ -53,7 +53,7 @@ def test_boards_that_resemble_each_other_have_different_hashes() -> None:
             theirs = theirs & ~(1 << square) | (colour == 2) << square
         key = int(hash_of(U(mine), U(theirs), multipliers))
         assert seen.setdefault(key, (mine, theirs)) == (mine, theirs)
-    hashed = multiply_shift.twin(U(own), U(opp), *map(U, table.PUBLIC_MULTIPLIERS))  # type: ignore[attr-defined]
+    hashed = multiply_shift.twin(U(own), U(opp), *map(U, transposition_table.PUBLIC_MULTIPLIERS))  # type: ignore[attr-defined]
     assert int(hash_of(U(own), U(opp), multipliers)) == int(hashed)
 
 
@@ -132,30 +132,35 @@ def test_bytes_of_memory() -> None:
     assert [int(load8.twin(address_of(table), U(place))) for place in (0, 1)] == [2, 1]  # type: ignore[attr-defined]
 
 
-def bucket_of(key: int, worker: OthelloWorker) -> table.TableBucket:
+def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
     """The bucket of a key in the worker's table."""
-    return table.TableBucket.view(worker.table.words.reshape(-1, 8)[(key >> 20) % worker.table.buckets])
+    return transposition_table.TableBucket.view(worker.table.words.reshape(-1, 8)[(key >> 20) % worker.table.buckets])
 
 
-def entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> table.TableBucket:
+def entry(key: int, depth: int, worker: OthelloWorker, age: int = 0) -> transposition_table.TableBucket:
     """Remember something of this depth under a key; its bucket."""
     bucket = bucket_of(key, worker)
-    table.remember(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
+    transposition_table.remember(bucket, U(key), -4, 6, 10, 20, depth, 3, age)
     return bucket
 
 
 def test_the_table_remembers_all_parts() -> None:
     worker = worker_of(Game.OTHELLO)
     key = 0x9234567890ABCDEF
-    data = int(table.recall(entry(key, 21, worker), U(key)))
-    assert (table.lower_of(data), table.upper_of(data), table.depth_of(data), table.certainty_of(data)) == (
+    data = int(transposition_table.recall(entry(key, 21, worker), U(key)))
+    assert (
+        transposition_table.lower_of(data),
+        transposition_table.upper_of(data),
+        transposition_table.depth_of(data),
+        transposition_table.certainty_of(data),
+    ) == (
         -4,
         6,
         21,
         3,
     )
-    assert (table.move_of(data), table.second_of(data)) == (10, 20)
-    assert table.recall(bucket_of(key, worker), U(key ^ 1)) == 0
+    assert (transposition_table.move_of(data), transposition_table.second_of(data)) == (10, 20)
+    assert transposition_table.recall(bucket_of(key, worker), U(key ^ 1)) == 0
 
 
 def test_a_torn_entry_is_not_found() -> None:
@@ -164,13 +169,13 @@ def test_a_torn_entry_is_not_found() -> None:
     bucket = entry(key, 21, worker)
     stored = next(stored for stored in bucket.entries if stored.packed)
     stored.packed ^= U(1 << 50)
-    assert table.recall(bucket, U(key)) == 0
+    assert transposition_table.recall(bucket, U(key)) == 0
 
 
 def test_a_shallow_search_does_not_wipe_out_a_deep_one() -> None:
     worker, key = worker_of(Game.OTHELLO), 0x9234567890ABCDEF
     for depth, known in ((20, 20), (8, 20), (21, 21)):
-        assert table.depth_of(int(table.recall(entry(key, depth, worker), U(key)))) == known
+        assert transposition_table.depth_of(int(transposition_table.recall(entry(key, depth, worker), U(key)))) == known
 
 
 def test_old_and_shallow_entries_go_first() -> None:
@@ -179,8 +184,8 @@ def test_old_and_shallow_entries_go_first() -> None:
     for number, (key, depth, age) in enumerate(zip(keys, (9, 30, 12, 15, 8, 11), (2, 1, 2, 2, 2, 2), strict=True)):
         entry(key, depth, worker, age)
         if number == 4:
-            assert not table.recall(bucket_of(keys[1], worker), U(keys[1])), "the old one is gone"
-    known = [bool(table.recall(bucket_of(key, worker), U(key))) for key in keys]
+            assert not transposition_table.recall(bucket_of(keys[1], worker), U(keys[1])), "the old one is gone"
+    known = [bool(transposition_table.recall(bucket_of(key, worker), U(key))) for key in keys]
     assert known == [True, False, True, True, False, True]
 
 
@@ -208,7 +213,7 @@ def test_edges_that_are_stable() -> None:
 
 # ---- the last squares -----------------------------------------------------------------------------------------------
 def test_the_last_move_is_counted() -> None:
-    chance, count = random.Random(1), compiled(last.last_flips)
+    chance, count = random.Random(1), compiled(last_empties.last_flips)
     for _ in range(300):
         square = chance.randrange(64)
         own = chance.getrandbits(64) & ~(1 << square)
@@ -217,7 +222,7 @@ def test_the_last_move_is_counted() -> None:
         position = Position(Game.OTHELLO, own, opp)
         legal = square in position.legal_moves()
         assert turned == (position.opp.bit_count() - position.after(square).own.bit_count() if legal else 0)
-        assert turned == last.last_flips.twin(U(own), U(opp), square)  # type: ignore[attr-defined]
+        assert turned == last_empties.last_flips.twin(U(own), U(opp), square)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("game", judges.BOARDS, ids=str)
@@ -227,6 +232,8 @@ def test_few_squares_are_solved_as_by_the_plain_judge(game: Game) -> None:
         position = judges.random_position(game, empties, chance)
         exact = judges.solve(position)
         for alpha in (-64, -11, -1, 0, 1, exact - 1, exact, exact + 3, 63):
-            bound = solve_few(U(position.own), U(position.opp), judges.moves_word(position), alpha, worker.state)
+            bound = solve_few_empties(
+                U(position.own), U(position.opp), judges.moves_word(position), alpha, worker.state
+            )
             assert (bound > alpha) == (exact > alpha)
             assert exact >= bound if bound > alpha else exact <= bound

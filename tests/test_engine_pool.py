@@ -19,20 +19,20 @@ from waiting import PATIENCE, wait_until, wait_until_async
 
 from awello import PASS, Game, Position, Record, parse_position
 from awello.engine.engine import Engine
-from awello.engine.tablebase import need
+from awello.engine.tablebase import load_or_build
 from awello.limits import Limit
 from awello.review.review import review, summarise
 from awello.web import engine_pool, engine_slots
-from awello.web.engine_pool import EnginePool, Job
+from awello.web.engine_pool import EngineJob, EnginePool
 from awello.web.engine_tasks import (
     AnalyseTask,
     Answer,
     ChooseTask,
-    Paused,
-    Progress,
     ReviewTask,
     Task,
+    TaskProgress,
     TaskRunner,
+    TaskStopped,
     answer_at_once,
 )
 
@@ -110,7 +110,7 @@ def test_choices_are_legal(room: Room, game: Game, spec: str) -> None:
 def test_exact_values_of_choices_are_margins(room: Room, spec: str) -> None:
     board = parse_position("0-0-0-0-1-2-1-0-0-2-0-0-20-22-S", Game.ABAPA)
     choice, _ = room.ask(ChooseTask(Record(board), spec))
-    assert choice["exact"] and choice["value"] == need(Game.ABAPA).value(board) - 2
+    assert choice["exact"] and choice["value"] == load_or_build(Game.ABAPA).value(board) - 2
 
 
 def test_a_pass_and_a_finished_game_need_no_process() -> None:
@@ -191,12 +191,14 @@ def test_the_end_of_awale_is_exact_and_counts_seeds_taken(room: Room) -> None:
     north = parse_position("0-2-0-0-1-2-1-0-0-2-0-0-24-16-N", Game.ABAPA)
     for board, taken in ((position, 0), (north, -8)):
         *_, last, _ = room.ask(AnalyseTask(Record(board), LONG))
-        expected = {board.format_move(move): value + taken for move, value in need(Game.ABAPA).values(board).items()}
+        expected = {
+            board.format_move(move): value + taken for move, value in load_or_build(Game.ABAPA).values(board).items()
+        }
         assert {move["move"]: move["value"] for move in last["moves"]} == expected and last["exact"]
 
 
 def test_an_analysis_nobody_has_fetched_is_replaced() -> None:
-    job = Job(AnalyseTask(play(Game.OTHELLO, 0), 1), 0.0)
+    job = EngineJob(AnalyseTask(play(Game.OTHELLO, 0), 1), 0.0)
     for depth in range(1000):
         job.post({"type": "analysis", "depth": depth})
     job.post({"type": "done"})
@@ -230,7 +232,7 @@ def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, mon
 
 
 def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    task, progress = ReviewTask(play(Game.OTHELLO4), 10), Progress()
+    task, progress = ReviewTask(play(Game.OTHELLO4), 10), TaskProgress()
     judgements = list(TaskRunner().think(task, progress))
     progress.told = 3
     monkeypatch.delattr(TaskRunner, "engine")
@@ -238,11 +240,11 @@ def test_a_review_searches_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_stopped_analysis_goes_on_where_it_was() -> None:
-    runner, task, progress = TaskRunner(), AnalyseTask(play(Game.OTHELLO, 9), LONG), Progress()
+    runner, task, progress = TaskRunner(), AnalyseTask(play(Game.OTHELLO, 9), LONG), TaskProgress()
     depths, spent = [], [0.0]
     for _ in range(4):
         runner.stopped.clear()
-        with pytest.raises(Paused):
+        with pytest.raises(TaskStopped):
             for answer in runner.think(task, progress):
                 depths.append(answer["depth"])
                 if depths[-1] > depths[0] + len(spent):
@@ -295,7 +297,7 @@ def test_a_champion_that_is_stopped_answers_at_once() -> None:
     """So the process of a choice that is cancelled goes on living."""
     runner, answers = TaskRunner(), list[Answer]()
     task = ChooseTask(play(Game.OTHELLO, 3), "champion@level=30")  # hours of thought
-    thread = threading.Thread(target=lambda: answers.extend(runner.think(task, Progress())))
+    thread = threading.Thread(target=lambda: answers.extend(runner.think(task, TaskProgress())))
     thread.start()
     wait_until(lambda: runner.player and getattr(runner.player, "engine", None) and runner.player.engine.nodes)  # type: ignore[attr-defined]
     runner.stop()

@@ -13,8 +13,8 @@ import pytest
 from conftest import ROOT
 
 from awello.engine.engine import Engine
-from awello.engine.othello_search import OthelloThinking
-from awello.engine.threads import Found, Team
+from awello.engine.othello_search import OthelloIterativeSearch
+from awello.engine.threads import SearchResult, SearchThreads
 
 sys.path.append(str(ROOT / "benchmarks"))
 import fortress
@@ -56,17 +56,17 @@ def test_the_engine_stands() -> None:
     assert threading.active_count() == before
 
 
-def one_too_many(narrow: Callable[..., Found]) -> Callable[..., Found]:
-    return lambda *given: narrow(*given)._replace(value=2)
+def one_too_many(solve: Callable[..., SearchResult]) -> Callable[..., SearchResult]:
+    return lambda *given: solve(*given)._replace(value=2)
 
 
 def test_a_wrong_score_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OthelloThinking, "narrow", one_too_many(OthelloThinking.narrow))
+    monkeypatch.setattr(OthelloIterativeSearch, "solve_by_bounds", one_too_many(OthelloIterativeSearch.solve_by_bounds))
     assert any("is worth" in fault for fault in besiege(range(40)).faults)
 
 
 def test_an_error_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Team, "nodes", property(lambda team: 1 // 0))
+    monkeypatch.setattr(SearchThreads, "nodes", property(lambda team: 1 // 0))
     assert any("ZeroDivisionError" in fault for fault in besiege(range(20)).faults)
 
 

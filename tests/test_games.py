@@ -14,7 +14,7 @@ from conftest import ROOT, awello, random_record, run
 from test_archive import contents
 
 from awello import Game, Position, Record
-from awello.archive.archive import Archive, Wanted
+from awello.archive.archive import Archive, GameFilter
 from awello.archive.files import write_again
 from awello.formats.files import FORMATS
 from awello.formats.wthor import build_wthor
@@ -86,7 +86,9 @@ def test_every_format_goes_in_and_out(tmp_path: Path, place: str) -> None:
         assert awello("games", "import", str(out), "--archive", other.place).returncode == 0
         mine = Archive(place)
         kind = Game.ABAPA if game == "awale" else Game.OTHELLO
-        played = [{record.moves for record in each.records(each.numbers(Wanted((kind,))))} for each in (mine, other)]
+        played = [
+            {record.moves for record in each.records(each.numbers(GameFilter((kind,))))} for each in (mine, other)
+        ]
         assert played[0] == played[1] and len(played[0]) >= 3
 
 

@@ -12,23 +12,23 @@ from typing import Any
 import pytest
 from conftest import awello, fresh_awello, random_record, run
 
-from awello.arena.workers import crew
+from awello.arena.workers import worker_pool
 from awello.errors import ConfigError
 from awello.evaluate.awale import FEATURES
-from awello.evaluate.otage_memory import FACTORS, FILE, LARGEST, Memory
+from awello.evaluate.otage_memory import FACTORS, FILE, LARGEST, OtageMemory
 from awello.evaluate.settings import Evaluator, Heuristic, read_learnt, weights_of
 from awello.learn import genetic
-from awello.learn.factors import OtagePlan, plan_for, put_factors
-from awello.learn.genetic import Evolution, Generation, Genes, Individual, Plan, advance, begin, breed, evolve
+from awello.learn.factors import OtageGeneticConfig, plan_for, put_factors
+from awello.learn.genetic import Evolution, Generation, Genes, GeneticConfig, Individual, advance, begin, breed, evolve
 from awello.limits import Clock
-from awello.players.budget import Budgeted
+from awello.players.budget import BudgetPlayer
 from awello.players.player import make_player
-from awello.players.textbook import Textbook
+from awello.players.textbook import TextbookPlayer
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.budgeting import learnt_scores
+from awello.search.budget_search import learnt_scores
 
-PLAN = Plan("h2", nodes=1, population=6, fighters=2, boss_depth=1)
+PLAN = GeneticConfig("h2", nodes=1, population=6, fighters=2, boss_depth=1)
 
 OWN = (10.0, 2.0, 0.25, 0.75)  # factors of a memory
 
@@ -62,7 +62,7 @@ def by_sum(function: Callable[[Genes], int], tried: Iterable[Genes]) -> Iterator
 
 @pytest.mark.parametrize("name", genetic.NAIVE)
 def test_population_zero(name: str) -> None:
-    plan = Plan(name, seed=3)
+    plan = GeneticConfig(name, seed=3)
     evolution = begin(plan)
     assert len(evolution.population) == 42
     assert evolution.best == evolution.population[0] == plan.naive
@@ -73,8 +73,8 @@ def test_population_zero(name: str) -> None:
 
 
 def test_the_seeds_taken_are_fixed_for_travers() -> None:
-    assert Plan("travers").weights([1, 2, 3, 4, 5, 6]) == (10, -10, 1, 2, 3, 4, 5, 6)
-    assert Plan("h3").weights([1, 2, 3, 4, 5, 6, 7, 8]) == (1, 2, 3, 4, 5, 6, 7, 8)
+    assert GeneticConfig("travers").weights([1, 2, 3, 4, 5, 6]) == (10, -10, 1, 2, 3, 4, 5, 6)
+    assert GeneticConfig("h3").weights([1, 2, 3, 4, 5, 6, 7, 8]) == (1, 2, 3, 4, 5, 6, 7, 8)
 
 
 @pytest.mark.parametrize(("own", "opp", "worth"), [(25, 20, 225), (20, 25, 20), (21, 21, 121), (0, 30, 0)])
@@ -92,8 +92,8 @@ def test_fitness_of_constructed_results(monkeypatch: pytest.MonkeyPatch) -> None
         return (26, 10) if strength[first] > strength[second] else (10, 26) if first != second else (20, 20)
 
     monkeypatch.setattr(genetic, "fight", fight)
-    monkeypatch.setattr(Plan, "boss", lambda plan: "boss")
-    monkeypatch.setattr(Plan, "search_with", lambda plan, genes: "own" if genes == (1,) else "weak")
+    monkeypatch.setattr(GeneticConfig, "boss", lambda plan: "boss")
+    monkeypatch.setattr(GeneticConfig, "search_with", lambda plan, genes: "own" if genes == (1,) else "weak")
     against_boss, against_weak, against_self = 2 * (10 + 10), 226 + 226, 120 + 120
     assert genetic.fitness(PLAN, 5, ((2,), (1,)), (1,)) == against_boss + against_weak + against_self
     assert len(seeds) == len(set(seeds)) == 6
@@ -111,7 +111,7 @@ def test_games_are_those_of_their_seed() -> None:
 
 
 def test_crossover_shares_out_the_genes_of_both_parents() -> None:
-    plan = Plan("h6", mutation=0.0, population=40)
+    plan = GeneticConfig("h6", mutation=0.0, population=40)
     parents = [with_fitness(range(100 * index, 100 * index + 12), 1) for index in range(2)]
     children = breed(plan, parents * 2)
     assert len(children) == 40
@@ -125,7 +125,7 @@ def test_crossover_shares_out_the_genes_of_both_parents() -> None:
 
 
 def test_only_the_best_half_breeds() -> None:
-    plan = Plan("h1", mutation=0.0, population=10)
+    plan = GeneticConfig("h1", mutation=0.0, population=10)
     population = [with_fitness([index, index], index * 7 % 10) for index in range(10)]
     best = {individual[0] for individual in population if individual.fitness >= 5}
     genes = {gene for _ in range(20) for child in breed(plan, population) for gene in child}
@@ -146,7 +146,7 @@ def test_mutation_changes_at_most_one_gene_within_bounds() -> None:
 
 
 def test_one_child_in_five_mutates() -> None:
-    plan = Plan("h3", population=2000)
+    plan = GeneticConfig("h3", population=2000)
     children = breed(plan, [with_fitness([99] * 8, 0) for _ in range(4)])
     mutants = [child for child in children if child != [99] * 8]
     assert 300 < len(mutants) < 500
@@ -187,7 +187,7 @@ def test_generations_are_counted() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a memory that has learnt from some random games."""
-    memory = Memory(games=5, autoplay=3, factors=OWN)
+    memory = OtageMemory(games=5, autoplay=3, factors=OWN)
     for number in range(5):
         memory.note(random_record(Game.OTHELLO, number))
     (made := tmp_path / "memory").mkdir()
@@ -196,16 +196,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["h2", "otage"])
-def plan(request: pytest.FixtureRequest, folder: Path) -> Plan:
+def plan(request: pytest.FixtureRequest, folder: Path) -> GeneticConfig:
     """A plan of little work for either game."""
     return PLAN if request.param == "h2" else small(folder)
 
 
-def small(folder: Path) -> OtagePlan:
+def small(folder: Path) -> OtageGeneticConfig:
     return replace(plan_for(folder, seed=1, nodes=20), population=5, fighters=2, boss_depth=1)
 
 
-def test_an_interrupted_learning_goes_on(plan: Plan, tmp_path: Path) -> None:
+def test_an_interrupted_learning_goes_on(plan: GeneticConfig, tmp_path: Path) -> None:
     whole = list(islice(evolve(plan, begin(plan), inf), 4))
     file = tmp_path / "weights.json"
     for generation in islice(evolve(plan, genetic.resume(file, plan), inf), 2):
@@ -217,9 +217,9 @@ def test_an_interrupted_learning_goes_on(plan: Plan, tmp_path: Path) -> None:
     assert {each.name for each in tmp_path.iterdir()} == {"memory", "weights.json"}
 
 
-def test_the_number_of_workers_makes_no_difference(plan: Plan) -> None:
+def test_the_number_of_workers_makes_no_difference(plan: GeneticConfig) -> None:
     alone = list(islice(evolve(plan, begin(plan), inf), 2))
-    with crew(2) as each:
+    with worker_pool(2) as each:
         together = list(islice(evolve(plan, begin(plan), inf, each), 2))
     assert [content(generation) for generation in alone] == [content(generation) for generation in together]
 
@@ -235,7 +235,7 @@ def test_other_plans_and_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights.json"
     genetic.save(file, PLAN, begin(PLAN))
     with pytest.raises(ConfigError, match="holds another learning"):
-        genetic.resume(file, Plan("h2", nodes=2, population=6, fighters=2, boss_depth=1))
+        genetic.resume(file, GeneticConfig("h2", nodes=2, population=6, fighters=2, boss_depth=1))
     for text in ("", "[]", '{"weights": {}}', "\0"):
         file.write_text(text)
         with pytest.raises(ConfigError, match="no file of 'awello train'"):
@@ -265,11 +265,11 @@ def test_weights_out_of_bounds_are_refused() -> None:
 
 
 def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
-    file, plan = tmp_path / "travers.json", Plan("travers", nodes=1)
+    file, plan = tmp_path / "travers.json", GeneticConfig("travers", nodes=1)
     evolution = Evolution([], Individual([1, 2, 3, 4, 5, 6]))
     genetic.save(file, plan, evolution)
     player = make_player(f"travers@1,file={file}")
-    assert isinstance(player, Budgeted)
+    assert isinstance(player, BudgetPlayer)
     player.begin(Game.TOURNAMENT, 0)
     assert list(player.searcher.scores) == list(learnt_scores(Game.TOURNAMENT))
     games: list[int] = []
@@ -354,10 +354,10 @@ def test_the_command_puts_the_factors_into_the_memory(
     told = json.loads(done.stdout)
     assert told["heuristic"] == "otage" and told["generations"]
     assert told["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
-    assert Memory.read(folder / FILE).factors == tuple(told["weights"])
+    assert OtageMemory.read(folder / FILE).factors == tuple(told["weights"])
     again = train_otage(folder, "--out", str(file))  # other factors are no other plan
     assert again.returncode == 0 and again.stdout.endswith(f"these are the factors in {folder / FILE} now\n")
-    replace(Memory.read(folder / FILE), games=6).write(folder / FILE)
+    replace(OtageMemory.read(folder / FILE), games=6).write(folder / FILE)
     other = train_otage(folder, "--out", str(file))
     assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr
 
@@ -390,7 +390,7 @@ def test_the_command_learns_and_goes_on(tmp_path: Path) -> None:
     assert "<svg" in plot.read_text()
     player = make_player(f"alphabeta:h1@1,file={file}")
     player.begin(Game.ABAPA, 0)
-    assert isinstance(player, Textbook)
+    assert isinstance(player, TextbookPlayer)
     assert weights_in(player.evaluator) == told["weights"]
     other = train("--budget", "1ms", "--out", str(file), "--seed", "8")
     assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr

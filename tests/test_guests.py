@@ -18,17 +18,17 @@ from awello import Game
 from awello.errors import AwelloError
 from awello.players.player import Player
 from awello.web import app as web
-from awello.web import door, engine_connection, guest_players, limits, reception
+from awello.web import engine_connection, guest_players, http_server, rate_limits, request_guard
 from awello.web.app import create_app
-from awello.web.archivist import Archivist
-from awello.web.clubhouse import Clubhouse
+from awello.web.archive_service import ArchiveService
+from awello.web.club_service import ClubService
 from awello.web.connection import TRY_AGAIN
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import AnalyseTask
-from awello.web.files import FOLDER
 from awello.web.guest_players import guest_player
-from awello.web.limits import Bucket, Buckets
-from awello.web.reception import Reception
+from awello.web.http_server import HttpServerConfig
+from awello.web.page_files import FOLDER
+from awello.web.rate_limits import RateLimit, RateLimits
 
 HOST = "127.0.0.1:8421"
 
@@ -47,8 +47,8 @@ def guest() -> Iterator[TestClient]:
 # ---- requests -------------------------------------------------------------------------------------------------------
 def test_a_bucket_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(limits, "monotonic", lambda: now)
-    bucket = Bucket(10, 5)
+    monkeypatch.setattr(rate_limits, "monotonic", lambda: now)
+    bucket = RateLimit(10, 5)
     assert [bucket.reserve(10, 2.0), bucket.reserve(5, 2.0), bucket.reserve(5, 2.0)] == [0.0, 1.0, 2.0]
     assert bucket.reserve(1, 2.0) is None and bucket.take() is False
     now += 3.0
@@ -58,9 +58,9 @@ def test_a_bucket_gives_the_time_to_wait(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "PATIENCE", 0.0)
+    monkeypatch.setattr(request_guard, "PATIENCE", 0.0)
     monkeypatch.setattr(web, "COSTS", (5.0, 1.0))
-    monkeypatch.setattr(limits, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
     app = create_app(0, archive=None)
     for path in ("/", "/static/js/server.js", "/api/rules", "/nothing"):
         statuses = [client_at(f"203.0.113.{len(path)}", app).get(path).status_code for _ in range(30)]
@@ -72,25 +72,29 @@ def test_a_network_pays_for_every_request(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_bytes_without_an_announced_length_are_charged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "monotonic", lambda: 100.0)
-    costs, levels = Buckets(*door.COSTS), []
-    guarded = door.Door(create_app(0, archive=None), costs=costs)
+    monkeypatch.setattr(rate_limits, "monotonic", lambda: 100.0)
+    costs, levels = RateLimits(*request_guard.COSTS), []
+    guarded = request_guard.RequestGuard(create_app(0, archive=None), costs=costs)
     for address, body in (("203.0.113.1", b" " * 50_000), ("203.0.113.2", iter([b" " * 50_000]))):
         client_at(address, guarded).post("/api/read", content=body)
         levels.append(costs.find(address).level)
-    assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < door.COSTS[0] - 10
+    assert levels[0] == pytest.approx(levels[1], abs=0.1) and levels[0] < request_guard.COSTS[0] - 10
 
 
 def test_dear_requests_cost_more() -> None:
-    small, file = door.cost_of("/api/line", 100), door.cost_of("/static/js/server.js", 0)
-    assert file < small < door.cost_of("/api/line", 6000) < door.cost_of("/api/games", 6000)
+    small, file = request_guard.cost_of("/api/line", 100), request_guard.cost_of("/static/js/server.js", 0)
+    assert file < small < request_guard.cost_of("/api/line", 6000) < request_guard.cost_of("/api/games", 6000)
 
 
 def test_the_page_of_a_class_is_within_its_share() -> None:
     """Thirty people behind one address open the page at once: all files, without waiting long for any."""
     sizes = [path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()]
-    bucket = Bucket(*door.COSTS)
-    waits = [bucket.reserve(door.ASIDE + size / door.BYTES_SENT, door.PATIENCE) for _ in range(30) for size in sizes]
+    bucket = RateLimit(*request_guard.COSTS)
+    waits = [
+        bucket.reserve(request_guard.ASIDE + size / request_guard.BYTES_SENT, request_guard.PATIENCE)
+        for _ in range(30)
+        for size in sizes
+    ]
     assert None not in waits and max(filter(None, waits), default=0.0) < 2.0
 
 
@@ -125,9 +129,9 @@ def test_a_client_that_is_gone_leaves_no_error() -> None:
             raise RuntimeError('Cannot call "send" once a close message has been sent.')
 
     async def answer() -> None:
-        house = Clubhouse(None, Archivist(None))
+        house = ClubService(None, ArchiveService(None))
         gone: Any = Gone()
-        channel = engine_connection.EngineConnection(gone, EnginePool(0), Buckets(*door.COSTS), house)
+        channel = engine_connection.EngineConnection(gone, EnginePool(0), RateLimits(*request_guard.COSTS), house)
         await channel._answer(1, AnalyseTask(random_record(Game.OTHELLO4, 1), 1.0))  # the game is over: one answer
 
     asyncio.run(answer())
@@ -154,28 +158,28 @@ class FakeConnection:
 
 
 def test_answers_that_are_not_read_end_the_connection() -> None:
-    config = Reception(create_app(0, archive=None))
+    config = HttpServerConfig(create_app(0, archive=None))
     stuck, slow, small = FakeConnection(1 << 19), FakeConnection(1 << 19), FakeConnection(100)
     config.open |= {stuck, slow, small}  # type: ignore[arg-type]
     for second in range(20):
         config.abort_unread(float(second))
-        slow.transport.unread -= reception.LEAST_READ
+        slow.transport.unread -= http_server.LEAST_READ
     assert [each.transport.aborted for each in (stuck, slow, small)] == [True, False, False]
 
 
 def test_the_unread_bytes_of_a_network_are_bounded() -> None:
-    config = Reception(create_app(0, archive=None))
+    config = HttpServerConfig(create_app(0, archive=None))
     of_one = [FakeConnection(1 << 19, f"2001:db8:1:2::{number}") for number in range(60)]
     other = FakeConnection(1 << 19, "2001:db8:1:3::1")
     config.open |= {*of_one, other}  # type: ignore[arg-type]
     config.abort_unread(0.0)
     left = sum(each.transport.unread for each in of_one if not each.transport.aborted)
-    assert left == reception.MOST_UNREAD_OF_NETWORK and not other.transport.aborted
+    assert left == http_server.MOST_UNREAD_OF_NETWORK and not other.transport.aborted
 
 
 def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reception, "LOOK", 0.01)
-    monkeypatch.setattr(reception, "UNREAD_TIME", 0.1)
+    monkeypatch.setattr(http_server, "LOOK", 0.01)
+    monkeypatch.setattr(http_server, "UNREAD_TIME", 0.1)
     body = json.dumps({"game": "romein", "moves": [], "search": "minimax@4"}).encode()
     asked = b"POST /api/tree HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     asked += b"Content-Length: %d\r\n\r\n" % len(body) + body
@@ -191,7 +195,7 @@ def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
 
 def test_messages_carry_the_moment_of_their_arrival() -> None:
     async def hear() -> None:
-        channel = reception.Channel.__new__(reception.Channel)
+        channel = http_server.GuardedWebSocket.__new__(http_server.GuardedWebSocket)
         channel.queue, channel.read_paused, channel.received = asyncio.Queue(), False, 12.5
         channel.queue.put_nowait({"type": "websocket.receive", "text": "{}"})
         assert await channel.receive() == {"type": "websocket.receive", "text": "{}", "received": 12.5}

@@ -13,22 +13,22 @@ from waiting import wait_until
 
 from awello.web import contests as module
 from awello.web.app import create_app
-from awello.web.contests import Contest, Contests, Plan
-from awello.web.door import Refusal
+from awello.web.contests import Contest, ContestConfig, ContestRunner
 from awello.web.process import CONTEST_NICE
+from awello.web.request_guard import Refusal
 
 PLAN = {"game": "othello4", "players": ["greedy", "random"], "rounds": 50, "seed": 5}
 HOST = "http://club.example.org"
 
 
 @pytest.fixture
-def contests(tmp_path: Path) -> Iterator[Contests]:
-    made = Contests(tmp_path, for_guests=True)
+def contests(tmp_path: Path) -> Iterator[ContestRunner]:
+    made = ContestRunner(tmp_path, for_guests=True)
     yield made
     made.close()
 
 
-def process_of(contests: Contests, name: str) -> Any:
+def process_of(contests: ContestRunner, name: str) -> Any:
     return contests.get(name)._process
 
 
@@ -57,8 +57,8 @@ def test_only_its_owner_changes_a_contest(app: FastAPI) -> None:
     assert owner.get(path).status_code == 404
 
 
-def test_a_network_runs_one_contest_and_all_of_them_few(contests: Contests) -> None:
-    plan = Plan.model_validate(PLAN)
+def test_a_network_runs_one_contest_and_all_of_them_few(contests: ContestRunner) -> None:
+    plan = ContestConfig.model_validate(PLAN)
     first, _ = contests.start(plan, "one")
     with pytest.raises(Refusal, match="from your network"):
         contests.start(plan, "one")
@@ -69,8 +69,8 @@ def test_a_network_runs_one_contest_and_all_of_them_few(contests: Contests) -> N
     contests.start(plan, "three")
 
 
-def test_a_running_contest_is_not_started_again(contests: Contests) -> None:
-    name, _ = contests.start(Plan.model_validate(PLAN), "one")
+def test_a_running_contest_is_not_started_again(contests: ContestRunner) -> None:
+    name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
     process = process_of(contests, name)
     with pytest.raises(Refusal, match="this contest is running"):
         contests.resume(name, "two")
@@ -78,18 +78,18 @@ def test_a_running_contest_is_not_started_again(contests: Contests) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system has no priorities")
-def test_contests_have_low_priority(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contests_have_low_priority(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWELLO_NICE")
-    name, _ = contests.start(Plan.model_validate(PLAN), "one")
+    name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
     process = process_of(contests, name)
     wait_until(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == CONTEST_NICE)
 
 
 def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
-    contests: Contests, monkeypatch: pytest.MonkeyPatch
+    contests: ContestRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_SECONDS", 0.01)
-    name, _ = contests.start(Plan.model_validate(PLAN), "one")
+    name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
     wait_until(lambda: contests.get(name).state != "running")
     assert contests.get(name).state == "stopped" and contests.get(name).played < 50
     monkeypatch.setattr(module, "MOST_SECONDS", 600.0)
@@ -97,11 +97,11 @@ def test_a_contest_of_guests_ends_in_time_and_can_be_resumed(
     wait_until(lambda: contests.get(name).played)
 
 
-def test_the_oldest_contest_of_guests_makes_room(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_contest_of_guests_makes_room(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_OF_GUESTS", 2)
     names = []
     for _ in range(3):
-        names.append(contests.start(Plan.model_validate(PLAN), "one")[0])
+        names.append(contests.start(ContestConfig.model_validate(PLAN), "one")[0])
         contests.get(names[-1]).stop()
     assert {contest.folder.name for contest in contests.list()} == set(names[1:])
 
@@ -111,9 +111,9 @@ def test_a_network_makes_room_for_itself_only(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(module, "MOST_OF_GUESTS", 4)
     monkeypatch.setattr(module, "MOST_OF_NETWORK", 2)
     monkeypatch.setattr(Contest, "start", lambda contest, seconds: contest.save())
-    plan = Plan.model_validate(PLAN)
-    owners, _ = Contests(tmp_path).start(plan)
-    contests = Contests(tmp_path, for_guests=True)
+    plan = ContestConfig.model_validate(PLAN)
+    owners, _ = ContestRunner(tmp_path).start(plan)
+    contests = ContestRunner(tmp_path, for_guests=True)
     others, _ = contests.start(plan, "two")
     own = [contests.start(plan, "one")[0] for _ in range(10)]
     assert {contest.folder.name for contest in contests.list()} == {owners, others, *own[-2:]}
@@ -123,8 +123,8 @@ def test_a_network_makes_room_for_itself_only(tmp_path: Path, monkeypatch: pytes
     assert owners in kept and len(kept) == 5 and not kept & {others, *own}
 
 
-def test_an_interrupted_write_leaves_the_contest(contests: Contests, monkeypatch: pytest.MonkeyPatch) -> None:
-    name, _ = contests.start(Plan.model_validate(PLAN), "one")
+def test_an_interrupted_write_leaves_the_contest(contests: ContestRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, _ = contests.start(ContestConfig.model_validate(PLAN), "one")
     contests.get(name).stop()
     contest = contests.get(name)
     before = (contest.folder / "contest.json").read_bytes()

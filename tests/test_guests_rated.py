@@ -17,12 +17,12 @@ from websockets.sync.client import connect
 from awello import Game, Position, Record, parse_position
 from awello.club import rated_positions
 from awello.club.accounts import open_account
-from awello.club.hall import Hall
-from awello.club.offers import Terms
+from awello.club.game_state import GameState, new_game_state
+from awello.club.live_game import ClientConnection
+from awello.club.offers import GameTerms
 from awello.club.rated_positions import FIRST_PLY, RatedPositions
-from awello.club.seat import Guest
+from awello.club.server import ClubServer
 from awello.club.store import ClubStore
-from awello.club.table import Table, new_table
 from awello.limits import Clock
 from awello.position import format_position
 from awello.rules.game import PASS
@@ -30,9 +30,9 @@ from awello.rules.game import PASS
 MOVES = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7", "d7", "g6"]
 
 
-def table_after(record: Record, number: int = 1, rated: bool = True) -> Table:
+def table_after(record: Record, number: int = 1, rated: bool = True) -> GameState:
     """A game of the club after some moves."""
-    table = new_table(number, record.start.game, (1, 2), Clock(300), rated, 0.0)
+    table = new_game_state(number, record.start.game, (1, 2), Clock(300), rated, 0.0)
     for position, move in zip(record.positions(), record.moves, strict=False):
         if move != PASS:  # passes are played at once
             table = table.play(1 + position.side, len(table.moves), position.format_move(move), 0.0)
@@ -88,7 +88,7 @@ def test_the_position_before_a_forced_pass_is_known() -> None:
     seen = 0
     for seed in range(40):
         index, record = RatedPositions(), random_record(Game.OTHELLO, seed)
-        table = new_table(1, Game.OTHELLO, (1, 2), Clock(300), True, 0.0)
+        table = new_game_state(1, Game.OTHELLO, (1, 2), Clock(300), True, 0.0)
         for position, move in zip(record.positions(), record.moves, strict=False):
             if move == PASS:
                 continue
@@ -178,10 +178,10 @@ def test_lines_of_a_rated_game_are_shown(club: tuple[str, list[str]]) -> None:
 def test_a_move_counts_from_its_arrival(tmp_path: Path, late: float, least: float, most: float) -> None:
     async def play() -> None:
         store = ClubStore(tmp_path / "club.sqlite")
-        hall = Hall(store, seed=1)
+        hall = ClubServer(store, seed=1)
         people = [store.submit(partial(open_account, name=name, hashed="hash")).result() for name in ("Ann", "Bob")]
-        ann = Guest(people[0], lambda message: None)
-        number = (await hall.start((people[0], people[1]), Terms(Game.OTHELLO, Clock(300.0))))["game"]
+        ann = ClientConnection(people[0], lambda message: None)
+        number = (await hall.start((people[0], people[1]), GameTerms(Game.OTHELLO, Clock(300.0))))["game"]
         seat = hall.seats[number]
         seat.table = replace(seat.table, since=seat.table.since - 20)  # her clock has run for 20 seconds
         ann.received = time.monotonic() - late

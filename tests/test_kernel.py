@@ -22,7 +22,7 @@ PLAIN = ("awello.errors", "awello.folders")  # no kernel is made of what they ho
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     **{
         name: [(word,) for word in WORDS]
-        for name in ("popcount", "index_of", "leading_zeros", "rest_of", "byte_swap", "signed")
+        for name in ("popcount", "index_of", "leading_zeros", "clear_lowest_bit", "byte_swap", "signed")
     },
     "bit": [(index,) for index in range(64)],
     "moves_of": list(PAIRS),

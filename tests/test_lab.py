@@ -13,11 +13,11 @@ from awello import Game, Position
 from awello.errors import ConfigError
 from awello.evaluate.heuristics import EXACT
 from awello.evaluate.otage import judge
-from awello.evaluate.otage_memory import Judgement, Memory
+from awello.evaluate.otage_memory import OtageEvaluator, OtageMemory
 from awello.kernel import U
-from awello.lab import benchmark, branches, championship, complexity, heuristics, ordering, otage, published
+from awello.lab import benchmark, championship, complexity, example_trees, heuristics, ordering, otage, published
 from awello.lab.experiment import ExperimentPlan, run_experiment
-from awello.search.iterating import HINTS, ORDER, Iterating, Techniques
+from awello.search.iterative_deepening import HINTS, ORDER, IterativeDeepening, OtageOptions
 
 EXPERIMENTS = {
     "complexity": {"time.csv", "ratios.csv", "nodes.csv", "savings.csv", "nodes-depth-2.png", "nodes-depth-2.svg"},
@@ -84,9 +84,9 @@ def test_the_tournament_of_report_1(tmp_path: Path) -> None:
 
 # ---- Otage ----------------------------------------------------------------------------------------------------------
 def test_the_tree_of_report_4() -> None:
-    tree = branches.report_tree()
+    tree = example_trees.report_tree()
     assert otage.count_leaves(tree) == published.BRANCHES
-    before, last = branches.deepen(tree, (2, 3))
+    before, last = example_trees.deepen(tree, (2, 3))
     assert before.variations == {"1": ("1", "1.3"), "2": ("2", "2.2"), "3": ("3", "3.2")}
     assert (before.move, last.move) == ("3", "3")
 
@@ -97,14 +97,14 @@ def test_the_more_is_known_the_fewer_leaves() -> None:
     assert all(more > fewer for more, fewer in pairwise(counts.values())), counts
 
 
-def grow(position: Position, depth: int, judgement: Judgement) -> branches.Branch:
+def grow(position: Position, depth: int, judgement: OtageEvaluator) -> example_trees.ExampleNode:
     """The tree of a position, as deep as it is searched."""
     if position.over:
         black, white = position.score()
-        return branches.Branch(EXACT * (white - black if position.side else black - white))
+        return example_trees.ExampleNode(EXACT * (white - black if position.side else black - white))
     moves = position.legal_moves() if depth else ()
     children = {position.format_move(move): grow(position.after(move), depth - 1, judgement) for move in moves}
-    return branches.Branch(int(judge(U(position.own), U(position.opp), judgement.otage)), children)
+    return example_trees.ExampleNode(int(judge(U(position.own), U(position.opp), judgement.otage)), children)
 
 
 def middles_and_ends() -> Iterator[Position]:
@@ -120,10 +120,10 @@ def middles_and_ends() -> Iterator[Position]:
 def test_the_kernels_search_as_the_plain_trees(order: bool) -> None:
     searched = 0
     for position in middles_and_ends():
-        tree = grow(position, 4, Judgement(Memory()))
+        tree = grow(position, 4, OtageEvaluator(OtageMemory()))
         for hints in HINTS:
-            search = Iterating(Memory(), Techniques(hints, order, aspiration=False))
-            plain = branches.deepen(tree, range(1, 5), hints, ORDER.split() if order else ())
+            search = IterativeDeepening(OtageMemory(), OtageOptions(hints, order, aspiration=False))
+            plain = example_trees.deepen(tree, range(1, 5), hints, ORDER.split() if order else ())
             for ours, theirs in zip(search.deepen(position, 4), plain, strict=False):
                 assert (ours.value, ours.leaves) == (theirs.value, theirs.leaves)
                 assert position.format_move(ours.move) == theirs.move
@@ -166,9 +166,11 @@ def test_the_experiment_about_otage(tmp_path: Path) -> None:
 def test_searches_that_disagree_are_no_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     position = otage.sample(1, 1)
     assert 14 <= (position.own | position.opp).bit_count() <= 30 and position == otage.sample(1, 1)
-    clever = Memory(factors=(1.0, 2.0, 3.0, 4.0))
+    clever = OtageMemory(factors=(1.0, 2.0, 3.0, 4.0))
     monkeypatch.setattr(
-        otage, "_searcher", lambda name: Iterating(clever if name == "best move" else Memory(), Techniques())
+        otage,
+        "_searcher",
+        lambda name: IterativeDeepening(clever if name == "best move" else OtageMemory(), OtageOptions()),
     )
     with pytest.raises(AssertionError, match="disagree"):
         otage.search_position(position, "sample", 1, tuple(otage.LADDER), 2)

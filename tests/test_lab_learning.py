@@ -17,7 +17,7 @@ from awello.errors import ConfigError
 from awello.lab import learning
 from awello.lab.curves import (
     COLUMNS,
-    Training,
+    TrainingCurves,
     find_networks,
     read_training,
     shipped_trainings,
@@ -83,7 +83,7 @@ def test_a_folder_tells_of_its_training(tmp_path: Path) -> None:
     )
     write_trainings([found], tmp_path / "file.json")
     (again,) = json.loads((tmp_path / "file.json").read_text())
-    assert Training(**again | {"curves": tuple(map(tuple, again["curves"]))}) == found
+    assert TrainingCurves(**again | {"curves": tuple(map(tuple, again["curves"]))}) == found
     (folder / "report.json").unlink()
     young = read_training(folder, "mine")
     assert young == replace(found, plan={}, parameters=None, positions=None, winners=None, all=None)

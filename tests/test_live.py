@@ -14,13 +14,13 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from waiting import wait_until
 
-from awello.web.archivist import Archivist
-from awello.web.clubhouse import Clubhouse
+from awello.web.archive_service import ArchiveService
+from awello.web.club_service import ClubService
 from awello.web.connection import MOST_WRONG
-from awello.web.door import COSTS
 from awello.web.engine_connection import MOST_QUESTIONS, serve_engine
 from awello.web.engine_pool import EnginePool
-from awello.web.limits import Buckets, Turnstile
+from awello.web.rate_limits import ConcurrencyLimit, RateLimits
+from awello.web.request_guard import COSTS
 
 LONG = 60  # seconds: longer than any test
 OVER = ["f5", "d6", "c5", "f4", "e7", "f6", "g5", "e6", "e3"]  # Black has taken every disc
@@ -58,7 +58,9 @@ def server() -> Iterator[tuple[TestClient, EnginePool]]:
         await thinkers.close()
 
     async def endpoint(socket: WebSocket) -> None:
-        await serve_engine(socket, thinkers, Buckets(*COSTS), Turnstile(), Clubhouse(None, Archivist(None)))
+        await serve_engine(
+            socket, thinkers, RateLimits(*COSTS), ConcurrencyLimit(), ClubService(None, ArchiveService(None))
+        )
 
     with TestClient(Starlette(routes=[WebSocketRoute("/live", endpoint)], lifespan=life)) as client:
         yield client, thinkers

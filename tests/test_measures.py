@@ -23,8 +23,8 @@ from awello.kernel import U
 from awello.lab import probcut
 from awello.learn import positions
 from awello.learn.boards import find_places
-from awello.learn.labels import Judge
-from awello.learn.patterns import Plan, Training
+from awello.learn.labels import PositionLabeller
+from awello.learn.patterns import PatternTraining, PatternTrainingConfig
 from awello.learn.ridge import Ridge
 from awello.limits import Limit
 from awello.position import Position
@@ -159,30 +159,30 @@ def test_weights_are_learnt(archive: Path) -> None:
 @pytest.mark.slow
 def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) -> None:
     games = positions.read_games(archive)
-    examples, plan = positions.collect(games), Plan.of(games, 1, 1, 100)
-    whole = Training(archive / "whole.npz", plan, examples, 2)
+    examples, plan = positions.collect(games), PatternTrainingConfig.of(games, 1, 1, 100)
+    whole = PatternTraining(archive / "whole.npz", plan, examples, 2)
     steps = list(whole.run(lambda found: None))
     assert [step.labels for step in steps] == ["results"] * STAGES + ["searches"] * STAGES
-    part = Training(archive / "part.npz", plan, examples, 1)
+    part = PatternTraining(archive / "part.npz", plan, examples, 1)
     for _ in zip(range(STAGES + 3), part.run(lambda found: None), strict=False):
         pass
-    rest = Training(archive / "part.npz", plan, examples, 1)
+    rest = PatternTraining(archive / "part.npz", plan, examples, 1)
     assert len(rest.done) in (STAGES + 3, STAGES + 4)
     list(rest.run(lambda found: None))
     assert (rest.weights == whole.weights).all() and rest.done == whole.done
     games[0] = positions.NO_MOVE
-    other = Plan.of(games, 1, 1, 100)
+    other = PatternTrainingConfig.of(games, 1, 1, 100)
     with pytest.raises(ConfigError, match=r"part.npz' was begun with other games"):
-        Training(archive / "part.npz", other, examples, 1)
+        PatternTraining(archive / "part.npz", other, examples, 1)
     (archive / "part.npz").unlink()
     with pytest.raises(ConfigError, match=r"part.labels' was begun with other games"):
-        list(Training(archive / "part.npz", other, examples, 1).run(lambda found: None))
+        list(PatternTraining(archive / "part.npz", other, examples, 1).run(lambda found: None))
 
 
 def test_labels_are_what_the_engine_finds(archive: Path) -> None:
     examples = positions.collect(positions.read_games(archive))
     with Engine(hash=1) as engine:
-        judge = Judge(pattern_weights(), 2)
+        judge = PositionLabeller(pattern_weights(), 2)
         for empties, depth in ((10, 3), (30, 3)):
             own, opp, _ = positions.draw(examples, empties, 10, np.random.default_rng(1))
             values = judge.values(own, opp, depth, lambda found: None)

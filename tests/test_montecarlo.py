@@ -13,14 +13,14 @@ from waiting import SteppingTime
 from awello import Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import SpecError
 from awello.kernel import COMPILED, U
-from awello.players.montecarlo import Grower
+from awello.players.montecarlo import TreeSearchPlayer
 from awello.search import montecarlo, ppaf, uct
-from awello.search.montecarlo import LearningTree, Tree
+from awello.search.montecarlo import MonteCarloTree, PpafTree
 from awello.search.uct import TreeNode, playout
 
 
-@pytest.mark.parametrize("make", [Tree, LearningTree])
-def test_counts_add_up(make: type[Tree], game: Game) -> None:
+@pytest.mark.parametrize("make", [MonteCarloTree, PpafTree])
+def test_counts_add_up(make: type[MonteCarloTree], game: Game) -> None:
     tree, chance = make(room=1 << 14), random.Random(1)
     position = Position.start(game)
     for _ in range(6):
@@ -51,7 +51,7 @@ def test_random_games_are_fair() -> None:
 
 
 def test_the_same_seed_gives_the_same_tree_and_a_full_one_goes_on() -> None:
-    position, tree = Position.start(Game.OTHELLO), Tree(room=1 << 10)
+    position, tree = Position.start(Game.OTHELLO), MonteCarloTree(room=1 << 10)
     first = tree.analyse(position, 60.0, 5000, 3)
     again = tree.analyse(position, 60.0, 5000, 3)
     other = tree.analyse(position, 60.0, 5000, 4)
@@ -67,16 +67,16 @@ def test_a_win_in_sight_is_found() -> None:
         values = {move: -judges.solve(position.after(move)) for move in position.legal_moves()}
         if max(values.values()) > 0 > min(values.values()):
             solved += 1
-            found += values[Tree(1 << 14).analyse(position, 60.0, 4000, 1).move] > 0
+            found += values[MonteCarloTree(1 << 14).analyse(position, 60.0, 4000, 1).move] > 0
     assert found >= 11
     capture = parse_position("0-0-0-0-0-2-0-1-9-9-0-0-13-14-S", Game.ABAPA)
-    assert capture.format_move(Tree(1 << 14).analyse(capture, 60.0, 2000, 1).move) == "F"
+    assert capture.format_move(MonteCarloTree(1 << 14).analyse(capture, 60.0, 2000, 1).move) == "F"
 
 
 def test_a_node_takes_the_memory_that_the_option_promises() -> None:
-    described = inspect.getsource(Grower)
+    described = inspect.getsource(TreeSearchPlayer)
     assert f"Nodes of the tree, {TreeNode.dtype.itemsize} bytes each." in described
-    assert Tree(1 << 10).nodes.nbytes == TreeNode.dtype.itemsize << 10
+    assert MonteCarloTree(1 << 10).nodes.nbytes == TreeNode.dtype.itemsize << 10
 
 
 def test_uncompiled_kernels_check_the_room_of_the_tree() -> None:
@@ -84,14 +84,14 @@ def test_uncompiled_kernels_check_the_room_of_the_tree() -> None:
         done = run("-m", "pytest", "-q", f"{__file__}::{sys._getframe().f_code.co_name}", NUMBA_DISABLE_JIT="1")
         assert done.returncode == 0, done.stdout
         return
-    tree = Tree(room=5)  # the root and its four children
+    tree = MonteCarloTree(room=5)  # the root and its four children
     tree.begin(Position.start())
     with pytest.raises(IndexError):
         uct.expand(tree.nodes, tree.state, 1)
     tree.state.path.length = uct.MAX_PATH
     with pytest.raises(IndexError):
         uct.extend(tree.state.path, 0)
-    learning = LearningTree(1 << 10)
+    learning = PpafTree(1 << 10)
     learning.policy.plies = uct.MAX_PLAYOUT_PLIES + 1
     with pytest.raises(IndexError):
         ppaf.adapt(learning.policy, 0)
@@ -123,7 +123,7 @@ def test_the_policy_learns_from_the_winner() -> None:
 
 
 def test_learnt_weights_are_kept_within_a_game() -> None:
-    tree = LearningTree(1 << 12)
+    tree = PpafTree(1 << 12)
     tree.analyse(Position.start(Game.ABAPA), 60.0, 300, 1)
     learnt = np.array(tree.policy.weights)
     assert learnt.any() and np.isfinite(learnt).all()
@@ -138,7 +138,9 @@ def test_the_player_keeps_its_time(name: str, monkeypatch: pytest.MonkeyPatch) -
     player = make_player(f"{name}@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
-    assert choice.analysis and choice.analysis.leaves == 3 * Tree.rounds, "the third look at the clock is too late"
+    assert choice.analysis and choice.analysis.leaves == 3 * MonteCarloTree.rounds, (
+        "the third look at the clock is too late"
+    )
     with pytest.raises(SpecError, match="needs a time"):
         make_player(f"{name}@4").begin(Game.OTHELLO, 0)
 

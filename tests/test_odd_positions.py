@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT, run
 
 from awello import Game
-from awello.engine.tablebase import need
+from awello.engine.tablebase import load_or_build
 
 sys.path.append(str(ROOT / "benchmarks"))
 import fortress_odd
@@ -51,7 +51,7 @@ def test_searches_stand_odd_positions(game: Game) -> None:
 
 def test_no_search_leaves_its_memory() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
-        need(game)  # made here, where it is compiled
+        load_or_build(game)  # made here, where it is compiled
     done = run("benchmarks/fortress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(Game)

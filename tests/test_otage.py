@@ -15,13 +15,13 @@ from awello import PASS, Game, Position, Record, parse_transcript
 from awello.errors import ConfigError, SpecError
 from awello.evaluate.heuristics import EXACT
 from awello.evaluate.otage import SURE, judge
-from awello.evaluate.otage_memory import CORNER, EDGE, FACTORS, SCALE, Judgement, Memory
+from awello.evaluate.otage_memory import CORNER, EDGE, FACTORS, SCALE, OtageEvaluator, OtageMemory
 from awello.evaluate.settings import TABLES
 from awello.kernel import U
 from awello.limits import Clock, Limit
-from awello.players.otage import Otage, is_near_end, solve_twice
+from awello.players.otage import OtagePlayer, is_near_end, solve_twice
 from awello.players.player import make_player
-from awello.search.iterating import HINTS, Iterating, Techniques
+from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
 
 
 def positions(count: int, seed: int = 0) -> Iterator[Position]:
@@ -37,9 +37,9 @@ def board(position: Position) -> list[list[int]]:
     return [signs[row : row + 8] for row in range(0, 64, 8)]
 
 
-def a_memory(seed: int = 1) -> Memory:
+def a_memory(seed: int = 1) -> OtageMemory:
     """A memory with something in it."""
-    chance, memory = np.random.default_rng(seed), Memory(factors=(7.0, 2.0, 1.5, 3.0))
+    chance, memory = np.random.default_rng(seed), OtageMemory(factors=(7.0, 2.0, 1.5, 3.0))
     for patterns in (memory.edges, memory.corners):
         classes = np.unique(patterns.kind.classes)
         patterns.games[classes] = chance.integers(0, 9, len(classes))
@@ -48,7 +48,7 @@ def a_memory(seed: int = 1) -> Memory:
 
 
 # ---- the judgement --------------------------------------------------------------------------------------------------
-def plain_judgement(position: Position, memory: Memory) -> int:
+def plain_judgement(position: Position, memory: OtageMemory) -> int:
     """The same without bits: loops over squares."""
     signs, quarter = board(position), TABLES["1"]
     squares = [(row, column) for row in range(8) for column in range(8)]
@@ -77,14 +77,14 @@ def worth(patterns: object, line: Sequence[int]) -> int:
 
 def test_the_judgement_is_that_of_a_plain_loop() -> None:
     memory = a_memory()
-    judgement = Judgement(memory)
+    judgement = OtageEvaluator(memory)
     for position in positions(60):
         found = judge(U(position.own), U(position.opp), judgement.otage)
         assert found == plain_judgement(position, memory), position
 
 
 def test_symmetric_positions_are_worth_the_same() -> None:
-    judgement = Judgement(a_memory())
+    judgement = OtageEvaluator(a_memory())
     line = parse_transcript("f5d6c3d3c4f4f6f3").moves
     turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # a half turn of the board
     values = [Record(Position.start(), moves).final for moves in turned]
@@ -96,16 +96,16 @@ def test_a_memory_reads_back(tmp_path: Path) -> None:
     memory = a_memory()
     memory.games, memory.autoplay = 12, 7
     memory.write(tmp_path / "memory.txt")
-    again = Memory.read(tmp_path / "memory.txt")
+    again = OtageMemory.read(tmp_path / "memory.txt")
     assert again.format() == memory.format() and again.factors == memory.factors
     for name in ("edges", "corners"):
         assert (getattr(again, name).worth() == getattr(memory, name).worth()).all()
-    assert Memory.read(tmp_path / "none.txt").factors == FACTORS
+    assert OtageMemory.read(tmp_path / "none.txt").factors == FACTORS
 
 
 def test_lines_are_those_of_the_report() -> None:
     corner = "-1 1 1\n-1 -1 -1\n-1 -1 -1 = -160 302 -0.529801"
-    memory = Memory.parse(f"[edges]\n1 1 0 -1 -1 1 -1 -1 = 2 4 0.500000\n[corners]\n{corner}\n")
+    memory = OtageMemory.parse(f"[edges]\n1 1 0 -1 -1 1 -1 -1 = 2 4 0.500000\n[corners]\n{corner}\n")
     assert "= 2 4 0.500000\n" in memory.format()
     assert "= -160 302 -0.529801\n" in memory.format()
     assert (EDGE.classes.max(), CORNER.classes.max()) == (3**8 - 1, 3**9 - 1)
@@ -123,11 +123,11 @@ def test_lines_are_those_of_the_report() -> None:
 )
 def test_what_is_no_memory(text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        Memory.parse(text, "a.txt")
+        OtageMemory.parse(text, "a.txt")
 
 
 def test_patterns_share_the_result_once_a_game() -> None:
-    memory, record = Memory(), next(each for each in map(finished, range(9)) if each.winner == 0)
+    memory, record = OtageMemory(), next(each for each in map(finished, range(9)) if each.winner == 0)
     memory.note(record)
     empty = memory.edges.games[0], memory.edges.balance[0]
     assert empty == (2, 0), "the empty edge was met by both sides"
@@ -147,9 +147,9 @@ def test_factors_change_a_little_towards_what_tells_the_winner() -> None:
         assert (memory.factors != factors) == (record.winner is not None)
 
 
-def told(memory: Memory, record: Record) -> float:
+def told(memory: OtageMemory, record: Record) -> float:
     """How likely the judgement thought the results of the positions in the middle of a game, as a sum of logarithms."""
-    judgement, total = Judgement(memory), 0.0
+    judgement, total = OtageEvaluator(memory), 0.0
     for position in record.positions():
         if 16 <= 64 - (position.own | position.opp).bit_count() <= 48 and record.winner is not None:
             terms = judgement.terms(position.own, position.opp)
@@ -163,7 +163,7 @@ def finished(seed: int) -> Record:
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------
-def plain(position: Position, depth: int, judgement: Judgement) -> int:
+def plain(position: Position, depth: int, judgement: OtageEvaluator) -> int:
     """The value by plain negamax."""
     if position.over:
         first, second = position.score()
@@ -178,7 +178,7 @@ def plain(position: Position, depth: int, judgement: Judgement) -> int:
 @pytest.mark.parametrize("hints", HINTS)
 def test_values_are_those_of_plain_negamax(hints: str, order: bool, aspiration: bool) -> None:
     memory = a_memory()
-    search = Iterating(memory, Techniques(hints, order, aspiration, room=0))
+    search = IterativeDeepening(memory, OtageOptions(hints, order, aspiration, room=0))
     for position in positions(12):
         if position.legal_moves() == (PASS,):
             continue
@@ -188,7 +188,7 @@ def test_values_are_those_of_plain_negamax(hints: str, order: bool, aspiration: 
 
 
 def test_the_first_variation_leads_to_the_value() -> None:
-    search = Iterating(a_memory(), Techniques(room=0))
+    search = IterativeDeepening(a_memory(), OtageOptions(room=0))
     for position in positions(20, 50):
         for found in search.deepen(position, 4):
             line = found.variations[found.move]
@@ -200,7 +200,9 @@ def test_the_first_variation_leads_to_the_value() -> None:
 
 def test_cleaning_changes_nothing_but_memory() -> None:
     position = parse_transcript("c4e3f4g3e6d6f5f6").final
-    large, small = (list(Iterating(Memory(), Techniques(room=room)).deepen(position, 6)) for room in (1 << 16, 0))
+    large, small = (
+        list(IterativeDeepening(OtageMemory(), OtageOptions(room=room)).deepen(position, 6)) for room in (1 << 16, 0)
+    )
     assert [(each.value, each.variations, each.leaves) for each in large] == [
         (each.value, each.variations, each.leaves) for each in small
     ]
@@ -214,7 +216,7 @@ def test_fewer_leaves_with_each_technique() -> None:
             continue
         values = set()
         for hints in HINTS:
-            *_, last = Iterating(Memory(), Techniques(hints, aspiration=False)).deepen(position, 5)
+            *_, last = IterativeDeepening(OtageMemory(), OtageOptions(hints, aspiration=False)).deepen(position, 5)
             totals[hints] += last.leaves
             values.add(last.value)
         assert len(values) == 1
@@ -222,7 +224,7 @@ def test_fewer_leaves_with_each_technique() -> None:
 
 
 def test_forbidden_moves_and_limits() -> None:
-    search, position = Iterating(Memory()), Position.start()
+    search, position = IterativeDeepening(OtageMemory()), Position.start()
     assert search.choose(position, Limit(depth=3), without=(19, 26)).move in (37, 44)
     assert search.choose(position, Limit(depth=1), without=position.legal_moves()).move in position.legal_moves()
     found = search.choose(position, Limit(nodes=2000))
@@ -261,13 +263,13 @@ def test_the_end_is_found_in_two_passes() -> None:
 def test_threads_find_the_same_values() -> None:
     memory = a_memory()
     for position in positions(8, 300):
-        alone, together = (list(Iterating(memory, threads=threads).deepen(position, 5)) for threads in (1, 3))
+        alone, together = (list(IterativeDeepening(memory, threads=threads).deepen(position, 5)) for threads in (1, 3))
         assert [(each.depth, each.value) for each in alone] == [(each.depth, each.value) for each in together]
 
 
 def test_it_thinks_on_the_opponents_time() -> None:
     player = make_player("otage@3,ponder=true,threads=2")
-    assert isinstance(player, Otage)
+    assert isinstance(player, OtagePlayer)
     player.begin(Game.OTHELLO, 1)
     position, guessed = parse_transcript("f5d6c3d3c4").final, 0
     for _ in range(6):

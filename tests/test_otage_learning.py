@@ -10,14 +10,14 @@ import pytest
 from conftest import awello, random_record
 
 from awello import Game, Position, Record
-from awello.archive.archive import Archive, Wanted
+from awello.archive.archive import Archive, GameFilter
 from awello.arena.match import Match, first_side, play_match
 from awello.engine.engine import Engine
-from awello.evaluate.otage_memory import FILE, Memory
+from awello.evaluate.otage_memory import FILE, OtageMemory
 from awello.learn.autoplay import EVENT, ROUND, AutoplayPlan, all_openings, autoplay
 from awello.limits import Clock, Limit
 from awello.players.otage import EVENT as LEARNING
-from awello.players.otage import GAMES, Otage, read_book
+from awello.players.otage import GAMES, OtagePlayer, read_book
 from awello.players.otage_learning import MOST, first_change, learn, read_depths, usual_depths, was_lost
 from awello.players.player import make_player
 
@@ -33,7 +33,7 @@ def lost_games(opponent: str, count: int) -> Iterator[tuple[Record, int]]:
 # ---- one game -------------------------------------------------------------------------------------------------------
 def test_a_lost_game_is_learnt_until_it_would_be_another() -> None:
     for record, side in lost_games("champion@level=2", 3):
-        memory, depths = Memory(), usual_depths(record)
+        memory, depths = OtageMemory(), usual_depths(record)
         lesson = learn(memory, record, side)
         assert 1 <= lesson.repeats <= MOST and memory.games == 1
         assert lesson.ply == first_change(memory, record, side, depths)
@@ -43,7 +43,7 @@ def test_a_lost_game_is_learnt_until_it_would_be_another() -> None:
 
 def test_a_won_game_is_learnt_once() -> None:
     record = next(each for each in (random_record(Game.OTHELLO, seed) for seed in range(9)) if each.winner == 1)
-    memory = Memory()
+    memory = OtageMemory()
     assert learn(memory, record, 1).repeats == 1 and memory.edges.games.max() == 2
 
 
@@ -67,9 +67,9 @@ def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
     """Each worker reads again what another one has learnt."""
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "champion@level=1", games=4)
     assert play_match(match, jobs=2).learnt[match.first]["games"] == 4
-    assert Memory.read(tmp_path / FILE).games == 4
+    assert OtageMemory.read(tmp_path / FILE).games == 4
     one, other = (make_player(f"otage@1,memory={tmp_path}") for _ in range(2))
-    assert isinstance(one, Otage) and isinstance(other, Otage)
+    assert isinstance(one, OtagePlayer) and isinstance(other, OtagePlayer)
     one.begin(Game.OTHELLO, 1)
     other.begin(Game.OTHELLO, 1)
     before = other.search
@@ -92,7 +92,7 @@ def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
     assert kept == lost
     assert all(loser.learn(record, 1 - first_side(number))["kept"] for number, record in enumerate(records))
     with closing(Archive(tmp_path / GAMES)) as archive:
-        assert archive.numbers(Wanted(player="random", event=LEARNING))
+        assert archive.numbers(GameFilter(player="random", event=LEARNING))
 
 
 def test_a_position_of_ones_own_teaches_nothing(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def played(folder: Path, games: int, stop: int = 1 << 20, plan: AutoplayPlan = P
 def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
     """The games in the order of their numbers, and the memory."""
     with closing(Archive(folder / GAMES)) as archive:
-        records = list(archive.records(archive.numbers(Wanted(event=EVENT))))
+        records = list(archive.records(archive.numbers(GameFilter(event=EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
     assert [int(record.tags["Round"]) for record in ordered] == list(range(1, len(records) + 1))
     return [record.moves for record in ordered], (folder / FILE).read_text()

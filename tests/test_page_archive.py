@@ -27,7 +27,7 @@ from test_page_look import PHONE, english_left, serious, too_small
 from test_web_archive import names_of
 
 from awello import Game, Position, Record, format_position, parse_transcript
-from awello.archive.archive import Archive, Wanted
+from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
 from awello.formats.files import find_format, read_games
 
@@ -63,7 +63,7 @@ def address(place: str) -> Iterator[str]:
 def numbers(place: str) -> list[int]:
     archive = Archive(place)
     try:
-        return archive.numbers(Wanted())
+        return archive.numbers(GameFilter())
     finally:
         archive.close()
 

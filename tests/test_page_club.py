@@ -15,7 +15,7 @@ from clubs import PASSWORD, serving
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 from test_page_look import PHONE, english_left, serious, too_small
 
-from awello.web import clubhouse
+from awello.web import club_service
 
 OPEN = ".board-cell.is-open"
 GAME = ["c1", "d1", "a3", "a4", "a1", "a2"]
@@ -29,7 +29,7 @@ ON_A_PHONE: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile":
 @pytest.fixture
 def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a club that nobody has come to yet."""
-    monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield address
 
@@ -222,7 +222,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
 @pytest.mark.slow
 def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A move that was not acknowledged is sent again; who reloads the page finds the game."""
-    monkeypatch.setattr(clubhouse, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
     file, lost, said = tmp_path / "club.sqlite", list[str](), set[str]()
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))

@@ -5,16 +5,16 @@ from browser import notice
 from playwright.sync_api import Browser, expect
 from test_page_club import OPEN, begin, club, coming, offer
 
-from awello.club.fair_play import NETWORK, Conduct
-from awello.club.hall import Hall
+from awello.club.fair_play import NETWORK, FairPlayMonitor
+from awello.club.server import ClubServer
 
 __all__ = ["club"]  # the fixture
 
 
 def advance_club(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a minute pass for the club, but not for the browsers."""
-    now = Hall.now
-    monkeypatch.setattr(Hall, "now", lambda hall: now(hall) + 60.0)
+    now = ClubServer.now
+    monkeypatch.setattr(ClubServer, "now", lambda hall: now(hall) + 60.0)
 
 
 def test_the_first_move_is_waited_for(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,7 @@ def test_a_player_is_blocked(browser: Browser, club: str) -> None:
 
 
 def test_a_game_that_is_not_rated_says_why(browser: Browser, club: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Conduct, "why_unrated", lambda *people: NETWORK)
+    monkeypatch.setattr(FairPlayMonitor, "why_unrated", lambda *people: NETWORK)
     with coming(browser, club, "Ann", "Bob") as (ann, bob):
         begin(ann, bob, "othello")
         for page in (ann, bob):

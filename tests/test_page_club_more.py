@@ -14,10 +14,10 @@ from test_page_club import ON_A_PHONE, begin, check, coming, play
 from test_page_club import club as club
 from test_page_look import english_left, too_small
 
-from awello.club import tournaments
+from awello.club import tournament_organiser
 from awello.club.accounts import find_account
-from awello.club.entries import enter_contest, plan_contest
 from awello.club.store import ClubStore
+from awello.club.tournament_store import create_tournament, enter_tournament
 
 EVIL = "<script>window.bad = 1</script><img src=x onerror='window.bad = 1'> & \u202aça"
 
@@ -25,13 +25,15 @@ EVIL = "<script>window.bad = 1</script><img src=x onerror='window.bad = 1'> & \u
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     """The organiser looks oftener than for people."""
-    monkeypatch.setattr(tournaments, "LOOK", 0.2)
+    monkeypatch.setattr(tournament_organiser, "LOOK", 0.2)
 
 
 def plan(books: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str) -> None:
     """A tournament of the first number that is free, as another process plans it, with players who entered it."""
     store = ClubStore(books)
-    made = store.submit(lambda one: plan_contest(one, name, system, SMALL, rounds, time.time() + 4000, grace)).result()
+    made = store.submit(
+        lambda one: create_tournament(one, name, system, SMALL, rounds, time.time() + 4000, grace)
+    ).result()
     store.close()
     enter(books, made.number, *players)
 
@@ -41,7 +43,7 @@ def enter(books: Path, number: int, *players: str) -> None:
     for player in players:
         account = store.read(partial(find_account, name=player))
         assert account
-        store.submit(partial(enter_contest, which=number, account=account)).result()
+        store.submit(partial(enter_tournament, which=number, account=account)).result()
     store.close()
 
 

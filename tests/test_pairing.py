@@ -16,7 +16,7 @@ from awello.club.pairing import (
     Pairing,
     Standing,
     cheapest_pairs,
-    pasts,
+    player_histories,
     round_robin,
     rounds_without_repeats,
     standings,
@@ -118,7 +118,7 @@ def test_who_had_a_bye_has_no_second_one() -> None:
 
 def test_who_did_not_come_had_no_side() -> None:
     played = [Pairing(A, B, (1, 0), forfeit=True)]
-    assert pasts([A, B], played)[A].sides == [] and pasts([A, B], played)[A].points == 1
+    assert player_histories([A, B], played)[A].sides == [] and player_histories([A, B], played)[A].points == 1
     assert swiss_round([A, B], played) == [(A, B)], "and if they must meet again, they do"
 
 
@@ -183,14 +183,14 @@ def test_half_as_many_rounds_as_players_are_never_a_trouble(size: int, seed: int
     players, chance, played = list(range(size)), random.Random(seed), list[Pairing]()
     for number in range(size // 2):
         pairs = swiss_round(players, played)
-        points = {player: past.points for player, past in pasts(players, played).items()}
+        points = {player: past.points for player, past in player_histories(players, played).items()}
         if size % 2:
             rested = {each.first for each in played if each.second is None}
             left = {points[player] for player in players if player not in rested}
             bye = next(first for first, second in pairs if second is None)
             assert bye not in rested and (points[bye] == min(left) or number > 1)
         played += play(pairs, chance)
-        assert all(abs(past.lean) <= 2 for past in pasts(players, played).values())
+        assert all(abs(past.lean) <= 2 for past in player_histories(players, played).values())
     met = Counter(frozenset((each.first, each.second)) for each in played)
     assert max(met.values()) == 1
 
@@ -202,7 +202,7 @@ def test_sixty_four_are_paired_at_once() -> None:
         played += play(swiss_round(players, played), chance)
     assert (time.process_time() - begun) / 9 < 0.5
     assert len({frozenset((each.first, each.second)) for each in played}) == 9 * 32
-    assert max(abs(past.lean) for past in pasts(players, played).values()) == 1
+    assert max(abs(past.lean) for past in player_histories(players, played).values()) == 1
     top = standings(players, played)[:2]
     assert top[0].player < 16 and top[0].points > 6
 

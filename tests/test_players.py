@@ -11,23 +11,29 @@ from awello import Choice, Game, Player, Position, make_player, parse_position, 
 from awello.errors import AwelloError, SpecError
 from awello.limits import Clock, Limit, format_limit, format_seconds, parse_clock, parse_limit, parse_seconds
 from awello.players.player import registry
-from awello.players.spec import Spec, parse_spec
+from awello.players.spec import PlayerSpec, parse_spec
 
 
 @pytest.mark.parametrize(
     ("text", "spec"),
     [
-        ("random", Spec("random")),
-        ("minimax:positional@4,table=2", Spec("minimax", "positional", Limit(depth=4), {"table": "2"})),
-        ("alphabeta:mixed@6,thresholds=30-55", Spec("alphabeta", "mixed", Limit(depth=6), {"thresholds": "30-55"})),
-        ("otage@30s", Spec("otage", None, Limit(seconds=30))),
-        ("travers@100ms", Spec("travers", None, Limit(seconds=0.1))),
-        ("champion@level=12", Spec("champion", None, Limit(level=12))),
-        ("uct@5000n", Spec("uct", None, Limit(nodes=5000))),
-        ("nboard@5s,command=/path/to/engine", Spec("nboard", None, Limit(seconds=5), {"command": "/path/to/engine"})),
+        ("random", PlayerSpec("random")),
+        ("minimax:positional@4,table=2", PlayerSpec("minimax", "positional", Limit(depth=4), {"table": "2"})),
+        (
+            "alphabeta:mixed@6,thresholds=30-55",
+            PlayerSpec("alphabeta", "mixed", Limit(depth=6), {"thresholds": "30-55"}),
+        ),
+        ("otage@30s", PlayerSpec("otage", None, Limit(seconds=30))),
+        ("travers@100ms", PlayerSpec("travers", None, Limit(seconds=0.1))),
+        ("champion@level=12", PlayerSpec("champion", None, Limit(level=12))),
+        ("uct@5000n", PlayerSpec("uct", None, Limit(nodes=5000))),
+        (
+            "nboard@5s,command=/path/to/engine",
+            PlayerSpec("nboard", None, Limit(seconds=5), {"command": "/path/to/engine"}),
+        ),
     ],
 )
-def test_specs_read_and_write(text: str, spec: Spec) -> None:
+def test_specs_read_and_write(text: str, spec: PlayerSpec) -> None:
     assert parse_spec(text) == spec
     assert str(spec) == text
 

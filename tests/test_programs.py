@@ -24,7 +24,7 @@ from awello.errors import SpecError
 from awello.formats.ggf import format_ggf
 from awello.limits import Clock
 from awello.players.player import Choice, Forfeit
-from awello.players.simple import Random
+from awello.players.simple import RandomPlayer
 from awello.protocols.line_process import LineProcess
 from awello.protocols.nboard import ABOUT
 from awello.record import Record
@@ -205,19 +205,19 @@ def test_a_program_killed_in_the_middle_of_a_game_loses_that_game_alone(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     games = []
-    begin, choose = Random.begin, Random.choose
+    begin, choose = RandomPlayer.begin, RandomPlayer.choose
 
-    def count(player: Random, game: Game, seed: int) -> None:
+    def count(player: RandomPlayer, game: Game, seed: int) -> None:
         games.append(game)
         begin(player, game, seed)
 
-    def kill(player: Random, position: Position, clock: Clock) -> Choice:
+    def kill(player: RandomPlayer, position: Position, clock: Clock) -> Choice:
         if len(games) == 2 and sum(position.holdings()) > 20:
             os.kill(int(processes(log)[0]), signal.SIGKILL)
         return choose(player, position, clock)
 
-    monkeypatch.setattr(Random, "begin", count)
-    monkeypatch.setattr(Random, "choose", kill)
+    monkeypatch.setattr(RandomPlayer, "begin", count)
+    monkeypatch.setattr(RandomPlayer, "choose", kill)
     result = play_match(Match(Game.OTHELLO, "random", spec(log), 3, seed=1))
     assert played(result) == [True, False, True]
     assert result.records[1].reason.endswith("has ended by SIGKILL: try it in a shell")

@@ -14,20 +14,20 @@ from waiting import SteppingTime
 
 from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import ConfigError, SpecError
-from awello.evaluate.network import MOST_LAYERS, Network, load_network, network_for, new_network
 from awello.evaluate.perceptron import USUAL, WIDTH, PerceptronState, judge
+from awello.evaluate.perceptron_weights import MOST_LAYERS, Perceptron, load_perceptron, new_perceptron, perceptron_for
 from awello.kernel import U
 from awello.learn import perceptron as learning
 from awello.rules.awale import SEEDS
 from awello.search import montecarlo
-from awello.search.montecarlo import NetworkTree
+from awello.search.montecarlo import PerceptronTree
 
 GAMES = [Game.OTHELLO, Game.TOURNAMENT]
 
 
-def network(game: Game, layers: int = 2, seed: int = 1) -> Network:
+def network(game: Game, layers: int = 2, seed: int = 1) -> Perceptron:
     chance = np.random.default_rng(seed)
-    made = new_network(game, layers, chance)
+    made = new_perceptron(game, layers, chance)
     made.weights[:] += chance.normal(0, 0.05, made.size)
     return made
 
@@ -50,7 +50,7 @@ def plain_inputs(position: Position) -> list[float]:
     return [(seeds - 4) / 4 if pit < 6 else (seeds - 12) / 12 for row in rows for pit, seeds in enumerate(row)]
 
 
-def plain_outputs(made: Network, position: Position) -> npt.NDArray[np.float64]:
+def plain_outputs(made: Perceptron, position: Position) -> npt.NDArray[np.float64]:
     signal = np.array(plain_inputs(position))
     *hidden, last = [(matrix.astype(float), biases.astype(float)) for matrix, biases in made.matrices(made.weights)]
     for matrix, biases in hidden:
@@ -77,35 +77,35 @@ def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
 def test_files_of_networks(tmp_path: Path) -> None:
     made, file = network(Game.OTHELLO6, 3), tmp_path / "six.npz"
     made.save(file)
-    again = network_for(Game.OTHELLO6, file)
+    again = perceptron_for(Game.OTHELLO6, file)
     assert (again.name, again.layers) == ("othello6", 3) and (again.weights == made.weights).all()
     with pytest.raises(ConfigError, match="knows othello6, not othello:"):
-        network_for(Game.OTHELLO, file)
+        perceptron_for(Game.OTHELLO, file)
     with pytest.raises(ConfigError, match="--size 4"):
-        network_for(Game.OTHELLO4)
-    Network("othello", 3, made.weights[:-1]).save(file)
+        perceptron_for(Game.OTHELLO4)
+    Perceptron("othello", 3, made.weights[:-1]).save(file)
     with pytest.raises(ConfigError, match="holds no network"):
-        load_network(file)
+        load_perceptron(file)
     made.save(file)
     cut = file.read_bytes()[:500]
-    other = files("awello").joinpath("data/pits.npz").read_bytes()
+    other = files("awello").joinpath("data/awale_network.npz").read_bytes()
     scrambled = bytes(byte ^ 0x5A if 200 <= place < 1200 else byte for place, byte in enumerate(other))
     for damaged in (b"", cut, scrambled):
         file.write_bytes(damaged)
         with pytest.raises(ConfigError, match="holds no network"):
-            load_network(file)
-    assert {network_for(game).name for game in (Game.OTHELLO, Game.ABAPA, Game.ROMEIN)} == {"othello", "awale"}
+            load_perceptron(file)
+    assert {perceptron_for(game).name for game in (Game.OTHELLO, Game.ABAPA, Game.ROMEIN)} == {"othello", "awale"}
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
-def batch(made: Network, examples: learning.Examples, turn: int = 0) -> learning.Batch:
+def batch(made: Perceptron, examples: learning.PerceptronExamples, turn: int = 0) -> learning.Batch:
     return learning.make_batch(made, examples, np.full(len(examples), turn))
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_gradients_agree_with_differences(game: Game) -> None:
     made, chance = network(game, 3), np.random.default_rng(2)
-    shown = batch(made, learning.SelfPlay(game, made, rounds=20).play(chance))
+    shown = batch(made, learning.PerceptronSelfPlay(game, made, rounds=20).play(chance))
     reals = (each.astype(float) for each in (shown.inputs, shown.policies, shown.values))
     inputs, policies, values = reals
     doubles, weights = learning.Batch(inputs, shown.allowed, policies, values), made.weights.astype(float)
@@ -118,7 +118,7 @@ def test_gradients_agree_with_differences(game: Game) -> None:
         assert (up - down) / 2e-6 == pytest.approx(slope[place], rel=1e-3, abs=1e-7)
 
 
-def hostile(chance: np.random.Generator) -> learning.Examples:
+def hostile(chance: np.random.Generator) -> learning.PerceptronExamples:
     """What no game would teach: all seeds in one pit, boards without a seed, contradictions, and all beyond doubt."""
     words = np.zeros((64, 3), np.uint64)
     for row in range(48):
@@ -127,13 +127,13 @@ def hostile(chance: np.random.Generator) -> learning.Examples:
     policies = np.zeros((64, 6), np.float32)
     for row in range(64):
         policies[row, chance.choice(np.flatnonzero(int(words[row, 2]) >> np.arange(6) & 1))] = 1
-    return learning.Examples(words, policies, chance.choice(np.array([-1, 1], np.float32), 64))
+    return learning.PerceptronExamples(words, policies, chance.choice(np.array([-1, 1], np.float32), 64))
 
 
 @pytest.mark.parametrize(("layers", "dropout"), [(2, 0.0), (MOST_LAYERS, 0.5)])
 def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float) -> None:
     chance = np.random.default_rng(3)
-    learner = learning.Learner(network(Game.ABAPA, layers), dropout)
+    learner = learning.PerceptronLearner(network(Game.ABAPA, layers), dropout)
     for rate in (0.002, 0.1, 1e4):
         for _ in range(100):
             loss = learner.show(hostile(chance), rate, chance)
@@ -150,11 +150,11 @@ def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monke
     """Eight hidden layers with dropout 0.5, as in report 1, taught by games and by what no game shows."""
     monkeypatch.setattr(learning, "BATCH", 64)  # so that it takes minutes
     chance = np.random.default_rng(7)
-    learner = learning.Learner(new_network(Game.TOURNAMENT, MOST_LAYERS, chance), 0.5)
-    memory = learning.Memory(learner.network.moves)
+    learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MOST_LAYERS, chance), 0.5)
+    memory = learning.ReplayBuffer(learner.network.moves)
     for step in range(100_000):
         if step % 1000 == 0:
-            selfplay = learning.SelfPlay(Game.TOURNAMENT, learner.network, rounds=16)
+            selfplay = learning.PerceptronSelfPlay(Game.TOURNAMENT, learner.network, rounds=16)
             for _ in range(5):
                 memory.add(selfplay.play(chance))
         examples = hostile(chance) if step % 100 == 99 else memory.some(chance)
@@ -179,7 +179,7 @@ def test_without_these_bounds_it_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> 
     assert not np.isfinite(weights).all()
     monkeypatch.setattr(learning, "CLIP", np.inf)
     monkeypatch.setattr(learning, "LARGEST", np.inf)
-    learner = learning.Learner(made)
+    learner = learning.PerceptronLearner(made)
     with pytest.raises(ConfigError, match="not finite"):
         for _ in range(100):
             learner.show(hostile(chance), 1e4, chance)
@@ -194,8 +194,8 @@ def test_it_learns_what_it_is_shown() -> None:
     words[:, 2] = chance.integers(1, 64, 256)
     policies = np.zeros((256, 6), np.float32)
     policies[range(256), [(int(moves) & -int(moves)).bit_length() - 1 for moves in words[:, 2]]] = 1
-    examples = learning.Examples(words, policies, np.sign(taken[:, 0] - taken[:, 1]).astype(np.float32))
-    learner = learning.Learner(network(Game.ABAPA))
+    examples = learning.PerceptronExamples(words, policies, np.sign(taken[:, 0] - taken[:, 1]).astype(np.float32))
+    learner = learning.PerceptronLearner(network(Game.ABAPA))
     losses = [learner.show(examples, 0.003, chance) for _ in range(300)]
     assert losses[0].moves > 0.5 and losses[-1].moves < 0.1
     assert losses[0].value > 0.5 and losses[-1].value < 0.1
@@ -208,7 +208,7 @@ def next_choices(position: Position) -> list[Position]:
     return [child.after(PASS) if child.legal_moves() == (PASS,) else child for child in children]
 
 
-def replay(game: Game, examples: learning.Examples) -> list[Position]:
+def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
     """The positions of a game's examples, found again by the rules, and one in which it may have ended."""
     positions, choices = [], [Position.start(game)]
     for own, opp, _ in examples.words.tolist():
@@ -218,7 +218,7 @@ def replay(game: Game, examples: learning.Examples) -> list[Position]:
 
 
 def test_games_teach_sound_examples(game: Game) -> None:
-    selfplay, chance = learning.SelfPlay(game, network(game), rounds=16), np.random.default_rng(5)
+    selfplay, chance = learning.PerceptronSelfPlay(game, network(game), rounds=16), np.random.default_rng(5)
     for _ in range(3):
         examples = selfplay.play(chance)
         *positions, _ = replay(game, examples)
@@ -233,7 +233,7 @@ def test_values_lie_between_the_tree_and_the_result() -> None:
     """A network that judges every game open leaves half of the result, for one side and the other, passes or not."""
     made, chance, passes = network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
     made.weights[:] = 0
-    selfplay = learning.SelfPlay(Game.OTHELLO4, made, rounds=2)
+    selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, rounds=2)
     while passes < 5:
         examples = selfplay.play(chance)
         *positions, end = replay(Game.OTHELLO4, examples)
@@ -248,10 +248,10 @@ def test_values_lie_between_the_tree_and_the_result() -> None:
 
 def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning, "KEPT", 10)
-    memory = learning.Memory(6)
+    memory = learning.ReplayBuffer(6)
     for number in range(4):
         words = np.full((4, 3), number, np.uint64)
-        memory.add(learning.Examples(words, np.zeros((4, 6), np.float32), np.zeros(4, np.float32)))
+        memory.add(learning.PerceptronExamples(words, np.zeros((4, 6), np.float32), np.zeros(4, np.float32)))
     assert sorted(memory.words[:, 0].tolist()) == [1, 1, 2, 2, 2, 2, 3, 3, 3, 3]
     drawn = memory.some(np.random.default_rng(1))
     assert set(drawn.words[:, 0].tolist()) == {1, 2, 3}
@@ -261,7 +261,7 @@ def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_boards_are_turned_as_a_whole(turn: int) -> None:
     """Turned, a position still has the legal moves that its board says, and they keep their shares."""
     made = network(Game.OTHELLO)
-    examples = learning.SelfPlay(Game.OTHELLO, made, rounds=8).play(np.random.default_rng(6))
+    examples = learning.PerceptronSelfPlay(Game.OTHELLO, made, rounds=8).play(np.random.default_rng(6))
     turned = batch(made, examples, turn)
     for row, policy in enumerate(examples.policies):
         own, opp = (sum(1 << int(at) for at in np.flatnonzero(half)) for half in np.split(turned.inputs[row], 2))
@@ -282,7 +282,7 @@ def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(ConfigError, match="another training"):
         next(learning.train(Game.ABAPA, 1.0, out, 1, 3, 0.0, passed.append))
     checkpoint = beside.read_bytes()
-    load_network(out).save(beside)
+    load_perceptron(out).save(beside)
     with pytest.raises(ConfigError, match="is damaged"):
         next(learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append))
     beside.write_bytes(checkpoint)
@@ -290,7 +290,7 @@ def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyP
     *_, last = learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append)
     assert passed[0] == pytest.approx(first.seconds) and sum(passed) == pytest.approx(last.seconds)
     assert last.seconds >= 1 and last.games > first.games and last.steps > first.steps
-    assert not beside.exists() and np.isfinite(load_network(out).weights).all()
+    assert not beside.exists() and np.isfinite(load_perceptron(out).weights).all()
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -312,14 +312,14 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     reports = json.loads(done.stdout)["reports"]
     assert reports and all(0 <= report["points"] <= 1 and report["games"] > 0 for report in reports)
-    assert load_network(out).name == "othello4"
+    assert load_perceptron(out).name == "othello4"
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", GAMES)
 def test_counts_add_up(game: Game) -> None:
     made, chance = network(game), random.Random(1)
-    tree, position = NetworkTree(room=1 << 15, network=made), walk(game, 6, chance)
+    tree, position = PerceptronTree(room=1 << 15, network=made), walk(game, 6, chance)
     found = tree.analyse(position, 60.0, 1500, 0)
     assert found.leaves == 1500 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
@@ -339,14 +339,14 @@ def test_counts_add_up(game: Game) -> None:
 
 
 def test_a_full_tree_goes_on() -> None:
-    tree = NetworkTree(room=1 << 10, network=network(Game.OTHELLO))
+    tree = PerceptronTree(room=1 << 10, network=network(Game.OTHELLO))
     found = tree.analyse(Position.start(), 60.0, 3000, 0)
     assert found.leaves == 3000 and found.nodes <= 1 << 10
 
 
 def test_priors_are_the_network_and_nothing_else() -> None:
     made, position = network(Game.TOURNAMENT), walk(Game.TOURNAMENT, 9, random.Random(2))
-    tree = NetworkTree(room=1 << 10, network=made)
+    tree = PerceptronTree(room=1 << 10, network=made)
     found = tree.analyse(position, 60.0, 1, 0)
     promises = plain_outputs(made, position)[list(position.legal_moves())]
     shares = np.exp(promises) / np.exp(promises).sum()
@@ -362,10 +362,10 @@ def test_a_win_in_sight_is_found() -> None:
         values = {move: -judges.solve(position.after(move)) for move in position.legal_moves()}
         if max(values.values()) > 0 > min(values.values()):
             solved += 1
-            found += values[NetworkTree(1 << 14, network=made).analyse(position, 60.0, 4000, 1).move] > 0
+            found += values[PerceptronTree(1 << 14, network=made).analyse(position, 60.0, 4000, 1).move] > 0
     assert found >= 11
     winning = parse_position("0-0-0-0-0-2-0-1-9-9-0-0-23-4-S", Game.ABAPA)
-    analysis = NetworkTree(1 << 14, network=network(Game.ABAPA)).analyse(winning, 60.0, 200, 1)
+    analysis = PerceptronTree(1 << 14, network=network(Game.ABAPA)).analyse(winning, 60.0, 200, 1)
     assert winning.format_move(analysis.move) == "F" and analysis.value == pytest.approx(1)
 
 
@@ -375,7 +375,7 @@ def test_the_player_keeps_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     player = make_player("puct@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
-    assert choice.analysis and choice.analysis.leaves == 3 * NetworkTree.rounds, "the third look is too late"
+    assert choice.analysis and choice.analysis.leaves == 3 * PerceptronTree.rounds, "the third look is too late"
     with pytest.raises(SpecError, match="needs a time"):
         make_player("puct@4").begin(Game.OTHELLO, 0)
     with pytest.raises(ConfigError, match="no network for othello6"):

@@ -16,11 +16,11 @@ from awello import PASS, Game, Position, Record, format_transcript, parse_positi
 from awello.analysis import Analysis, format_value
 from awello.cli.analyse import analyse, read_record
 from awello.engine.engine import Engine
-from awello.engine.tablebase import need
+from awello.engine.tablebase import load_or_build
 from awello.errors import AwelloError, ConfigError
 from awello.lab.reviews import draw_chart, format_summary, legend
 from awello.limits import Limit
-from awello.review.review import Judgement, review, summarise
+from awello.review.review import MoveReview, review, summarise
 
 SOLVED = 7  # empty squares from which the fake engine is exact
 LIMIT = Limit(depth=1)
@@ -84,7 +84,7 @@ def random_game(seed: int, start: Position | None = None) -> Record:
     return Record(start, tuple(moves))
 
 
-def judge(answers: dict[int, tuple[str, float, bool]], moves: str = "f5d6") -> dict[int, Judgement]:
+def judge(answers: dict[int, tuple[str, float, bool]], moves: str = "f5d6") -> dict[int, MoveReview]:
     """The judgements of a short game by ply."""
     record = parse_transcript(moves)
     return {judgement.ply: judgement for judgement in review(record, Scripted(record, answers), LIMIT)}
@@ -176,7 +176,7 @@ def test_exact_values_outweigh_estimates() -> None:
 def test_a_summary_counts_what_was_lost_in_choices() -> None:
     start = Position.start()
     losses = (0.0, 3.9, 4.0, 9.9, 10.0, 0.0)
-    judgements = [Judgement(2 * at + 1, start, 19, 0.0, loss, 19, loss, True, ()) for at, loss in enumerate(losses)]
+    judgements = [MoveReview(2 * at + 1, start, 19, 0.0, loss, 19, loss, True, ()) for at, loss in enumerate(losses)]
     found = summarise(judgements, 0)
     assert (found.moves, found.inaccuracies, found.mistakes, found.blunders) == (6, 1, 2, 1)
     assert found.mean_loss == pytest.approx(27.8 / 6)
@@ -193,7 +193,7 @@ def test_a_summary_counts_what_was_lost_in_choices() -> None:
 def test_a_loss_of_seeds_weighs_twice_that_of_discs() -> None:
     start = Position.start(Game.ABAPA)
     losses = (0.9, 1.0, 2.0, 5.0)
-    judgements = [Judgement(2 * at + 1, start, 0, 0.0, loss, 1, loss, True, ()) for at, loss in enumerate(losses)]
+    judgements = [MoveReview(2 * at + 1, start, 0, 0.0, loss, 1, loss, True, ()) for at, loss in enumerate(losses)]
     assert [judgement.mark for judgement in judgements] == ["", "?!", "?", "??"]
     assert summarise(judgements, 0).accuracy == pytest.approx(100 * 2 ** (-8.9 / 4 / 2.5))
     assert legend(Game.ABAPA) == "in seeds; = exact; lost: ?! 1 (inaccuracy), ? 2 (mistake), ?? 5 (blunder)"
@@ -226,7 +226,7 @@ def test_the_capture_that_wins_loses_nothing_and_says_nothing_of_the_moves_befor
 
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.ROMEIN], ids=str)
 def test_exact_judgements_of_awale_are_those_of_the_solved_endgames(game: Game) -> None:
-    base, captures = need(game), 0
+    base, captures = load_or_build(game), 0
     start = parse_position("1-0-2-1-0-3-0-1-1-0-1-1-18-19-S", game)
     with Engine(game, hash=1) as engine:
         for seed in range(3):
@@ -249,8 +249,8 @@ def test_values_for_people() -> None:
 def test_the_chart_shows_values_above_and_below_the_line() -> None:
     start = Position.start()
     values = (2.0, -4.0, 10.0)
-    judgements = [Judgement(ply, start, 19, value, value, 19, 0, True, ()) for ply, value in enumerate(values, 1)]
-    judgements[1] = Judgement(2, start, 19, -4.0, 2.0, 20, 6.0, True, ())
+    judgements = [MoveReview(ply, start, 19, value, value, 19, 0, True, ()) for ply, value in enumerate(values, 1)]
+    judgements[1] = MoveReview(2, start, 19, -4.0, 2.0, 20, 6.0, True, ())
     rows = draw_chart(judgements, 4).plain.splitlines()[1:]
     assert [row[6::6][:4].ljust(4) for row in rows] == [
         "  █ ",

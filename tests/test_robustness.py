@@ -22,8 +22,8 @@ from awello.engine import tablebase
 from awello.engine.engine import Engine
 from awello.lab.reviews import draw_chart
 from awello.limits import Limit, parse_limit
-from awello.review.review import Judgement
-from awello.web import reception
+from awello.review.review import MoveReview
+from awello.web import http_server
 
 AS_MAIN = "import runpy; runpy.run_module('awello', run_name='__main__')"
 
@@ -163,7 +163,7 @@ WRONG = [
         ("train", "perceptron", "--game", "othello", "--budget", "1s", "--out", "tests"),
         "cannot write 'tests': it is a folder",
     ),
-    (("train", "pits", "--out", "none/pits.npz"), "there is no folder 'none'; make it first"),
+    (("train", "awale-network", "--out", "none/awale_network.npz"), "there is no folder 'none'; make it first"),
 ]
 
 
@@ -259,12 +259,12 @@ def test_a_folder_that_others_could_fill_is_not_used(
 def test_tables_of_endgames_do_without_a_cache(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (temporary / "file").touch()
     monkeypatch.setattr(tablebase, "user_cache", lambda: temporary / "file")
-    assert tablebase.need(Game.ABAPA).seeds == tablebase.SMALL
+    assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.SMALL
     assert tablebase.find(Game.ABAPA) is not None
 
 
 def test_a_server_refuses_an_archive_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reception, "serve_app", lambda *given: None)
+    monkeypatch.setattr(http_server, "serve_app", lambda *given: None)
     serve = ("serve", "--no-browser", "--port", "0")
     done = awello(*serve, "--archive", str(tmp_path / "none" / "games.sqlite"))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -277,7 +277,7 @@ def test_a_server_refuses_an_archive_that_cannot_be_opened(tmp_path: Path, monke
 
 
 def test_a_server_refuses_an_invalid_niceness(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reception, "serve_app", lambda *given: None)
+    monkeypatch.setattr(http_server, "serve_app", lambda *given: None)
     for text in ("-1", "20", "low"):
         monkeypatch.setenv("AWELLO_NICE", text)
         done = awello("serve", "--no-browser", "--port", "0")
@@ -288,7 +288,7 @@ def test_a_server_refuses_an_invalid_niceness(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_server_refuses_damaged_tables(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reception, "serve_app", lambda *given: None)
+    monkeypatch.setattr(http_server, "serve_app", lambda *given: None)
     monkeypatch.setattr(tablebase, "user_cache", lambda: temporary)
     (temporary / "tablebases").mkdir()
     (temporary / "tablebases" / "abapa.table").write_text("damaged")
@@ -306,7 +306,7 @@ for name in ("getuid", "geteuid", "nice", "killpg", "fork", "sched_getaffinity")
     delattr(os, name)
 for name in ("SIGKILL", "SIGHUP", "SIGALRM", "pthread_sigmask"):
     delattr(signal, name)
-import awello.web.app, awello.web.metrics, awello.web.reception, awello.arena.sandbox, awello.protocols.uci
+import awello.web.app, awello.web.metrics, awello.web.http_server, awello.arena.sandbox, awello.protocols.uci
 from awello.cli.app import main
 print(awello.web.metrics._most_memory())
 sys.argv = ["awello", "play", "othello", "--first", "random", "--second", "random"]
@@ -341,7 +341,7 @@ def test_a_review_fits_a_narrow_terminal(
 
 
 def test_a_long_game_is_charted_in_parts() -> None:
-    plies = [Judgement(ply, Position.start(), 19, 1.0, 1.0, 19, 0.0, False, ()) for ply in range(1, 91)]
+    plies = [MoveReview(ply, Position.start(), 19, 1.0, 1.0, 19, 0.0, False, ()) for ply in range(1, 91)]
     rows = draw_chart(plies, 90, 60).plain.splitlines()
     assert max(map(len, rows[1:])) <= 60
     assert [row.split()[0] for row in rows if row.split()[0].isdecimal() and "┼" not in row] == ["1", "55"]

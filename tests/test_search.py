@@ -11,11 +11,11 @@ from awello.evaluate.heuristics import EXACT, evaluate
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Clock
-from awello.search import knowing
-from awello.search.knowing import KnownPosition
-from awello.search.root import ALGORITHMS, Knowledge, analyse
+from awello.search import alphabeta_tt
+from awello.search.alphabeta_tt import AlphaBetaEntry
+from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
 
-known_position_at = getattr(knowing.known_position_at, "twin", knowing.known_position_at)
+alpha_beta_entry_at = getattr(alphabeta_tt.alpha_beta_entry_at, "twin", alphabeta_tt.alpha_beta_entry_at)
 
 FOUR = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
 PLAYERS = ("minimax@3", "alphabeta@3", "negamax@3", "negamax-alphabeta@3", "alphabeta@3,memory=0,sort=false")
@@ -73,8 +73,8 @@ def test_all_agree_at_every_depth(game: Game) -> None:
                     (0, False, True),
                     (4096, True, True),
                 ):
-                    knowledge = Knowledge(game, Heuristic(name), memory, sort, mirror)
-                    found.append(analyse(position, "knowing", depth, knowledge))
+                    knowledge = AlphaBetaEvaluator(game, Heuristic(name), memory, sort, mirror)
+                    found.append(analyse(position, "alphabeta_tt", depth, knowledge))
                 assert len({(one.value, one.exact, one.best_moves) for one in found}) == 1
                 assert found[0].nodes == found[2].nodes >= found[1].nodes == found[3].nodes
 
@@ -83,10 +83,10 @@ def test_memory_lasts_from_move_to_move_and_changes_nothing() -> None:
     saved = 0
     for seed in range(6):
         chance, position = random.Random(seed), Position.start()
-        knowledge = Knowledge(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
+        knowledge = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
         while not position.over and position.legal_moves() != (PASS,):
-            fresh = Knowledge(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
-            one, other = (analyse(position, "knowing", 4, evaluator) for evaluator in (knowledge, fresh))
+            fresh = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 1 << 14, False, False)
+            one, other = (analyse(position, "alphabeta_tt", 4, evaluator) for evaluator in (knowledge, fresh))
             assert (one.value, one.best_moves) == (other.value, other.best_moves)
             saved += other.nodes - one.nodes
             position = position.after(chance.choice(one.best_moves))
@@ -94,29 +94,31 @@ def test_memory_lasts_from_move_to_move_and_changes_nothing() -> None:
 
 
 def test_the_table_holds_what_a_search_found() -> None:
-    state = Knowledge(Game.OTHELLO, Heuristic("positional"), 1, False, False).search_state
+    state = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 1, False, False).search_state
     own, opp, other = U(1), U(2), U(3)
-    assert knowing.recall(own, opp, state) == 0
-    for value, bound in ((-9, knowing.UPPER), (0, knowing.SAME), (7, knowing.LOWER)):
-        knowing.remember(own, opp, value, -5, 5, 4, 19, state)
-        entry = known_position_at(int(knowing.recall(own, opp, state)))
+    assert alphabeta_tt.recall(own, opp, state) == 0
+    for value, bound in ((-9, alphabeta_tt.UPPER), (0, alphabeta_tt.SAME), (7, alphabeta_tt.LOWER)):
+        alphabeta_tt.remember(own, opp, value, -5, 5, 4, 19, state)
+        entry = alpha_beta_entry_at(int(alphabeta_tt.recall(own, opp, state)))
         assert (entry.value, entry.bound, entry.depth, entry.move) == (value, bound, 4, 19)
-        assert knowing.settles(entry, -5, 5, 4) and not knowing.settles(entry, -5, 5, 3)
-        assert knowing.settles(entry, -20, 20, 4) == (bound == knowing.SAME)
-    assert knowing.recall(own, other, state) == knowing.recall(other, opp, state) == 0
-    assert KnownPosition.dtype.itemsize == 24, "the docs say so"
+        assert alphabeta_tt.settles(entry, -5, 5, 4) and not alphabeta_tt.settles(entry, -5, 5, 3)
+        assert alphabeta_tt.settles(entry, -20, 20, 4) == (bound == alphabeta_tt.SAME)
+    assert alphabeta_tt.recall(own, other, state) == alphabeta_tt.recall(other, opp, state) == 0
+    assert AlphaBetaEntry.dtype.itemsize == 24, "the docs say so"
 
 
 def test_without_a_table_nothing_is_held() -> None:
-    state = Knowledge(Game.OTHELLO, Heuristic("positional"), 0, False, False).search_state
-    knowing.remember(U(1), U(2), 3, -5, 5, 4, 19, state)
-    assert knowing.recall(U(1), U(2), state) == 0
+    state = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 0, False, False).search_state
+    alphabeta_tt.remember(U(1), U(2), 3, -5, 5, 4, 19, state)
+    assert alphabeta_tt.recall(U(1), U(2), state) == 0
 
 
 def test_sorting_and_mirrors_save_nodes() -> None:
     start = Position.start()
     plain, sort, mirror = (
-        analyse(start, "knowing", 6, Knowledge(Game.OTHELLO, Heuristic("positional"), 0, sort, mirror)).nodes
+        analyse(
+            start, "alphabeta_tt", 6, AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 0, sort, mirror)
+        ).nodes
         for sort, mirror in ((False, False), (True, False), (False, True))
     )
     assert sort < plain
@@ -182,4 +184,4 @@ def test_wrong_settings_are_refused(spec: str, part: str) -> None:
 
 
 def test_every_algorithm_is_tested() -> None:
-    assert set(ALGORITHMS) == {*FOUR, "knowing"}
+    assert set(ALGORITHMS) == {*FOUR, "alphabeta_tt"}

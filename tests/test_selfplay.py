@@ -16,7 +16,7 @@ from awello.engine.awale_state import PAST
 from awello.engine.engine import Engine
 from awello.engine.othello_search import OthelloWorker
 from awello.engine.probcut import SURE
-from awello.engine.threads import Question
+from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError, SpecError
 from awello.formats.recognise import recognise
 from awello.formats.transcript import parse_transcript
@@ -66,7 +66,7 @@ def prepared(engine: Engine, position: Position) -> list[int]:
     """What a thread knows of a position and its past before it searches it."""
     worker, empties = engine.team.workers[0], 64 - (position.own | position.opp).bit_count()
     engine.team.begin()
-    question = Question(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, SURE)
+    question = SearchRequest(position, U(sum(1 << move for move in position.legal_moves())), -3, 3, 5, SURE)
     worker.prepare(question, 1, 0)
     if isinstance(worker, AwaleWorker):
         rows = worker.state.rows

@@ -16,7 +16,7 @@ from games import played
 from awello import Game, Position, Record
 from awello.cli.train_cnn import BATCH, describe, draw_curves, format_report
 from awello.errors import ConfigError
-from awello.learn.network_data import pack
+from awello.learn.cnn_games import pack
 
 FIGURES = {"positions": 1200, "top1": 0.5, "top3": 0.75}
 REPORT = {
@@ -109,16 +109,16 @@ def test_the_curves_are_drawn() -> None:
 def some_games(years: list[int], same: list[int] | None = None) -> Any:
     """Games of which only the years, and which are the same, count."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
-    from awello.learn.network_positions import Games
+    from awello.learn.cnn_positions import GameArrays
 
     empty = np.zeros((len(years), 60), np.uint8), np.zeros(len(years), np.uint8), np.array(years, np.uint16)
-    return Games(*empty, np.array(range(len(years)) if same is None else same, np.uint32))
+    return GameArrays(*empty, np.array(range(len(years)) if same is None else same, np.uint32))
 
 
 def split(games: Any, seed: int = 1) -> Any:
-    from awello.learn import network_positions
+    from awello.learn import cnn_positions
 
-    return network_positions.split(games, seed)
+    return cnn_positions.split(games, seed)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_three_games_are_enough_and_two_are_not(seed: int) -> None:
 
 def test_fewer_positions_are_of_whole_games() -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
-    from awello.learn.network_positions import Games, replay
+    from awello.learn.cnn_positions import GameArrays, replay
 
-    positions = replay(Games(**pack(some_records(29))), "cpu")  # type: ignore[arg-type]
+    positions = replay(GameArrays(**pack(some_records(29))), "cpu")  # type: ignore[arg-type]
     some = positions.thin(600)
     assert 400 < len(some) <= 620 and positions.thin(len(positions)) is positions
     for game in some.game.unique().tolist():
@@ -171,12 +171,12 @@ def learning(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
-    from awello.learn import network
+    from awello.learn import cnn_training
 
     ticks, threads = count(), torch.get_num_threads()
-    monkeypatch.setattr(network, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 8))
+    monkeypatch.setattr(cnn_training, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 8))
     torch.set_num_threads(1)
-    yield network
+    yield cnn_training
     torch.set_num_threads(threads)
 
 
@@ -187,12 +187,12 @@ def train(*words: str) -> Any:
 
 def test_a_network_is_trained_and_plays(learning: Any, tmp_path: Path) -> None:
     from awello.archive.archive import Archive
-    from awello.formats.wthor import Header, write_wthor
+    from awello.formats.wthor import WthorHeader, write_wthor
     from awello.players.player import make_player
 
     (tmp_path / "wthor").mkdir()
     for year in (2001, 2019):
-        games = write_wthor(some_records(8), Header(year=year))
+        games = write_wthor(some_records(8), WthorHeader(year=year))
         (tmp_path / "wthor" / f"WTH_{year}.wtb").write_bytes(b"".join(games))
     archive = Archive(tmp_path / "games.sqlite")
     for record in some_records(12, "2003.05.01"):

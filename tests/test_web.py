@@ -17,8 +17,8 @@ from awello import Game, Position
 from awello.position import format_position
 from awello.rules import awale
 from awello.web.app import create_app
-from awello.web.door import LARGEST_BODY
-from awello.web.files import FOLDER
+from awello.web.page_files import FOLDER
+from awello.web.request_guard import LARGEST_BODY
 
 HOST = "127.0.0.1:8421"
 

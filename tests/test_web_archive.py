@@ -12,15 +12,15 @@ from conftest import random_record
 from fastapi.testclient import TestClient
 
 from awello import Game, Position, Record, format_position, parse_transcript
-from awello.archive.archive import Archive, Wanted, parse_years
+from awello.archive.archive import Archive, GameFilter, parse_years
 from awello.archive.explorer import explore
 from awello.errors import ConfigError
 from awello.formats.files import find_format, read_games
 from awello.players.player import forget_players
-from awello.web import archivist, exchange, limits
+from awello.web import archive_service, files_api, rate_limits
 from awello.web.app import create_app
-from awello.web.door import FILES, LARGEST_FILES
-from awello.web.limits import Bucket, Buckets
+from awello.web.rate_limits import RateLimit, RateLimits
+from awello.web.request_guard import FILES, LARGEST_FILES
 
 HOST = "http://127.0.0.1:8421"
 TIGER = "f5d6c3d3c4"
@@ -174,14 +174,14 @@ def test_what_is_no_finished_game_is_refused(
     answer = client.post("/api/games", json=finished(**changes))
     assert answer.status_code == status, answer.text
     assert words in answer.json()["message"] and "\n" not in answer.json()["message"]
-    assert Archive(place).numbers(Wanted()) == []
+    assert Archive(place).numbers(GameFilter()) == []
 
 
 def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr(limits, "monotonic", lambda: now[0])
+    monkeypatch.setattr(rate_limits, "monotonic", lambda: now[0])
     keeper = client.app.state.archivist  # type: ignore[attr-defined]
-    keeper.of_guest, keeper.of_all = Buckets(2, 2 / 60), Bucket(3, 3 / 86400)
+    keeper.of_guest, keeper.of_all = RateLimits(2, 2 / 60), RateLimit(3, 3 / 86400)
 
     def keep(seed: int) -> int:
         return client.post("/api/games", json=finished(seed=seed)).status_code
@@ -192,7 +192,7 @@ def test_guests_cannot_fill_the_disk(client: TestClient, place: str, monkeypatch
     assert (answer.status_code, keep(5)) == (200, 429)
     now[0] += 86400
     assert keep(6) == 200
-    assert len(Archive(place).numbers(Wanted())) == 4
+    assert len(Archive(place).numbers(GameFilter())) == 4
 
 
 # ---- games that are found again -------------------------------------------------------------------------------------
@@ -459,7 +459,7 @@ def test_files_that_cannot_be_written(
 def test_a_file_has_a_largest_number_of_games(
     client: TestClient, library: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "MOST_GAMES", 6)
+    monkeypatch.setattr(files_api, "MOST_GAMES", 6)
     assert client.get("/api/games/file", params={"format": "ggf", "year": "1990-1995"}).status_code == 200
     answer = client.get("/api/games/file", params={"format": "ggf", "game": "othello"})
     assert (answer.status_code, answer.json()["code"]) == (400, "many")
@@ -543,7 +543,7 @@ def test_an_archive_that_is_mended_is_opened(place: str, monkeypatch: pytest.Mon
         assert client.get("/api/games").status_code == 503
         Path(place).rmdir()
         assert client.get("/api/games").status_code == 503, "not tried again at once"
-        monkeypatch.setattr(archivist, "RETRY", 0.0)
+        monkeypatch.setattr(archive_service, "RETRY", 0.0)
         assert client.get("/api/games").json() == {"games": 0, "rows": []}
 
 

@@ -12,8 +12,8 @@ from awello.errors import NotationError
 from awello.formats.wthor import (
     EVENT,
     PLAYER,
-    Header,
-    Names,
+    WthorHeader,
+    WthorNames,
     build_wthor,
     format_names,
     parse_header,
@@ -58,7 +58,7 @@ def test_the_same_bytes_again() -> None:
     assert games[1].moves == PASSING.moves
     assert format_transcript(games[2]) == "f5d6c3"
     assert b"".join(write_wthor(games, parse_header(content))) == content
-    assert parse_header(content) == Header(20, 1, 2, 3, games=3, year=1999, spare=9)
+    assert parse_header(content) == WthorHeader(20, 1, 2, 3, games=3, year=1999, spare=9)
 
 
 def test_names_and_numbers_are_tags() -> None:
@@ -108,13 +108,13 @@ def test_the_federation_s_names() -> None:
 
 def test_names_read_back() -> None:
     for width in (PLAYER, EVENT):
-        names = Names(Header(20, 24, 5, 17, names=3, size=0), width, ("", "Préqualif", "x" * (width - 1)))
+        names = WthorNames(WthorHeader(20, 24, 5, 17, names=3, size=0), width, ("", "Préqualif", "x" * (width - 1)))
         assert parse_names(format_names(names)) == names
     for name in ("x" * 20, "石", "a\0b"):
         with pytest.raises(NotationError, match="names of up to 19 Latin letters"):
-            format_names(Names(Header(), PLAYER, (name,)))
+            format_names(WthorNames(WthorHeader(), PLAYER, (name,)))
     with pytest.raises(NotationError, match="holds 65535 names"):
-        format_names(Names(Header(), PLAYER, ("x",) * 65536))
+        format_names(WthorNames(WthorHeader(), PLAYER, ("x",) * 65536))
 
 
 def test_files_from_any_games() -> None:
@@ -188,11 +188,11 @@ def test_damage_is_told_and_the_other_games_are_read(content: bytes, games: int,
     [
         (b"x", "byte 0: expected a header of 16 bytes, found 1"),
         (
-            format_names(Names(Header(), 20, ("a", "b")))[:-1],
+            format_names(WthorNames(WthorHeader(), 20, ("a", "b")))[:-1],
             "byte 8: expected 2 names of 20 or 26 bytes as the header says, found 39 bytes",
         ),
         (
-            format_names(Names(Header(), 26, ("a",))) + b"x",
+            format_names(WthorNames(WthorHeader(), 26, ("a",))) + b"x",
             "byte 8: expected 1 names of 20 or 26 bytes as the header says, found 27 bytes",
         ),
         (bytes(17), "byte 8: expected 0 names of 20 or 26 bytes as the header says, found 1 bytes"),

@@ -6,33 +6,33 @@ import numpy as np
 from conftest import random_record
 
 from awello import Game, Position, Record, parse_position, parse_transcript
+from awello.archive.game_tree import GameTree
 from awello.archive.index import trace_records
-from awello.archive.places import END, place_of
-from awello.archive.tree import Tree as GameTree
+from awello.archive.position_keys import END, position_key
 from awello.engine.awale_search import AwaleWorker
 from awello.engine.awale_state import INFINITY
-from awello.engine.awale_table import ENTRY_BYTES
+from awello.engine.awale_transposition_table import ENTRY_BYTES
 from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
 from awello.engine.retrograde import OFFSET
-from awello.engine.table import Table
 from awello.engine.tablebase import Tablebase, solve_level
-from awello.engine.threads import Question, Team
-from awello.evaluate.network import new_network
-from awello.evaluate.otage_memory import Memory as OtageMemory
+from awello.engine.threads import SearchRequest, SearchThreads
+from awello.engine.transposition_table import TranspositionTable
+from awello.evaluate.otage_memory import OtageMemory
+from awello.evaluate.perceptron_weights import new_perceptron
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
-from awello.evaluate.weights import pit_weights
+from awello.evaluate.weights import awale_network_weights
 from awello.kernel import U
 from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
-from awello.learn.perceptron import SelfPlay
+from awello.learn.perceptron import PerceptronSelfPlay
 from awello.limits import Limit
 from awello.record import put_back_passes
 from awello.rules import awale, othello
 from awello.rules import game as kernels
-from awello.search.budgeting import ORDERS, Budgeting
-from awello.search.iterating import HINTS, Iterating, Techniques
-from awello.search.montecarlo import LearningTree, NetworkTree, Tree
-from awello.search.root import ALGORITHMS, Knowledge, analyse
+from awello.search.budget_search import ORDERS, BudgetSearch
+from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
+from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
+from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
 
 ENDGAME = GAMES[0][: 2 * 53]  # seven squares are left
 
@@ -48,7 +48,7 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
             if number < awale.ABAPA:
                 print(*map(int, othello.canonical(*pair)))
             for move in (-1, 2, END):
-                place, name = place_of(number, *pair, move)
+                place, name = position_key(number, *pair, move)
                 print(int(place), int(name))
             if over:
                 break
@@ -66,12 +66,12 @@ def trace_searches() -> None:
             for algorithm in ALGORITHMS:
                 heuristic = Heuristic(name, corners=3)
                 evaluator = Evaluator(position.game, heuristic)
-                if algorithm == "knowing":
-                    evaluator = Knowledge(position.game, heuristic, 64, True, True)
+                if algorithm == "alphabeta_tt":
+                    evaluator = AlphaBetaEvaluator(position.game, heuristic, 64, True, True)
                 found = analyse(position, algorithm, 2, evaluator)
                 print(name, algorithm, found.candidates if algorithm == "minimax" else found.value, found.nodes)
             for order in ORDERS:
-                searcher = Budgeting(position.game, Heuristic(name), order)
+                searcher = BudgetSearch(position.game, Heuristic(name), order)
                 for found in (searcher.to_depth(position, 3), searcher.on_budget(position, 80)):
                     learnt = np.abs(searcher.scores) @ np.arange(len(searcher.scores))
                     print(name, order, found.candidates, found.nodes, found.depth, learnt)
@@ -82,7 +82,7 @@ def trace_otage() -> None:
     memory = OtageMemory()
     memory.note(parse_transcript(GAMES[0]))
     for hints in HINTS:
-        search = Iterating(memory, Techniques(hints, room=0))
+        search = IterativeDeepening(memory, OtageOptions(hints, room=0))
         for found in search.deepen(parse_transcript("f5f6e6f4e3c5c4e7c6e2").final, 3):
             print(found.candidates, found.variations, found.leaves, found.nodes, found.searches, found.cleaned)
 
@@ -104,12 +104,14 @@ def trace_awale() -> None:
             solve_level(Game(number), table, level, 1, lambda passes: None)
         print(number, table.tobytes().hex())
         position = parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game(number))
-        for weights in (None, pit_weights()):
-            worker = AwaleWorker(0, Tablebase(Game(number), 3, table), Table(1, bucket=ENTRY_BYTES), weights)
-            team = Team([worker], worker.table)
+        for weights in (None, awale_network_weights()):
+            worker = AwaleWorker(
+                0, Tablebase(Game(number), 3, table), TranspositionTable(1, bucket=ENTRY_BYTES), weights
+            )
+            team = SearchThreads([worker], worker.table)
             team.begin()
             for depth in (2, 4):
-                found = team.ask(Question(position, U(63), -INFINITY, INFINITY, depth, 3))
+                found = team.ask(SearchRequest(position, U(63), -INFINITY, INFINITY, depth, 3))
                 print(found, team.nodes, team.best_move(position.after(found.move)))
         played, row = PlayedPosition.new_array(LONGEST), U(0x010201)
         count = play_one(row, row, played, np.array([7], np.uint64), 1, 1, 64, 0.5, worker.state)
@@ -119,7 +121,7 @@ def trace_awale() -> None:
 def trace_random_games() -> None:
     """Print what trees of random games say, as they are and with games that learn."""
     for game in (Game.OTHELLO6, Game.ABAPA):
-        for tree in (Tree(1 << 10), LearningTree(1 << 10)):
+        for tree in (MonteCarloTree(1 << 10), PpafTree(1 << 10)):
             found = tree.analyse(Position.start(game), 600.0, 12, 1)
             print(game, found.candidates, found.nodes, found.line)
 
@@ -137,10 +139,10 @@ def trace_archive() -> None:
 def trace_networks() -> None:
     """Print what a tree that a network judges says, and what a game of it against itself teaches."""
     for game in (Game.OTHELLO4, Game.ABAPA):
-        network = new_network(game, 2, np.random.default_rng(1))
-        found = NetworkTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)
+        network = new_perceptron(game, 2, np.random.default_rng(1))
+        found = PerceptronTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)
         print(game, [(move, round(value, 5)) for move, value in found.candidates], found.nodes, found.line)
-        lesson = SelfPlay(game, network, 3).play(np.random.default_rng(2))
+        lesson = PerceptronSelfPlay(game, network, 3).play(np.random.default_rng(2))
         for words, policy, value in zip(lesson.words, lesson.policies, lesson.values, strict=True):
             print(*words.tolist(), policy.round(5).tolist(), round(float(value), 5))
 

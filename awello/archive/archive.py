@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
+from awello.archive.game_rows import DRAW, record_of, start_of, store
 from awello.archive.index import find_entries
 from awello.archive.schema import ARCHIVE, events, games, players
-from awello.archive.store import DRAW, record_of, start_of, store
 from awello.errors import ConfigError
 from awello.folders import user_data
 from awello.formats.openings import openings
@@ -29,7 +29,7 @@ RESULTS = {"first": 0, "second": 1, "draw": DRAW, "open": None}
 seconds = players.alias()
 
 
-def default_place() -> str:
+def default_location() -> str:
     """The archive that `AWELLO_ARCHIVE` names, a file or an address, or the user's own."""
     if named := os.environ.get("AWELLO_ARCHIVE"):
         return named
@@ -51,7 +51,7 @@ def parse_years(text: str) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GameFilter:
     """Which games are asked for; what is not said does not matter."""
 
     kinds: tuple[Game, ...] = ()
@@ -101,7 +101,7 @@ class Archive:
     """An archive that is open: a file, or a database behind an address."""
 
     def __init__(self, place: str | Path | None = None) -> None:
-        self.place = str(place or default_place())
+        self.place = str(place or default_location())
         self.engine = connect(self.place, ARCHIVE)
 
     def add(self, record: Record) -> int:
@@ -109,12 +109,12 @@ class Archive:
         with writing(self.engine) as connection:
             return store(connection, [record])[0]
 
-    def numbers(self, wanted: Wanted) -> list[int]:
+    def numbers(self, wanted: GameFilter) -> list[int]:
         """The numbers of the games that are asked for, in order."""
         with self.engine.connect() as connection:
             return [row.id for row in wanted.rows(connection)]
 
-    def latest(self, wanted: Wanted, count: int, before: int | None = None) -> tuple[int, list[Any]]:
+    def latest(self, wanted: GameFilter, count: int, before: int | None = None) -> tuple[int, list[Any]]:
         """How many games are asked for, and the rows of the last of them, or of the last before a number."""
         with self.engine.connect() as connection:
             counted, numbers = _latest(connection, wanted, count, before)
@@ -156,7 +156,7 @@ class Archive:
         self.engine.dispose()
 
 
-def _latest(connection: Connection, wanted: Wanted, count: int, before: int | None) -> tuple[int, list[int]]:
+def _latest(connection: Connection, wanted: GameFilter, count: int, before: int | None) -> tuple[int, list[int]]:
     """How many games are asked for, and the last numbers; only those are read, however many there are."""
     number, conditions = games.c.id, list(wanted.conditions())
     if wanted.through is None:

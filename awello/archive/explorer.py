@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from awello.archive.archive import Archive, Wanted
-from awello.archive.index import DECIDED, Entries, find_entries, name_at
-from awello.archive.places import UNKNOWN
-from awello.archive.tree import Tree
+from awello.archive.archive import Archive, GameFilter
+from awello.archive.game_tree import GameTree
+from awello.archive.index import DECIDED, Entries, canonical_move, find_entries
+from awello.archive.position_keys import UNKNOWN
 from awello.formats.openings import Opening, opening_at
 from awello.position import Position
 
@@ -18,7 +18,7 @@ USUAL_START = "f5"  # of Black's four first moves, which are one by symmetry, th
 
 
 @dataclass(frozen=True)
-class Branch:
+class MoveStatistics:
     """A move and the games in which it, or one that symmetry turns into it, was played; results are the mover's."""
 
     move: int
@@ -42,10 +42,10 @@ class Exploration:
     games: int
     value: int | None
     """The mover's margin after the best of the moves that have one."""
-    branches: Sequence[Branch]
+    branches: Sequence[MoveStatistics]
 
 
-def explore(archive: Archive, position: Position, wanted: Wanted | None = None) -> Exploration:
+def explore(archive: Archive, position: Position, wanted: GameFilter | None = None) -> Exploration:
     """What the games of an archive, or those that are asked for, did in a position."""
     with archive.engine.connect() as connection:
         entries = find_entries(connection, position)
@@ -61,22 +61,22 @@ def explore(archive: Archive, position: Position, wanted: Wanted | None = None) 
     return Exploration(position, len(entries), tree.value(position), played)
 
 
-def _tree(archive: Archive, position: Position, entries: Entries) -> Tree:
+def _tree(archive: Archive, position: Position, entries: Entries) -> GameTree:
     """The tree of the games that came through a position; an empty one if they are too many, or not of Othello."""
     if position.game.family != "othello" or len(entries) > VALUED:
-        return Tree()
-    return Tree(archive.lines(np.unique(entries["record"]).tolist()))
+        return GameTree()
+    return GameTree(archive.lines(np.unique(entries["record"]).tolist()))
 
 
-def _branch(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> Branch:
+def _branch(position: Position, move: int, scores: npt.NDArray[np.int8], value: int | None) -> MoveStatistics:
     known = scores[scores != UNKNOWN]
     wins, draws, losses = (int(np.count_nonzero(outcome)) for outcome in (known > 0, known == 0, known < 0))
     margins = known[abs(known) != DECIDED]
     mean = float(margins.mean()) if len(margins) else None
-    return Branch(move, len(scores), wins, draws, losses, mean, value, opening_at(position.after(move)))
+    return MoveStatistics(move, len(scores), wins, draws, losses, mean, value, opening_at(position.after(move)))
 
 
 def _moves(position: Position) -> dict[int, int]:
     """By the name that the index has for it, one of each set of moves that symmetry turns into each other."""
     moves = sorted(position.legal_moves(), key=lambda move: position.format_move(move) != USUAL_START)
-    return {name_at(position, move): move for move in reversed(moves)}
+    return {canonical_move(position, move): move for move in reversed(moves)}

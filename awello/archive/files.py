@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import func, select
 
 from awello.archive.archive import Archive
-from awello.archive.importer import Source
+from awello.archive.importer import ImportSource
 from awello.archive.schema import appearances, sources
 from awello.errors import ConfigError, NotationError
 from awello.formats.files import FORMATS, Format, find_format, read_games, recognise_format, unpack
-from awello.formats.wthor import HEADER, ROW, Names, parse_header, parse_names, write_wthor
+from awello.formats.wthor import HEADER, ROW, WthorNames, parse_header, parse_names, write_wthor
 
 NAMES = (".jou", ".trn")  # WTHOR's players and events
 SIGNS = {"ggf": b"(;", "ogn": b"[South "}  # of a game; elsewhere it is the end of a line
@@ -37,18 +37,18 @@ def find_files(places: Iterable[Path]) -> list[Path]:
     return found
 
 
-def sources_of(files: Iterable[Path]) -> Iterator[Source]:
+def sources_of(files: Iterable[Path]) -> Iterator[ImportSource]:
     """What files hold, one after the other."""
     for file in files:
         content = file.read_bytes()
         yield source_of(file.name, content, _names_beside(file.parent))
 
 
-def source_of(name: str, content: bytes, names: Sequence[Names] = ()) -> Source:
+def source_of(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> ImportSource:
     """What a file holds."""
     digest = blake2b(content, digest_size=16).digest()
     if name.lower().endswith(NAMES):
-        return Source(name, "names", digest, content, ())
+        return ImportSource(name, "names", digest, content, ())
     inside, _ = unpack(content)
     try:
         format = recognise_format(inside, name).name
@@ -57,11 +57,11 @@ def source_of(name: str, content: bytes, names: Sequence[Names] = ()) -> Source:
     head, expected = b"", inside.count(SIGNS.get(format, b"\n"))
     if format == "wthor":
         head, expected = inside[: HEADER.size], len(inside) // ROW.size
-    return Source(name, format, digest, head, read_games(content, name, names), len(content), expected)
+    return ImportSource(name, format, digest, head, read_games(content, name, names), len(content), expected)
 
 
 @cache
-def _names_beside(folder: Path) -> tuple[Names, ...]:
+def _names_beside(folder: Path) -> tuple[WthorNames, ...]:
     """The names of WTHOR's players and events in a folder."""
     files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith(NAMES)]
     return tuple(parse_names(file.read_bytes()) for file in files)

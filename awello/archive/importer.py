@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, func, select
 
 from awello.archive.archive import Archive
+from awello.archive.game_rows import store
 from awello.archive.schema import appearances, games, sources
-from awello.archive.store import store
 from awello.errors import NotationError
 from awello.record import Record
 from awello.storage.database import next_id, writing
@@ -20,7 +20,7 @@ BATCH = 20_000  # games
 
 
 @dataclass(frozen=True)
-class Source:
+class ImportSource:
     """A file to import: what it is called, what it holds beside its games, and the games."""
 
     name: str
@@ -35,14 +35,14 @@ class Source:
     """Some idea of how many games it holds."""
 
 
-Waiting = tuple[Source, int, Record]  # a game to write, and its number in the file
+Waiting = tuple[ImportSource, int, Record]  # a game to write, and its number in the file
 
 
 @dataclass
-class Report:
+class ImportReport:
     """What a file held and what became of it."""
 
-    source: Source
+    source: ImportSource
     before: int
     """Games that an earlier import of the same file brought."""
     damage: list[NotationError] = field(default_factory=list)
@@ -52,12 +52,14 @@ class Report:
     unfinished: int = 0
 
 
-def import_games(archive: Archive, found: Iterable[Source], step: Callable[[float], object]) -> list[Report]:
+def import_games(
+    archive: Archive, found: Iterable[ImportSource], step: Callable[[float], object]
+) -> list[ImportReport]:
     """Put the games of files into an archive; `step` is told how many more bytes have been looked at."""
     reports, waiting = [], list[Waiting]()
     for source in found:
         with archive.engine.connect() as connection:
-            reports.append(report := Report(source, _last_number(connection, source)))
+            reports.append(report := ImportReport(source, _last_number(connection, source)))
         number, share = 0, source.size / max(1, source.expected)
         for record in source.records:
             if isinstance(record, NotationError):
@@ -82,7 +84,7 @@ def import_games(archive: Archive, found: Iterable[Source], step: Callable[[floa
     return reports
 
 
-def _last_number(connection: Connection, source: Source) -> int:
+def _last_number(connection: Connection, source: ImportSource) -> int:
     """How many games of a file are in the archive."""
     mine = appearances.join(sources, appearances.c.source == sources.c.id)
     asked = select(func.max(appearances.c.number)).select_from(mine).where(sources.c.digest == source.digest)
@@ -95,7 +97,7 @@ def _write(archive: Archive, waiting: Sequence[Waiting]) -> None:
         return
     with writing(archive.engine) as connection:
         numbers = store(connection, [record for _, _, record in waiting])
-        found: dict[bytes, Source] = {}
+        found: dict[bytes, ImportSource] = {}
         for source, _, _ in waiting:
             found.setdefault(source.digest, source)
         known = {digest: _number_of(connection, source) for digest, source in found.items()}
@@ -110,7 +112,7 @@ def _write(archive: Archive, waiting: Sequence[Waiting]) -> None:
             connection.execute(appearances.insert(), listed)
 
 
-def _number_of(connection: Connection, source: Source) -> int:
+def _number_of(connection: Connection, source: ImportSource) -> int:
     """The number of a file in the archive, which may be new there."""
     known = connection.execute(select(sources.c.id).where(sources.c.digest == source.digest)).scalar()
     if known is not None:
@@ -121,7 +123,7 @@ def _number_of(connection: Connection, source: Source) -> int:
     return number
 
 
-def _count(connection: Connection, reports: Sequence[Report]) -> None:
+def _count(connection: Connection, reports: Sequence[ImportReport]) -> None:
     """Complete reports by what the archive holds now."""
     told_before = _told_before(connection)
     mine = appearances.join(sources, appearances.c.source == sources.c.id).join(games, appearances.c.game == games.c.id)

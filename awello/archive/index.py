@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, func, select
 
-from awello.archive.places import UNKNOWN, place_of, trace
+from awello.archive.position_keys import UNKNOWN, position_key, trace
 from awello.archive.schema import pages
 from awello.kernel import U
 from awello.position import Position
@@ -89,7 +89,7 @@ def _last_pages(connection: Connection, game: Game, buckets: Sequence[int]) -> I
 
 def find_entries(connection: Connection, position: Position) -> Entries:
     """The entries of all positions that are symmetric to one."""
-    place, _ = place_of(int(position.game), U(position.own), U(position.opp), PASS)
+    place, _ = position_key(int(position.game), U(position.own), U(position.opp), PASS)
     bucket = int(place) >> 64 - BUCKET_BITS
     asked = select(pages.c.entries).where((pages.c.game == int(position.game)) & (pages.c.bucket == bucket))
     content = b"".join(connection.execute(asked.order_by(pages.c.part)).scalars())
@@ -97,6 +97,6 @@ def find_entries(connection: Connection, position: Position) -> Entries:
     return np.compress(entries["place"] == place, entries)
 
 
-def name_at(position: Position, move: int) -> int:
+def canonical_move(position: Position, move: int) -> int:
     """What a move is called in the entries of a position: the same for moves that symmetry turns into each other."""
-    return int(place_of(int(position.game), U(position.own), U(position.opp), move)[1])
+    return int(position_key(int(position.game), U(position.own), U(position.opp), move)[1])

@@ -9,8 +9,8 @@ each of the first bits begins finds a node almost at once.
 import numpy as np
 import numpy.typing as npt
 
-from awello.archive.places import place_of
-from awello.bits import index_of, popcount, rest_of, signed
+from awello.archive.position_keys import position_key
+from awello.bits import clear_lowest_bit, index_of, popcount, signed
 from awello.kernel import U, Words, kernel
 from awello.rules.game import is_over, legal_moves, play, score
 
@@ -22,7 +22,7 @@ Bytes = npt.NDArray[np.int8]
 @kernel("uint64(int64, uint64, uint64)")
 def key_of(game: int, own: U, opp: U) -> U:
     """The key of a position; the same discs on a board of another size are another node."""
-    place, _ = place_of(game, own, opp, -1)
+    place, _ = position_key(game, own, opp, -1)
     return U(popcount(~(own | opp))) << U(58) | (place ^ U(game) << U(6)) >> U(6)
 
 
@@ -39,7 +39,7 @@ def best_known(game: int, own: U, opp: U, keys: Words, begins: Numbers, shift: U
     best, moves = LOWEST, legal_moves(game, own, opp)
     while moves != U(0):
         next_own, next_opp = play(game, own, opp, index_of(moves))
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         key = key_of(game, next_own, next_opp)
         bucket = signed(key >> shift)
         for at in range(begins[bucket], begins[bucket + 1]):

@@ -6,14 +6,14 @@ from typing import Any
 
 from sqlalchemy import select
 
-from awello.archive.archive import Archive, Wanted
+from awello.archive.archive import Archive, GameFilter
+from awello.archive.game_rows import DRAW
 from awello.archive.schema import events, games, players
-from awello.archive.store import DRAW
 from awello.rules.game import Game
 
 
 @dataclass(frozen=True)
-class Statistics:
+class ArchiveStatistics:
     """What there is, of all games or of those that were asked for; the most frequent first."""
 
     games: int
@@ -32,7 +32,7 @@ class Statistics:
     """In order of time."""
 
 
-def measure(archive: Archive, wanted: Wanted) -> Statistics:
+def measure(archive: Archive, wanted: GameFilter) -> ArchiveStatistics:
     """Count the games that are asked for."""
     columns = ("game", "first", "second", "event", "date", "winner", "score", "opening")
     with archive.engine.connect() as connection:
@@ -41,7 +41,7 @@ def measure(archive: Archive, wanted: Wanted) -> Statistics:
         names = [{row.id: row.name for row in table} for table in tables]
     won = Counter(row.winner for row in rows)
     scores = [row.score for row in rows if row.score is not None]
-    return Statistics(
+    return ArchiveStatistics(
         len(rows),
         won[0],
         won[1],

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from awello import __version__
-from awello.arena.workers import Each, Item, Prepare, Result, in_order
+from awello.arena.workers import Item, OrderedMap, Prepare, Result, in_order
 from awello.errors import ConfigError, SpecError
 from awello.kernel import load_kernels
 from awello.players.player import forget_players, own_players
@@ -38,7 +38,7 @@ WORKERS = "dask worker {} --nthreads 1 --nworkers N"
 
 
 @dataclass(frozen=True)
-class Job:
+class ClusterJob:
     """What a worker must know before the first item of some work."""
 
     token: str
@@ -61,9 +61,9 @@ def fingerprint() -> str:
 
 # --- who asks ---------------------------------------------------------------------------------------------------------
 @contextmanager
-def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterator[Each]:
+def cluster(address: str, prepare: Prepare | None = None, *given: Any) -> Iterator[OrderedMap]:
     """The workers of a scheduler; what is pending when this ends is called off."""
-    job = Job(uuid4().hex, fingerprint(), own_players(), pickle.dumps((prepare, given)))
+    job = ClusterJob(uuid4().hex, fingerprint(), own_players(), pickle.dumps((prepare, given)))
     client = connect(address)
     pool = client.get_executor(pure=False)
     workers, looked = 1, -math.inf
@@ -171,7 +171,7 @@ class _Worker:
     """The jobs that nobody waits for any more."""
 
 
-def do(job: Job, task: bytes) -> Any:
+def do(job: ClusterJob, task: bytes) -> Any:
     """One item of a job, of which the function and the item are pickled."""
     if _Worker.token != job.token:
         _turn_to(job)
@@ -192,7 +192,7 @@ def _let_go() -> None:
         end()
 
 
-def _turn_to(job: Job) -> None:
+def _turn_to(job: ClusterJob) -> None:
     """Get ready for another job than the last one."""
     from distributed import get_worker
 
@@ -213,7 +213,7 @@ def _turn_to(job: Job) -> None:
         raise ConfigError(f"the worker {worker.address} cannot do this: {error} ({advice})") from None
 
 
-def _take_players(job: Job) -> None:
+def _take_players(job: ClusterJob) -> None:
     """The players of a job's own file in place of earlier ones; a copy of it serves where it is not."""
     forget_players()
     os.environ.pop("AWELLO_PLAYERS", None)
@@ -232,7 +232,7 @@ def place_players(name: str, content: bytes) -> "tuple[str, TemporaryDirectory[s
     return str(file), folder
 
 
-def _get_ready(job: Job) -> None:
+def _get_ready(job: ClusterJob) -> None:
     load_kernels()  # so that no player's clock runs while kernels are compiled or loaded
     prepare, given = pickle.loads(job.preparation)  # nosec B301 # noqa: S301 - as in `do`
     _Worker.leave = prepare(*given) if prepare else None

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from awello.errors import ConfigError
 from awello.limits import Clock, format_limit, parse_clock, parse_limit
 from awello.players.player import make_player
-from awello.players.spec import Spec, parse_spec
+from awello.players.spec import PlayerSpec, parse_spec
 from awello.rules.game import Game, find_game
 
 
@@ -34,7 +34,7 @@ class PlayerConfig(BaseModel, extra="forbid"):
         limit = format_limit(spec.limit) if spec.limit else None
         return {"player": spec.name, "heuristic": spec.heuristic, "limit": limit, "options": dict(spec.options)}
 
-    def spec(self) -> Spec:
+    def spec(self) -> PlayerSpec:
         """The player's spec."""
         if self.depth is not None and self.limit is not None:
             raise ConfigError(f"player {self.player!r} has both depth and limit: leave one out")
@@ -42,7 +42,7 @@ class PlayerConfig(BaseModel, extra="forbid"):
         thresholds = self.thresholds and "-".join(map(str, self.thresholds))
         options = {"table": self.table, "thresholds": thresholds, **self.options}
         texts = {key: str(value) for key, value in options.items() if value is not None}
-        return Spec(self.player, self.heuristic, None if limit is None else parse_limit(str(limit)), texts)
+        return PlayerSpec(self.player, self.heuristic, None if limit is None else parse_limit(str(limit)), texts)
 
 
 class RunConfig(BaseModel, extra="forbid"):
@@ -72,7 +72,7 @@ class RunConfig(BaseModel, extra="forbid"):
         """The clock each player gets."""
         return Clock() if self.clock is None else parse_clock(str(self.clock))
 
-    def specs(self) -> tuple[Spec, Spec]:
+    def specs(self) -> tuple[PlayerSpec, PlayerSpec]:
         """The specs of the first and the second player, each checked by making it."""
         first, second = (player.spec() for player in self.players)
         for spec in (first, second):

@@ -21,7 +21,7 @@ from awello import __version__
 from awello.arena.game import learn_from_game, play_game
 from awello.arena.journal import Journal
 from awello.arena.sandbox import ResourceLimits, SandboxedPlayer, Usage
-from awello.arena.workers import Each, Jobs, crew, uninterrupted
+from awello.arena.workers import Jobs, OrderedMap, uninterrupted, worker_pool
 from awello.errors import ConfigError
 from awello.formats.jsonl import build_record
 from awello.formats.transcript import format_transcript
@@ -216,7 +216,7 @@ def check_players(specs: Iterable[str], kind: str) -> None:
 class Runner(Generic[Result]):
     """Carries out a plan; `done` are its results so far, in order, first those that the folder's journal holds."""
 
-    def __init__(self, plan: RunPlan[Result], jobs: Jobs | Each = 1, folder: Path | None = None) -> None:
+    def __init__(self, plan: RunPlan[Result], jobs: Jobs | OrderedMap = 1, folder: Path | None = None) -> None:
         """`jobs` is a number of processes, the address of a cluster, or workers that serve several runs."""
         if isinstance(jobs, int) and jobs < 1:
             raise ConfigError(f"{jobs} jobs: give at least one")
@@ -269,13 +269,13 @@ class Runner(Generic[Result]):
         shared = callable(self.jobs)
         starts = range(0, len(numbers), self.plan.batch)
         batches = [(self.plan if shared else None, numbers[at : at + self.plan.batch]) for at in starts]
-        with nullcontext(self.jobs) if callable(self.jobs) else crew(self.jobs, _prepare, self.plan) as each:
+        with nullcontext(self.jobs) if callable(self.jobs) else worker_pool(self.jobs, _prepare, self.plan) as each:
             yield from chain.from_iterable(each(_run_batch, batches))
 
 
-def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | Each]:
+def open_workers(jobs: Jobs) -> AbstractContextManager[Jobs | OrderedMap]:
     """Workers that serve several runs."""
-    return nullcontext(jobs) if jobs == 1 else crew(jobs, _prepare, None)
+    return nullcontext(jobs) if jobs == 1 else worker_pool(jobs, _prepare, None)
 
 
 def _run_here(plan: RunPlan[Result], numbers: range) -> Iterator[Result]:

@@ -122,7 +122,7 @@ class Round:
 
 
 @dataclass
-class Standing:
+class BotStanding:
     """What a bot has achieved, and what it used for it."""
 
     spec: str
@@ -234,9 +234,9 @@ class TournamentResult:
             found.append(Round(pair, number, (first, second)))
         return found
 
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[BotStanding]:
         """The bots, the best first: by points, then by mean score."""
-        bots = [Standing(spec) for spec in self.tournament.specs]
+        bots = [BotStanding(spec) for spec in self.tournament.specs]
         for played in self.rounds:
             for game in played.games:
                 for place, number in enumerate(self.tournament.pairs[played.pair]):

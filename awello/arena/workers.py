@@ -26,13 +26,13 @@ AHEAD = 4  # items handed to each worker before their results are waited for
 PATIENCE = 5.0  # seconds for a worker to end
 
 
-class Each(Protocol):
+class OrderedMap(Protocol):
     """The function of each item, in order: what `map` does."""
 
     def __call__(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]: ...
 
 
-def crew(jobs: Jobs, prepare: Prepare | None = None, *given: Any) -> AbstractContextManager[Each]:
+def worker_pool(jobs: Jobs, prepare: Prepare | None = None, *given: Any) -> AbstractContextManager[OrderedMap]:
     """Workers that stay for several rounds of work; each calls `prepare(*given)` first, if there is anything to."""
     if isinstance(jobs, int):
         return _processes(jobs, prepare, *given)
@@ -70,13 +70,13 @@ def _begin(prepare: Prepare | None, *given: Any) -> None:
 
 
 @contextmanager
-def _processes(workers: int, prepare: Prepare | None, *given: Any) -> Iterator[Each]:
+def _processes(workers: int, prepare: Prepare | None, *given: Any) -> Iterator[OrderedMap]:
     context = _Context()
     pool = ProcessPoolExecutor(workers, context, _begin, (prepare, *given))
 
     def each(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         def submit(item: Item) -> Future[Result]:
-            with deaf():
+            with ignore_interrupts():
                 return pool.submit(function, item)
 
         return in_order(submit, Future.result, items, lambda: workers)
@@ -109,7 +109,7 @@ def in_order(
 
 
 @contextmanager
-def deaf() -> Iterator[None]:
+def ignore_interrupts() -> Iterator[None]:
     """Start processes that do not hear Ctrl-C: it is for the parent, who hears it a moment later and ends them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

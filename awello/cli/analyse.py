@@ -19,7 +19,7 @@ from awello.limits import Limit, parse_limit
 from awello.players.player import make_player
 from awello.protocols.external_engine import ExternalEnginePlayer
 from awello.record import Record
-from awello.review.review import Judgement, review, summarise
+from awello.review.review import MoveReview, review, summarise
 from awello.rules.game import Game, find_game
 from awello.schemas import ReviewJson
 
@@ -77,13 +77,13 @@ def read_record(text: str, game: Game | None) -> Record:
     return record
 
 
-def judge(record: Record, limit: Limit, threads: int, memory: int, external: str = "") -> tuple[list[Judgement], bool]:
+def judge(record: Record, limit: Limit, threads: int, memory: int, external: str = "") -> tuple[list[MoveReview], bool]:
     """The judgements in the order of the game, and whether Ctrl-C left some out."""
 
     analyst = make_player(external) if external else None
     if not isinstance(analyst, ExternalEnginePlayer | None):
         raise ConfigError(f"player {analyst} is not an external engine: choose nboard or uci with a command")
-    judgements: list[Judgement] = []
+    judgements: list[MoveReview] = []
     interrupted = False
     with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, memory) as engine:
         try:
@@ -95,7 +95,7 @@ def judge(record: Record, limit: Limit, threads: int, memory: int, external: str
     return judgements[::-1], interrupted
 
 
-def print_review(record: Record, judgements: Sequence[Judgement]) -> None:
+def print_review(record: Record, judgements: Sequence[MoveReview]) -> None:
     """The review for people: a table of the moves, a chart of the values, and how well either side played."""
 
     console = Console(highlight=False, markup=False)

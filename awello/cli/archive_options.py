@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from awello.archive.archive import Archive, Wanted, parse_years
+from awello.archive.archive import Archive, GameFilter, parse_years
 from awello.cli.app import Size, Variant
 from awello.errors import ConfigError
 from awello.formats.transcript import parse_transcript, split_transcript
@@ -51,7 +51,7 @@ class GameOptions:
             return None
         return find_game(self.game or ("awale" if self.variant else "othello"), self.size, self.variant)
 
-    def wanted(self, moves: str = "") -> Wanted:
+    def wanted(self, moves: str = "") -> GameFilter:
         """Which games the options select; a game without size and variant means all of its family."""
         if self.result and self.result not in RESULTS:
             raise ConfigError(f"no result {self.result!r}: choose {', '.join(RESULTS)}")
@@ -61,7 +61,7 @@ class GameOptions:
             kinds = (rules,) if self.size or self.variant else family
         through = self.position_after(moves) if moves else None
         years, result = parse_years(self.year), RESULTS.get(self.result, "")
-        return Wanted(kinds, self.player, self.event, years, self.opening, result, through)
+        return GameFilter(kinds, self.player, self.event, years, self.opening, result, through)
 
     def position_after(self, moves: str) -> Position:
         """Where moves lead; unless an option names the game, their letters tell it."""

@@ -9,7 +9,7 @@ import typer
 from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json
 from awello.cli.running import resumable, show_progress
 from awello.errors import ConfigError
-from awello.evaluate.otage_memory import FILE, TERMS, Memory
+from awello.evaluate.otage_memory import FILE, TERMS, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
@@ -63,7 +63,7 @@ def autoplay(
 
 def report(folder: Path, place: str, learnt: list[tuple[Record, Lesson]], new: int, json: bool) -> None:
     """What was played and learnt, for people or machines."""
-    memory, positions = Memory.read(folder / FILE), len(read_book(place))
+    memory, positions = OtageMemory.read(folder / FILE), len(read_book(place))
     lost = [lesson for record, lesson in learnt if record.winner is not None]
     changed = sum(lesson.ply is not None for lesson in lost)
     repeats = sum(lesson.repeats for lesson in lost)

@@ -7,7 +7,7 @@ import typer
 
 from awello.cli.app import Hash, Json, Variant, app, print_result, progress
 from awello.cli.tree import write_whole
-from awello.engine.book import Book, format_book, load_book, shipped_book
+from awello.engine.book import OpeningBook, format_book, load_book, shipped_book
 from awello.engine.engine import Engine
 from awello.errors import ConfigError
 from awello.formats.transcript import parse_transcript
@@ -38,7 +38,7 @@ def expand(
 
     chosen = _awale(game, variant)
     file = out or Path(f"{chosen}.book")
-    grown: Book = load_book(file, chosen)
+    grown: OpeningBook = load_book(file, chosen)
     done = 0
     with Engine(chosen, hash=hash) as engine, progress(f"book {chosen}", positions) as step:
 

@@ -13,7 +13,7 @@ from awello.cli.app import app
 from awello.errors import ConfigError
 from awello.limits import parse_clock
 from awello.position import Position
-from awello.protocols.club import Bot, BotPolicy
+from awello.protocols.club import BotPolicy, ClubBot
 from awello.rules.game import Game
 
 
@@ -52,4 +52,4 @@ def bot(  # nosec B107 # no token unless one is given
         tournament=int(tournament) if re.fullmatch(r"[0-9]{1,9}", tournament) else tournament or None,
     )
     with suppress(KeyboardInterrupt):
-        asyncio.run(Bot(server, secret, spec, policy, lambda line: print(line, file=sys.stderr, flush=True)).run())
+        asyncio.run(ClubBot(server, secret, spec, policy, lambda line: print(line, file=sys.stderr, flush=True)).run())

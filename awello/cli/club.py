@@ -24,10 +24,10 @@ from awello.club.accounts import (
     note,
     open_account,
 )
-from awello.club.contest import CANCELLED, OPEN, PLAYING, SWISS
-from awello.club.entries import end_contest, find_contest, load_contests, plan_contest
-from awello.club.offers import Terms
+from awello.club.offers import GameTerms
 from awello.club.store import transaction
+from awello.club.tournament import CANCELLED, OPEN, PLAYING, SWISS
+from awello.club.tournament_store import create_tournament, end_tournament, find_tournament, load_tournaments
 from awello.errors import ConfigError, SpecError
 from awello.folders import draft_beside
 from awello.limits import parse_clock, parse_seconds
@@ -182,11 +182,11 @@ def tournament(
 ) -> None:
     """Plan a tournament, while the club is open or not; people and programs can enter it until it begins."""
 
-    terms = Terms(Game(game), parse_clock(time), not casual)  # type: ignore[arg-type]  # by its name
+    terms = GameTerms(Game(game), parse_clock(time), not casual)  # type: ignore[arg-type]  # by its name
     count = rounds or (5 if kind == SWISS else 0)
     starts, waiting = read_moment(at), parse_seconds(grace)
     with open_club(place, write=True) as connection:
-        made = plan_contest(connection, name, kind, terms, count, starts, waiting)
+        made = create_tournament(connection, name, kind, terms, count, starts, waiting)
         note(connection, f"tournament {made.number} planned", "console")
     text = f"tournament {made.number}, {made.name}, begins at {format_moment(made.starts)}"
     print_result(made.view(), text, json)
@@ -219,7 +219,7 @@ def tournaments(place: Place, last: Last = 10, json: Json = False) -> None:
     """List the last tournaments with their standings."""
 
     with open_club(place) as connection:
-        contests = load_contests(connection, last=last)
+        contests = load_tournaments(connection, last=last)
     if json:
         print_json({"tournaments": [contest.whole() for contest in contests]})
         return
@@ -236,10 +236,10 @@ def cancel(place: Place, number: Annotated[int, typer.Argument(help="Of a tourna
     """Cancel a tournament that is not over; games that are played go on."""
 
     with open_club(place, write=True) as connection:
-        contest = find_contest(connection, number)
+        contest = find_tournament(connection, number)
         if contest.state not in (OPEN, PLAYING):
             raise ConfigError(f"tournament {number} is over already: 'awello club tournaments' lists them")
-        end_contest(connection, contest, CANCELLED)
+        end_tournament(connection, contest, CANCELLED)
         note(connection, f"tournament {number} cancelled", "console")
     print(f"{contest.name} is cancelled")
 

@@ -7,8 +7,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from awello.archive.archive import Wanted
-from awello.archive.explorer import Branch, Exploration
+from awello.archive.archive import GameFilter
+from awello.archive.explorer import Exploration, MoveStatistics
 from awello.archive.explorer import explore as explore_archive
 from awello.cli.app import Json, Place, app, print_json
 from awello.cli.archive_options import EMPTY, GameOptions, open_archive, selects_games
@@ -32,7 +32,7 @@ def explore(
     position = options.position_after(moves)
     wanted = replace(options, game=None, size=None, variant=None).wanted()
     archive = open_archive(place)
-    found = explore_archive(archive, position, None if wanted == Wanted() else wanted)
+    found = explore_archive(archive, position, None if wanted == GameFilter() else wanted)
     if json:
         print_json(ExplorationJson.of(found).model_dump())
     else:
@@ -65,13 +65,13 @@ def print_exploration(found: Exploration) -> None:
     print_table(console, table, ("won, drawn, lost", "opening"), ("", "opening", "value", "mean"))
 
 
-def shares(branch: Branch) -> tuple[float, float, float]:
+def shares(branch: MoveStatistics) -> tuple[float, float, float]:
     """The shares of won, drawn and lost games among the decided ones."""
     decided = max(1, branch.wins + branch.draws + branch.losses)
     return branch.wins / decided, branch.draws / decided, branch.losses / decided
 
 
-def bar(branch: Branch) -> str:
+def bar(branch: MoveStatistics) -> str:
     """The same as a bar: full for won, half for drawn, light for lost games."""
     won, drawn, _ = shares(branch)
     first, second = round(BAR * won), round(BAR * (won + drawn))

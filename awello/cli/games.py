@@ -20,9 +20,9 @@ from awello.archive.files import (
     write_again,
     write_files,
 )
-from awello.archive.importer import Report, import_games
-from awello.archive.statistics import Statistics, measure
-from awello.archive.store import record_of
+from awello.archive.game_rows import record_of
+from awello.archive.importer import ImportReport, import_games
+from awello.archive.statistics import ArchiveStatistics, measure
 from awello.cli.app import Json, Place, app, print_json, print_result, progress
 from awello.cli.archive_options import EMPTY, GameOptions, Through, open_archive, selects_games
 from awello.cli.running import resumable
@@ -62,7 +62,7 @@ def import_files(
         raise typer.Exit(1)
 
 
-def print_reports(reports: Sequence[Report]) -> None:
+def print_reports(reports: Sequence[ImportReport]) -> None:
     """What became of files, for people: a line each, and what was wrong in them."""
 
     console = Console(highlight=False, markup=False)
@@ -213,7 +213,7 @@ def stats(options: GameOptions, moves: Through = "", place: Place = None, json: 
         print(EMPTY) if archive.empty else print_statistics(found)
 
 
-def print_statistics(found: Statistics) -> None:
+def print_statistics(found: ArchiveStatistics) -> None:
     """The figures for people."""
 
     console = Console(highlight=False, markup=False)

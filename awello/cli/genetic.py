@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from awello.arena.workers import Jobs, crew
+from awello.arena.workers import Jobs, worker_pool
 from awello.cli.app import Cluster, Json, Processes, Variant, chosen_jobs, print_result, progress
 from awello.cli.running import resumable
 from awello.cli.train import Budget, Out, Plot, Seed, parse_budget, train
@@ -17,7 +17,7 @@ from awello.lab.report import check_plot, write_plot
 from awello.rules.game import find_game
 
 if TYPE_CHECKING:  # needs deap, which other trainings do without
-    from awello.learn.genetic import Evolution, Plan
+    from awello.learn.genetic import Evolution, GeneticConfig
 
 HEURISTICS = ("h1", "h2", "h3", "h4", "h5", "h6", "travers")
 HELP = """Learn the weights of {name} for Awalé by the genetic algorithm of report 1.
@@ -43,10 +43,10 @@ def add(name: str) -> None:
         json: Json = False,
     ) -> None:
         from awello.learn.categories import GAMES
-        from awello.learn.genetic import Plan, learn_order, save
+        from awello.learn.genetic import GeneticConfig, learn_order, save
 
         game, seconds = find_game("awale", variant=variant), parse_budget(budget)
-        plan = Plan(name, str(game), seed, nodes)
+        plan = GeneticConfig(name, str(game), seed, nodes)
         evolution = learn(plan, seconds, out, chosen_jobs(jobs, cluster), plot, json)
         if name == "travers":
             with progress("order of moves", GAMES) as step:
@@ -85,7 +85,7 @@ def otage(
         print(f"these are the factors in {file} now")
 
 
-def learn(plan: "Plan", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool) -> "Evolution":
+def learn(plan: "GeneticConfig", seconds: float, out: Path, jobs: Jobs, plot: Path | None, json: bool) -> "Evolution":
     """Let generations pass until the time is spent, each written down, and draw their fitness if asked to."""
     from awello.learn.genetic import evolve, resume, save
 
@@ -98,7 +98,7 @@ def learn(plan: "Plan", seconds: float, out: Path, jobs: Jobs, plot: Path | None
     with (
         resumable(out),
         progress(f"train {plan.heuristic}", round(seconds)) as show,
-        nullcontext(map) if jobs == 1 else crew(jobs) as each,
+        nullcontext(map) if jobs == 1 else worker_pool(jobs) as each,
     ):
 
         def watched(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -133,7 +133,7 @@ def draw(axes: Any, evolution: "Evolution") -> None:
     axes.set_ylabel("fitness")
 
 
-def report(plan: "Plan", evolution: "Evolution", out: Path, json: bool) -> None:
+def report(plan: "GeneticConfig", evolution: "Evolution", out: Path, json: bool) -> None:
     """What has been learnt, for people or machines."""
     content = {
         "heuristic": plan.heuristic,

@@ -13,7 +13,7 @@ from awello.cli.positions import start_position
 from awello.cli.running import describe_learnt
 from awello.formats.transcript import format_transcript
 from awello.limits import Clock, parse_clock
-from awello.players.human import Human
+from awello.players.human import HumanPlayer
 from awello.players.player import Choice, Player, make_player
 from awello.position import Position
 from awello.rules.game import find_game
@@ -44,7 +44,7 @@ def play_here(
     """Play a game with the board and every move shown."""
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    seats = [isinstance(player, Human) for player in players]
+    seats = [isinstance(player, HumanPlayer) for player in players]
 
     def show(before: Position, choice: Choice, after: Position) -> None:
         if not any(seats):

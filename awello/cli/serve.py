@@ -50,7 +50,7 @@ def serve(
     with compile_kernels() as kernels:
         # only now, because they bring kernels
         from awello.web.app import create_app
-        from awello.web.reception import Reception, serve_app
+        from awello.web.http_server import HttpServerConfig, serve_app
 
         check_tables()
         kept = None if no_archive else archive or ""
@@ -67,7 +67,7 @@ def serve(
                 webbrowser.open(address)
 
         with suppress(KeyboardInterrupt):
-            serve_app(Reception(application, behind=bool(name)), door, announce)
+            serve_app(HttpServerConfig(application, behind=bool(name)), door, announce)
 
 
 def check_name(name: str) -> None:

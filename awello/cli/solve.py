@@ -85,7 +85,7 @@ def read_problems(what: str, game: Game) -> list[Problem]:
 
 # ---- solving --------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Solved:
+class SolvedProblem:
     """A problem and what was found; with `wld` only who wins counts."""
 
     problem: Problem
@@ -122,7 +122,7 @@ class Solved:
         return (score > 0) - (score < 0) if self.wld else score
 
 
-def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -> Iterator[Solved]:
+def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -> Iterator[SolvedProblem]:
     """Solve problems one after the other; those of one size share an engine."""
     for game, group in groupby(enumerate(problems, 1), lambda pair: pair[1].position.game):
         with Engine(game, threads=threads, hash=hash) as engine:
@@ -130,15 +130,15 @@ def solve_all(problems: Sequence[Problem], wld: bool, threads: int, hash: int) -
                 yield solve_one(engine, problem, wld, f"{number} of {len(problems)}")
 
 
-def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> Solved:
+def solve_one(engine: Engine, problem: Problem, wld: bool, label: str) -> SolvedProblem:
     """Solve a problem as if it were the only one, telling on the live line what is known so far."""
     if problem.position.over:
-        return Solved(problem, final_analysis(problem.position), wld)
+        return SolvedProblem(problem, final_analysis(problem.position), wld)
     engine.clear()
     with progress_bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as line:
         task = line.add_task(label, total=None)
         for analysis in engine.solve(problem.position, wld=wld):
-            found = Solved(problem, analysis, wld)
+            found = SolvedProblem(problem, analysis, wld)
             line.update(task, description=f"{label}: {describe(found)}")
     return found
 
@@ -150,11 +150,11 @@ def final_analysis(position: Position) -> Analysis:
 
 
 # ---- showing it -----------------------------------------------------------------------------------------------
-def report(results: Iterator[Solved], json: bool) -> None:
+def report(results: Iterator[SolvedProblem], json: bool) -> None:
     """Print each result as it comes, then the totals; the exit status says whether all was well."""
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    done: list[Solved] = []
+    done: list[SolvedProblem] = []
     interrupted = False
     try:
         for solved in results:
@@ -168,7 +168,7 @@ def report(results: Iterator[Solved], json: bool) -> None:
         raise typer.Exit(130 if interrupted else 1)
 
 
-def show(solved: Solved, number: int, console: Console, json: bool) -> None:
+def show(solved: SolvedProblem, number: int, console: Console, json: bool) -> None:
     """Print one result at once: a row of the table, below its header, or a JSON object."""
     if json:
         form = AnalysisJson.of(solved.problem.position, solved.analysis)
@@ -180,7 +180,7 @@ def show(solved: Solved, number: int, console: Console, json: bool) -> None:
     console.print(format_row(number, solved, console.width), style="red" if solved.right is False else None)
 
 
-def format_row(number: int, solved: Solved, width: int = 80) -> str:
+def format_row(number: int, solved: SolvedProblem, width: int = 80) -> str:
     """A result as a line of the table, with as much of the best line as the width has room for."""
     position, analysis = solved.problem.position, solved.analysis
     shown = min(SHOWN, max(0, (width - HEADER.index("best line") + 1) // len("a1 ")))
@@ -193,7 +193,7 @@ def format_row(number: int, solved: Solved, width: int = 80) -> str:
     return row.rstrip()
 
 
-def format_totals(done: Sequence[Solved]) -> str:
+def format_totals(done: Sequence[SolvedProblem]) -> str:
     """How many problems, how many right, and what they took."""
     checked = [solved.right for solved in done if solved.right is not None]
     right = f", {sum(checked)} of {len(checked)} right" if checked else ""
@@ -213,7 +213,7 @@ def format_rate(nodes: int, seconds: float) -> str:
     return f"{nodes / seconds / 1e6:.1f}" if seconds else "0.0"
 
 
-def describe(found: Solved) -> str:
+def describe(found: SolvedProblem) -> str:
     """What is known so far, for the live line."""
     analysis = found.analysis
     return f"{found.best} {found.format_score()}, {analysis.certainty} % sure, {format_count(analysis.nodes)} nodes"

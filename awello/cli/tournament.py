@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from awello.arena.sandbox import ResourceLimits
-from awello.arena.tournament import Standing, Tournament, TournamentResult, play_tournament
+from awello.arena.tournament import BotStanding, Tournament, TournamentResult, play_tournament
 from awello.arena.workers import Jobs
 from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
 from awello.cli.running import Seed, leave_early, show_progress
@@ -108,21 +108,21 @@ def _standings(results: TournamentResult, console: Console) -> list[RenderableTy
     return [*names, _standings_table(results, standings, narrow=True)]
 
 
-def _standings_table(results: TournamentResult, standings: Sequence[Standing], narrow: bool) -> Table:
+def _standings_table(results: TournamentResult, standings: Sequence[BotStanding], narrow: bool) -> Table:
     columns = ("points", "won", "drawn", "lost", "games", "mean score", "Elo, 95 %")
 
-    def cells(bot: Standing) -> list[str]:
+    def cells(bot: BotStanding) -> list[str]:
         numbers = map(str, (bot.points, bot.won, bot.drawn, bot.lost, bot.games))
         return [*numbers, f"{bot.mean_score:.1f}", f"{bot.elo:+.0f} ± {bot.elo_margin:.0f}"]
 
     return _table(f"{results.played} of {results.wanted} rounds", standings, narrow, columns, map(cells, standings))
 
 
-def _usage_table(standings: Sequence[Standing], narrow: bool) -> Table:
+def _usage_table(standings: Sequence[BotStanding], narrow: bool) -> Table:
     """What the bots used, and the games that they forfeited."""
     columns = ("mean ms", "worst ms", "memory MiB", "learning s", "CPUs", "forfeits")
 
-    def cells(bot: Standing) -> list[str]:
+    def cells(bot: BotStanding) -> list[str]:
         lost = ", ".join(f"{count} {reason}" for reason, count in bot.forfeits.items())
         used = map(_figure, (1000 * bot.mean, 1000 * bot.worst, bot.mebibytes, bot.learning))
         return [*used, f"{bot.processors:.1f}", lost or "0"]
@@ -136,7 +136,7 @@ def _figure(value: float) -> str:
 
 
 def _cross_tables(
-    results: TournamentResult, standings: Sequence[Standing], console: Console, narrow: bool
+    results: TournamentResult, standings: Sequence[BotStanding], console: Console, narrow: bool
 ) -> Iterator[Table]:
     """Rounds won, drawn and lost by the bot of the row against that of the column; as many columns as fit in each."""
     specs = [results.tournament.specs.index(bot.spec) for bot in standings]
@@ -151,7 +151,7 @@ def _cross_tables(
 
 
 def _table(
-    title: str, standings: Sequence[Standing], narrow: bool, columns: Sequence[str], rows: Iterable[Sequence[str]]
+    title: str, standings: Sequence[BotStanding], narrow: bool, columns: Sequence[str], rows: Iterable[Sequence[str]]
 ) -> Table:
     """A table with a row of numbers for each bot."""
     table = Table(title=title)

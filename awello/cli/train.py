@@ -12,10 +12,10 @@ from awello.cli.app import Json, Size, Variant, app, check_output, print_result,
 from awello.cli.running import resumable
 from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
-from awello.learn.patterns import Plan, Step, Training
-from awello.learn.perceptron import Report
+from awello.learn.awale_network import learn, load_network, save_network
+from awello.learn.patterns import PatternTraining, PatternTrainingConfig, StageResult
+from awello.learn.perceptron import TrainingProgress
 from awello.learn.perceptron import train as train_perceptron
-from awello.learn.pits import learn, load_network, save_network
 from awello.learn.positions import collect, read_games
 from awello.limits import parse_seconds
 from awello.rules.game import find_game
@@ -61,8 +61,8 @@ def patterns(
     if plot:
         check_plot(plot)
     games = np.concatenate([read_games(place) for place in data])
-    plan = Plan.of(games, seed, depth, positions if depth else 0)
-    training = Training(out, plan, collect(games), jobs)
+    plan = PatternTrainingConfig.of(games, seed, depth, positions if depth else 0)
+    training = PatternTraining(out, plan, collect(games), jobs)
     for step in () if json else training.done:
         print(format_step(step))
     with progress("train patterns", len(plan.steps())) as show:
@@ -77,13 +77,13 @@ def patterns(
     print_result({"plan": asdict(plan), "steps": steps, "file": str(out)}, f"written to {out}", json)
 
 
-def format_step(step: Step) -> str:
+def format_step(step: StageResult) -> str:
     """What a stage has learnt, in a line."""
     learnt = f"{step.empties:3d} empty squares, {step.labels}: {step.examples:9,d} examples"
     return f"{learnt}, error {step.error:5.2f} discs ({step.before:5.2f} before), {step.results:5.2f} against results"
 
 
-def draw_errors(axes: Any, steps: Sequence[Step]) -> None:
+def draw_errors(axes: Any, steps: Sequence[StageResult]) -> None:
     """The error by stage: on what was learnt from, and against results."""
     for labels in dict.fromkeys(step.labels for step in steps):
         chosen = sorted((step for step in steps if step.labels == labels), key=lambda step: step.empties)
@@ -97,9 +97,9 @@ def draw_errors(axes: Any, steps: Sequence[Step]) -> None:
 
 
 @train.command()
-def pits(
+def awale_network(
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of games and lessons", metavar="N")] = 80,
-    out: Out = Path("pits.npz"),
+    out: Out = Path("awale_network.npz"),
     jobs: TrainingThreads = 1,
     seed: Seed = 1,
     json: Json = False,
@@ -111,7 +111,7 @@ def pits(
 
     check_output(out)
     network, rows = load_network(out), []
-    with progress("train pits", rounds) as step:
+    with progress("train awale-network", rounds) as step:
         step(network.rounds)
         for lesson in learn(network, rounds, jobs, seed, step):
             save_network(out, network)
@@ -154,7 +154,7 @@ def perceptron(
     print_result({"reports": reports, "file": str(file)}, f"written to {file}", json)
 
 
-def format_report(report: Report) -> str:
+def format_report(report: TrainingProgress) -> str:
     """How training stands, in a line."""
     loss = f"loss {report.loss.total:.3f} (moves {report.loss.moves:.3f}, value {report.loss.value:.3f})"
     done = f"{report.seconds:5.0f} s: {report.games:7,d} games, {report.steps:7,d} steps"

@@ -14,8 +14,8 @@ from awello.errors import ConfigError
 from awello.lab.report import check_plot, write_plot
 
 if TYPE_CHECKING:  # needs PyTorch, which other trainings do without
-    from awello.learn.network_positions import Games
-    from awello.learn.network_shapes import Plan
+    from awello.learn.cnn_models import CnnConfig
+    from awello.learn.cnn_positions import GameArrays
 
 NETWORK = "network.onnx"
 READY = ".npz"  # the ending of games that an earlier training has written
@@ -63,10 +63,10 @@ def cnn(
     if plot:
         check_plot(plot)
     chosen = find_device(device, jobs)
-    from awello.learn.network import read_curves, read_report
-    from awello.learn.network_shapes import Plan
+    from awello.learn.cnn_models import CnnConfig
+    from awello.learn.cnn_training import read_curves, read_report
 
-    plan = Plan(network, width, blocks, 0, view, moves, str(teacher or ""), batch=BATCH[chosen], seed=seed)
+    plan = CnnConfig(network, width, blocks, 0, view, moves, str(teacher or ""), batch=BATCH[chosen], seed=seed)
     learn(replace(plan, minutes=seconds / 60, every=0), places, out, chosen, json)
     report = read_report(out)
     if plot:
@@ -75,9 +75,9 @@ def cnn(
     print_result(report | {"file": str(out / NETWORK)}, text, json)
 
 
-def learn(plan: "Plan", places: Sequence[Path], out: Path, device: str, json: bool) -> None:
+def learn(plan: "CnnConfig", places: Sequence[Path], out: Path, device: str, json: bool) -> None:
     """Train by the games of some places, and say how it stands."""
-    from awello.learn.network import format_row, run
+    from awello.learn.cnn_training import format_row, run
 
     checkpoint, seconds = out / "checkpoint.pt", 60 * plan.minutes
     with resumable(out), progress("read games", seconds) as show:
@@ -120,16 +120,16 @@ def check_places(places: Sequence[Path]) -> None:
         raise ConfigError("a file of games, .npz, stands alone: give it, or WTHOR files, folders of them and archives")
 
 
-def read_places(places: Sequence[Path], out: Path) -> "Games":
+def read_places(places: Sequence[Path], out: Path) -> "GameArrays":
     """The games; those that are not ready are put into a file of the folder, ready for the next training."""
-    from awello.learn.network_data import write_games
-    from awello.learn.network_positions import Games
+    from awello.learn.cnn_games import write_games
+    from awello.learn.cnn_positions import GameArrays
 
     file = places[0]
     if file.suffix != READY:
         file = out / f"games{READY}"
         write_games(places, file)
-    return Games.read(file)
+    return GameArrays.read(file)
 
 
 def format_report(report: dict[str, Any]) -> list[str]:

@@ -11,10 +11,10 @@ from awello.cli.positions import start_position
 from awello.errors import ConfigError, SpecError
 from awello.folders import write_atomically
 from awello.lab.trees import draw_tree, draw_tree_svg
-from awello.players.spec import Spec, parse_spec
+from awello.players.spec import PlayerSpec, parse_spec
 from awello.players.tree import search_position
 from awello.rules.game import find_game
-from awello.search.tree import Tree, parse_lists, search_tree
+from awello.search.search_tree import SearchTree, parse_lists, search_tree
 
 
 @app.command()
@@ -45,14 +45,14 @@ def tree(
     report(found, svg, plies, windows, json)
 
 
-def search_lists(spec: Spec, text: str) -> Tree:
+def search_lists(spec: PlayerSpec, text: str) -> SearchTree:
     """Search nested lists; only the name of a spec has a meaning there."""
     if spec.heuristic or spec.limit or spec.options:
         raise SpecError(f"{spec} says too much for --leaves: write {spec.name} alone")
     return search_tree(spec.name, parse_lists(text))
 
 
-def report(tree: Tree, svg: Path | None, plies: int | None, windows: bool, json: bool) -> None:
+def report(tree: SearchTree, svg: Path | None, plies: int | None, windows: bool, json: bool) -> None:
     """Write the picture if asked for, then the tree as text or JSON."""
     if svg:
         write_whole(svg, draw_tree_svg(tree, plies))

@@ -7,14 +7,14 @@ The clocks go on meanwhile.
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from awello.club.game_state import ClubError
 from awello.club.lag import expected_seconds
+from awello.club.live_game import LiveGame
 from awello.club.offers import Message
-from awello.club.seat import Seat
-from awello.club.table import Refused
 from awello.limits import Clock
 
 if TYPE_CHECKING:
-    from awello.club.hall import Hall
+    from awello.club.server import ClubServer
 
 SHORTEST, LONGEST = 10.0, 30.0  # seconds of absence after which a win can be claimed, the first time
 SHARE = 6  # the waiting time is the time for a game divided by this
@@ -29,10 +29,10 @@ def waiting_time(control: Clock, returns: int) -> float:
     return once * min(1 + returns, MOST_PATIENCE)
 
 
-class Absence:
+class AbsenceTracker:
     """Who has left, and since when."""
 
-    def __init__(self, hall: "Hall") -> None:
+    def __init__(self, hall: "ClubServer") -> None:
         self.hall = hall
         self._left: OrderedDict[int, float] = OrderedDict()  # when an account was last connected
         self._opened = hall.now()
@@ -54,7 +54,7 @@ class Absence:
             seat.returns[account] += 1
             self.hall.tell_account(seat.opponent(account).number, self.news(seat, account))
 
-    def news(self, seat: Seat, account: int) -> Message:
+    def news(self, seat: LiveGame, account: int) -> Message:
         """Whether a player is here, and if not, in how many seconds the other one can claim the win."""
         side = seat.table.side_of(account)
         here = account in self.hall.present
@@ -62,16 +62,16 @@ class Absence:
         told = {"type": "opponent", "game": seat.table.number, "name": seat.people[side].name}
         return told | {"here": here, "claim": claim}
 
-    def check(self, seat: Seat, account: int) -> None:
+    def check(self, seat: LiveGame, account: int) -> None:
         """Refuse a claim while the opponent is here, or has not been away for long enough."""
         other = seat.opponent(account)
         if other.number in self.hall.present:
-            raise Refused("here", f"{other.name} is connected: there is nothing to claim")
+            raise ClubError("here", f"{other.name} is connected: there is nothing to claim")
         wait = self._claimable(seat, other.number) - self.hall.now()
         if wait > 0:
-            raise Refused("early", f"{other.name} may still come back: claim in {wait:.0f} seconds")
+            raise ClubError("early", f"{other.name} may still come back: claim in {wait:.0f} seconds")
 
-    def _claimable(self, seat: Seat, account: int) -> float:
+    def _claimable(self, seat: LiveGame, account: int) -> float:
         """The moment from which an absent player's opponent can claim the win."""
         since = self._left.get(account, self._opened + RESTART)
         return since + waiting_time(seat.table.control, seat.returns[account])

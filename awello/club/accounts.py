@@ -15,8 +15,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, Table, delete, func, insert, select, update
 
 from awello.club import NEEDS_EXTRA
+from awello.club.game_state import ClubError
 from awello.club.schema import accounts, audit, known_devices, sessions, tokens
-from awello.club.table import Refused
 from awello.errors import ConfigError
 
 try:
@@ -65,18 +65,18 @@ def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
 def hash_password(password: str) -> str:
     """A password as it is kept; refused if it is too short to be one."""
     if not SHORTEST <= len(password) <= LONGEST:
-        raise Refused("weak", f"a password has {SHORTEST} to {LONGEST} letters: choose another")
+        raise ClubError("weak", f"a password has {SHORTEST} to {LONGEST} letters: choose another")
     return _hasher.hash(password)
 
 
 def open_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
     """A new account: a person's with a hashed password, or a program's with an owner."""
     if not NAME.fullmatch(name):
-        raise Refused("name", "a name has 2 to 20 letters, digits, - and _, and begins with a letter: choose another")
+        raise ClubError("name", "a name has 2 to 20 letters, digits, - and _, and begins with a letter: choose another")
     if _count(connection, accounts.c.key == name.lower()):
-        raise Refused("taken", f"the name {name} is taken: choose another")
+        raise ClubError("taken", f"the name {name} is taken: choose another")
     if owner is not None and _count(connection, accounts.c.owner == owner) >= MOST_PROGRAMS:
-        raise Refused("many", f"you have {MOST_PROGRAMS} programs already")
+        raise ClubError("many", f"you have {MOST_PROGRAMS} programs already")
     values = {"name": name, "key": name.lower(), "program": owner is not None, "owner": owner, "password": hashed}
     added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
     assert added.inserted_primary_key is not None
@@ -97,7 +97,7 @@ def list_programs(connection: Connection, owner: Account) -> list[Account]:
 def need_account(connection: Connection, name: str) -> Account:
     """The account of a name; refused if there is none."""
     if (found := find_account(connection, name)) is None:
-        raise Refused("absent", f"there is no player {name}")
+        raise ClubError("absent", f"there is no player {name}")
     return found
 
 
@@ -121,7 +121,7 @@ def change_password(connection: Connection, account: Account, hashed: str, old: 
     if old is not None:
         mine.append(accounts.c.password == old)
     if not connection.execute(update(accounts).where(*mine).values(password=hashed)).rowcount:
-        raise Refused("password", "the password has just been changed: log in with the new one")
+        raise ClubError("password", "the password has just been changed: log in with the new one")
     for table in (sessions, known_devices):
         connection.execute(delete(table).where(table.c.account == account.number))
 
@@ -192,7 +192,7 @@ def by_session(connection: Connection, secret: str) -> Account | None:
 def make_token(connection: Connection, account: Account, label: str) -> str:
     """The secret of a new token, by which a program logs in; it is shown once."""
     if _count(connection, tokens.c.account == account.number) >= MOST_TOKENS:
-        raise Refused("many", f"{account.name} has {MOST_TOKENS} tokens already: revoke one")
+        raise ClubError("many", f"{account.name} has {MOST_TOKENS} tokens already: revoke one")
     secret = f"awello_{secrets.token_urlsafe(32)}"
     values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
     connection.execute(insert(tokens).values(**values))

@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
+from awello.club.game_state import ABORTED
+from awello.club.live_game import load_game
 from awello.club.schema import games
-from awello.club.seat import load_seat
 from awello.club.store import ClubStore
 from awello.club.stored_games import record_of
-from awello.club.table import ABORTED
 from awello.errors import AwelloError
 from awello.record import Record
 
@@ -37,7 +37,7 @@ async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callabl
 
 
 async def _archive(store: ClubStore, number: int, archive: Archiver) -> None:
-    seat = await store.fetch(partial(load_seat, number=number))
+    seat = await store.fetch(partial(load_game, number=number))
     table, names = seat.table, (seat.people[0].name, seat.people[1].name)
     if table.reason != ABORTED and table.moves:
         await archive(await store.fetch(partial(record_of, table=table, names=names)))

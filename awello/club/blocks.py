@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, delete, insert, select
 
 from awello.club.accounts import Account, need_account
+from awello.club.game_state import ClubError
+from awello.club.live_game import ClientConnection
 from awello.club.offers import Message
 from awello.club.schema import accounts, blocks
-from awello.club.seat import Guest
-from awello.club.table import Refused
 
 if TYPE_CHECKING:
-    from awello.club.hall import Hall
+    from awello.club.server import ClubServer
 
 MOST_BLOCKED = 200  # by one account
 
 
-class Blocks:
+class BlockList:
     """Who has blocked whom, as it is stored; the names are those of the blocked."""
 
-    def __init__(self, hall: "Hall") -> None:
+    def __init__(self, hall: "ClubServer") -> None:
         self.hall = hall
         self._blocked: dict[int, dict[int, str]] = {}  # by account: numbers and names
 
@@ -32,21 +32,21 @@ class Blocks:
         for account, number, name in await self.hall.store.fetch(lambda connection: connection.execute(stored).all()):
             self._blocked.setdefault(account, {})[number] = name
 
-    async def block(self, guest: Guest, name: str) -> Message:
+    async def block(self, guest: ClientConnection, name: str) -> Message:
         """Block a player; to do so again changes nothing."""
         account, other = guest.member, await self.hall.store.fetch(partial(need_account, name=name))
         mine = self._blocked.get(account.number, {})
         if other.number == account.number:
-            raise Refused("self", "you cannot block yourself")
+            raise ClubError("self", "you cannot block yourself")
         if other.number not in mine:
             if len(mine) >= MOST_BLOCKED:
-                raise Refused("many", f"you have blocked {MOST_BLOCKED} players already: unblock one")
+                raise ClubError("many", f"you have blocked {MOST_BLOCKED} players already: unblock one")
             await self.hall.store.write(partial(_add, account=account.number, blocked=other.number))
             self._blocked.setdefault(account.number, {})[other.number] = other.name
             self.hall.lobby.decline_all(other, account)
         return {"blocked": self.names(account)}
 
-    async def unblock(self, guest: Guest, name: str) -> Message:
+    async def unblock(self, guest: ClientConnection, name: str) -> Message:
         """Unblock a player; to do so again changes nothing."""
         account = guest.member
         mine = self._blocked.get(account.number, {})
@@ -62,7 +62,7 @@ class Blocks:
     def check(self, account: Account, other: Account) -> None:
         """Refuse what a blocked player asks of the one who blocked them, without saying why."""
         if self.has_blocked(account, other):
-            raise Refused("closed", f"{account.name} does not take challenges now: seek a game, or ask somebody else")
+            raise ClubError("closed", f"{account.name} does not take challenges now: seek a game, or ask somebody else")
 
     def names(self, account: Account | None) -> list[str]:
         """Whom an account has blocked."""

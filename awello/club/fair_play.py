@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, and_, func, or_, select
 
 from awello.club.accounts import Account
-from awello.club.offers import Terms
+from awello.club.game_state import ABORTED, ClubError, GameState
+from awello.club.offers import GameTerms
 from awello.club.schema import games
-from awello.club.table import ABORTED, Refused, Table
 from awello.rules.game import Game
 
 if TYPE_CHECKING:
-    from awello.club.hall import Hall
+    from awello.club.server import ClubServer
 
 FEWEST_PLIES = 10  # of a rated game that the board does not decide
 FEWEST_PLIES_4X4 = 4  # a whole game has twelve
@@ -32,7 +32,7 @@ OWNER, NETWORK, REPEATS = "owner", "network", "repeats"  # why a game is not rat
 
 
 # ---- which games count ----------------------------------------------------------------------------------------------
-def counts(table: Table) -> bool:
+def counts(table: GameState) -> bool:
     """Whether the result of a game changes ratings."""
     if not table.over or not table.rated or table.reason == ABORTED:
         return False
@@ -54,27 +54,27 @@ def rated_today(connection: Connection, pair: tuple[int, int], now: float) -> in
 
 
 # ---- leaving early --------------------------------------------------------------------------------------------------
-def early_leaver(table: Table) -> int | None:
+def early_leaver(table: GameState) -> int | None:
     """The side that left a rated game before it counted; a tournament has its own price, the point."""
     if not table.over or not table.rated or table.tournament is not None or not table.reason or counts(table):
         return None
     return table.aborted_by if table.reason == ABORTED else table.loser
 
 
-class Conduct:
+class FairPlayMonitor:
     """What accounts have done lately, and what follows from it; nothing of it is stored, so a restart forgives."""
 
-    def __init__(self, hall: "Hall") -> None:
+    def __init__(self, hall: "ClubServer") -> None:
         self.hall = hall
         self.early_exits: OrderedDict[int, deque[float]] = OrderedDict()  # moments, by account
 
-    def check(self, account: Account, terms: Terms) -> None:
+    def check(self, account: Account, terms: GameTerms) -> None:
         """Refuse a rated game to an account that has left too many early."""
         _, minutes = self.recent_exits(account.number)
         if terms.rated and minutes:
             often = f"{account.name} has left more than {FREE_EXITS} rated games early within an hour"
             until = f"rated games are possible again in {minutes} min, unrated ones now"
-            raise Refused("wait", f"{often}: {until}", minutes=minutes)
+            raise ClubError("wait", f"{often}: {until}", minutes=minutes)
 
     def recent_exits(self, account: int) -> tuple[int, int]:
         """How many games an account has left early within an hour, and the minutes until it may play rated ones."""
@@ -101,7 +101,7 @@ class Conduct:
         here = self.hall.present.get(account.number, ())
         return {guest.network for guest in here if guest.network is not None}
 
-    def note_end(self, table: Table) -> None:
+    def note_end(self, table: GameState) -> None:
         """Count a rated game that was left early against the account that left it, and warn it."""
         side = early_leaver(table)
         if side is None:

@@ -5,15 +5,15 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from awello.club.accounts import Account, find_account
-from awello.club.indexed import Indexed
-from awello.club.offers import Message, Offer, Terms
+from awello.club.game_state import ClubError
+from awello.club.indexed_collection import IndexedCollection
+from awello.club.live_game import ClientConnection, EncodedMessage
+from awello.club.offers import GameTerms, Message, Offer
 from awello.club.rating import Rating, pool_of
-from awello.club.seat import Guest, Telling
 from awello.club.stored_games import rating_of
-from awello.club.table import Refused
 
 if TYPE_CHECKING:
-    from awello.club.hall import Hall
+    from awello.club.server import ClubServer
 
 MOST_SEEKS, MOST_CHALLENGES = 5, 10  # of one account that wait
 MOST_CHALLENGED = 50  # challenges that wait for one account: who comes in is told all of them at once
@@ -25,15 +25,15 @@ Thing = TypeVar("Thing")
 class Lobby:
     """What is offered, to everybody or to one."""
 
-    def __init__(self, hall: "Hall") -> None:
+    def __init__(self, hall: "ClubServer") -> None:
         self.hall = hall
-        self.seeks: Indexed[Offer] = Indexed(lambda offer: offer.keys)
-        self.challenges: Indexed[Offer] = Indexed(lambda offer: offer.keys)
+        self.seeks: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
+        self.challenges: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
         self._news = False  # whether something has changed since everybody was told
         self._seen: Message | None = None  # what everybody may see, until something changes
         self._numbers = count(1)
 
-    async def seek(self, guest: Guest, terms: Terms) -> Message:
+    async def seek(self, guest: ClientConnection, terms: GameTerms) -> Message:
         """Play somebody who seeks the same, or wait for one."""
         account = guest.member
         terms.check()
@@ -44,25 +44,25 @@ class Lobby:
             if offer.terms.fits(terms) and self._can_meet(account, offer):
                 return await self._take(account, offer, terms.side)
         if len(self.seeks.of(("by", account.number))) >= MOST_SEEKS:
-            raise Refused("many", f"you seek {MOST_SEEKS} games already: withdraw one")
+            raise ClubError("many", f"you seek {MOST_SEEKS} games already: withdraw one")
         offer = Offer(next(self._numbers), account, terms, None, rating)
         self.seeks.add(offer.number, offer)
         self.change()
         return {"seek": offer.number}
 
-    async def accept(self, guest: Guest, number: int) -> Message:
+    async def accept(self, guest: ClientConnection, number: int) -> Message:
         """Play whoever offers this, to all or to oneself."""
         account = guest.member
         offer = self.seeks.get(number) or self.challenges.get(number)
         hidden = offer is not None and offer.to is None and self.hall.blocks.has_blocked(offer.account, account)
         if offer is None or hidden or (offer.to and offer.to.number != account.number):
-            raise Refused("gone", f"there is no offer {number}: it was withdrawn or taken")
+            raise ClubError("gone", f"there is no offer {number}: it was withdrawn or taken")
         if offer.account.number == account.number:
-            raise Refused("self", "this is your own offer: wait for somebody else")
+            raise ClubError("self", "this is your own offer: wait for somebody else")
         self.hall.may_play(account, offer.terms)
         return await self._take(account, offer, None)
 
-    async def challenge(self, guest: Guest, name: str, terms: Terms) -> Message:
+    async def challenge(self, guest: ClientConnection, name: str, terms: GameTerms) -> Message:
         """Offer a game to somebody who is here."""
         account = guest.member
         terms.check()
@@ -71,26 +71,26 @@ class Lobby:
         self._must_be_here(account)
         self.hall.may_play(account, terms)
         if other is None or other.number not in self.hall.present:
-            raise Refused("absent", f"{name} is not here: look who is, or seek a game")
+            raise ClubError("absent", f"{name} is not here: look who is, or seek a game")
         if other.number == account.number:
-            raise Refused("self", "you cannot challenge yourself")
+            raise ClubError("self", "you cannot challenge yourself")
         self.hall.blocks.check(other, account)
         if len(self.challenges.of(("by", account.number))) >= MOST_CHALLENGES:
-            raise Refused("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
+            raise ClubError("many", f"{MOST_CHALLENGES} of your challenges wait already: withdraw one")
         if len(self.challenges.of(("to", other.number))) >= MOST_CHALLENGED:
-            raise Refused("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
+            raise ClubError("many", f"{MOST_CHALLENGED} challenges wait for {other.name} already: seek a game")
         offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges.add(offer.number, offer)
         self.hall.tell_account(other.number, {"type": "challenge", **offer.view()})
         return {"challenge": offer.number}
 
-    async def decline(self, guest: Guest, number: int) -> Message:
+    async def decline(self, guest: ClientConnection, number: int) -> Message:
         """Withdraw one's own offer, or decline one that was made to oneself."""
         account = guest.member
         offer = self.seeks.get(number) or self.challenges.get(number)
         mine = offer is not None and account.number in (offer.account.number, offer.to.number if offer.to else None)
         if offer is None or not mine:
-            raise Refused("gone", f"there is no such offer {number} of yours")
+            raise ClubError("gone", f"there is no such offer {number} of yours")
         self._remove(offer)
         if offer.to:
             self._tell_declined(offer.to if offer.account.number == account.number else offer.account, offer, account)
@@ -139,9 +139,9 @@ class Lobby:
     def _must_be_here(self, account: Account) -> None:
         """Refuse the offer of somebody who has left since they asked: nobody would take it back."""
         if account.number not in self.hall.present:
-            raise Refused("absent", "you have left: come back and try again")
+            raise ClubError("absent", "you have left: come back and try again")
 
-    async def _rating(self, account: Account, terms: Terms) -> Rating:
+    async def _rating(self, account: Account, terms: GameTerms) -> Rating:
         pool = pool_of(terms.game, terms.control)
         return await self.hall.store.fetch(partial(rating_of, account=account.number, pool=pool))
 
@@ -165,7 +165,7 @@ class Lobby:
     def tell(self) -> None:
         """Tell those who are curious what is new."""
         if self._news:
-            self._news, message = False, Telling(type="lobby", **self.view())
+            self._news, message = False, EncodedMessage(type="lobby", **self.view())
             for guest in [each for each in self.hall.guests if each.curious]:
                 guest.send(message)
 

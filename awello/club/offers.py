@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from awello.club.accounts import Account
+from awello.club.game_state import ClubError
 from awello.club.rating import Rating
-from awello.club.table import Refused
 from awello.limits import Clock
 from awello.rules.game import Game
 
@@ -16,7 +16,7 @@ Message = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Terms:
+class GameTerms:
     """What is played, and for what."""
 
     game: Game
@@ -32,14 +32,14 @@ class Terms:
         fitting = SHORTEST <= self.control.seconds <= LONGEST and 0 <= self.control.increment <= MOST_INCREMENT
         if not fitting:
             limits = f"{SHORTEST:.0f} seconds to {LONGEST / 3600:.0f} hours and up to {MOST_INCREMENT:.0f} a move more"
-            raise Refused("control", f"a game takes {limits}: choose another time")
+            raise ClubError("control", f"a game takes {limits}: choose another time")
 
     @property
     def pool(self) -> tuple[Game, Clock, bool]:
         """What two players must both ask for to be paired."""
         return self.game, self.control, self.rated
 
-    def fits(self, other: "Terms") -> bool:
+    def fits(self, other: "GameTerms") -> bool:
         """Whether two who ask for these can play each other."""
         return self.pool == other.pool and (self.side is None or self.side != other.side)
 
@@ -54,7 +54,7 @@ class Offer:
 
     number: int
     account: Account
-    terms: Terms
+    terms: GameTerms
     to: Account | None = None
     rating: Rating = field(default_factory=Rating)
     """What whoever offers it is worth in such games."""

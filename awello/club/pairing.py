@@ -71,7 +71,7 @@ def rounds_without_repeats(players: int) -> int:
 
 # ---- Swiss -----------------------------------------------------------------------------------------------------------
 @dataclass
-class Past:
+class PlayerHistory:
     """What somebody has played so far."""
 
     rank: int = 0
@@ -89,9 +89,9 @@ class Past:
         return sum(each == other for each, _ in self.games)
 
 
-def pasts(players: Iterable[int], played: Iterable[Pairing]) -> dict[int, Past]:
+def player_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[int, PlayerHistory]:
     """What each has played."""
-    found = {player: Past() for player in players}
+    found = {player: PlayerHistory() for player in players}
     for pairing in played:
         for side, (player, other) in enumerate(((pairing.first, pairing.second), (pairing.second, pairing.first))):
             if player in found:
@@ -109,7 +109,7 @@ def swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[Pair]
     the fewest whose sides get too uneven; a bye for who has few points; opponents with equally many points (the sum of
     the squares of the differences); sides that even out; the upper half of equals against the lower half.
     """
-    past = pasts(players, played)
+    past = player_histories(players, played)
     order = sorted(players, key=lambda player: -past[player].points)  # stable: equals stay as they are listed
     for rank, player in enumerate(order):
         past[player].rank = rank
@@ -134,7 +134,7 @@ def cheapest_pairs(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]
 
 
 def _demands(
-    one: int | None, other: int | None, past: Mapping[int, Past], equals: Mapping[float, int], fewest: float
+    one: int | None, other: int | None, past: Mapping[int, PlayerHistory], equals: Mapping[float, int], fewest: float
 ) -> tuple[int, ...]:
     """What is wrong with a pair, the worst first."""
     assert one is not None  # the bye comes last
@@ -159,7 +159,7 @@ def _in_order(demands: Mapping[tuple[int, int], Sequence[int]]) -> dict[tuple[in
     return {pair: sum(map(mul, weights, each)) for pair, each in demands.items()}
 
 
-def _sides(one: int, other: int, past: Mapping[int, Past], board: int) -> Pair:
+def _sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> Pair:
     """Who moves first: who did so less often, or who did not when they last had different sides, or by the board."""
     a, b = past[one], past[other]
     if a.lean != b.lean:
@@ -176,7 +176,7 @@ def standings(players: Sequence[int], played: Iterable[Pairing]) -> list[Standin
 
     Who is equal in all shares a place, and stands in the order of the list.  A bye is a point, but no opponent.
     """
-    past = pasts(players, played)
+    past = player_histories(players, played)
     scores: dict[int, tuple[float, float, float, int]] = {}
     for player, mine in past.items():
         games = [(past[other].points, got) for other, got in mine.games if other is not None]

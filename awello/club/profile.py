@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, or_, select
 
 from awello.club.accounts import Account, need_account
+from awello.club.game_state import ABORTED
 from awello.club.rating import Rating
 from awello.club.schema import accounts, changes, games, ratings
-from awello.club.stored_games import record_of, table_of
-from awello.club.table import ABORTED
+from awello.club.stored_games import game_state_of, record_of
 from awello.record import Record
 
 _first, _second = accounts.alias("one"), accounts.alias("other")
@@ -47,7 +47,7 @@ def last_games(connection: Connection, account: int, limit: int, before: int | N
     changed = {(row.game, row.side): row for row in connection.execute(select(changes).where(mine))}
     found = []
     for row in rows:
-        table = table_of(row)
+        table = game_state_of(row)
         side = table.side_of(account)
         change = changed.get((row.id, side))
         told = {"number": row.id, "game": str(table.game), "players": (row.first_name, row.second_name), "side": side}
@@ -62,7 +62,7 @@ def records_of(connection: Connection, account: Account, limit: int, before: int
     """The games of an account that have ended, the latest `limit` of them, in the order in which they began."""
     ended = _games(account.number, limit, before).where(games.c.over, games.c.reason != ABORTED)
     for row in reversed(connection.execute(ended).all()):
-        yield record_of(connection, table_of(row), (row.first_name, row.second_name))
+        yield record_of(connection, game_state_of(row), (row.first_name, row.second_name))
 
 
 def _plays(account: int) -> Any:

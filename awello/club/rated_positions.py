@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 
-from awello.club.table import Table
+from awello.club.game_state import GameState
 from awello.kernel import U
 from awello.position import Position
 from awello.record import Record, replay, replay_words
@@ -36,7 +36,7 @@ class RatedPositions:
         words = replay_words(record.start, record.moves).tolist() if self._keys else []
         return any(Position(record.start.game, own, opp) in self for own, opp in words)
 
-    def update(self, table: Table) -> None:
+    def update(self, table: GameState) -> None:
         """Take a game as it is now."""
         old = self._of_game.pop(table.number, [])
         for key in old:
@@ -53,7 +53,7 @@ def _key(position: Position) -> Key:
     return adapter.size, own & adapter.board_bits, opp & adapter.board_bits
 
 
-def _keys_of(table: Table, old: list[Key]) -> list[Key]:
+def _keys_of(table: GameState, old: list[Key]) -> list[Key]:
     """The position of a game, the one before and those that can follow; `old` are the keys it had so far."""
     position = table.position
     here = _key(position)

@@ -26,9 +26,9 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, insert, select, update
 
+from awello.club.game_state import ClubError
 from awello.club.schema import CLUB, writer
-from awello.club.stored_games import SaveGame, save_tables
-from awello.club.table import Refused
+from awello.club.stored_games import SaveGame, save_games
 from awello.errors import ConfigError, StorageError
 from awello.storage.database import connect, lock_exclusively, writing
 
@@ -40,7 +40,7 @@ Act = Callable[[Connection], Any]
 Do = Callable[[Connection, Sequence[Act]], list[Any]]
 
 
-class Displaced(StorageError):
+class ClubTakenOverError(StorageError):
     """Another server has opened the club, and this one may not write any more."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class ClubStore:
     def check(self) -> None:
         """Refuse what cannot be written now."""
         if self.failing:
-            raise Refused("storage", "the club cannot write now, and all clocks stand still: try again in a moment")
+            raise ClubError("storage", "the club cannot write now, and all clocks stand still: try again in a moment")
 
     async def write(self, act: Callable[[Connection], Done]) -> Done:
         """Write something, or refuse it as a whole."""
@@ -136,7 +136,7 @@ class ClubStore:
         try:
             return await asyncio.to_thread(self.read, question)
         except StorageError:
-            raise Refused("storage", "the club cannot read its database now: try again in a moment") from None
+            raise ClubError("storage", "the club cannot read its database now: try again in a moment") from None
 
     # ---- the thread that writes --------------------------------------------------------------------------------------
     def _write_batches(self) -> None:
@@ -180,7 +180,7 @@ class ClubStore:
                 self._batch += 1
                 mine = update(writer).where(writer.c.epoch == self._epoch).values(batch=self._batch)
                 if not connection.execute(mine).rowcount:
-                    raise Displaced
+                    raise ClubTakenOverError
             outcomes += do(connection, acts)
 
     def _was_kept(self, error: Exception) -> bool:
@@ -190,7 +190,7 @@ class ClubStore:
         with writing(self.engine, IDLE) as connection:  # its lock waits until the database has decided
             row = connection.execute(select(writer)).one()
         if row.batch != self._batch and row.epoch != self._epoch:
-            raise Displaced
+            raise ClubTakenOverError
         return bool(row.batch == self._batch)
 
 
@@ -207,7 +207,7 @@ def transaction(place: str | Path, write: bool) -> Iterator[Connection]:
 
 def _do_together(connection: Connection, acts: Sequence[Act]) -> list[Any]:
     """Do acts: games, which are most of them, are saved by one statement."""
-    save_tables(connection, [act.table for act in acts if isinstance(act, SaveGame)])
+    save_games(connection, [act.table for act in acts if isinstance(act, SaveGame)])
     return [act.rate(connection) if isinstance(act, SaveGame) else act(connection) for act in acts]
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from awello.club.fair_play import counts
+from awello.club.game_state import AGREED, DRAWN, LIMIT, GameState
 from awello.club.rating import SURE, Rating, pool_of, rate
 from awello.club.schema import accounts, changes, games, pulse, ratings, tournaments
-from awello.club.table import AGREED, DRAWN, LIMIT, Table
 from awello.errors import StorageError
 from awello.limits import Clock
 from awello.position import Position
@@ -26,10 +26,10 @@ SAVE = update(games).where(games.c.id == bindparam("number"))  # the columns to 
 class SaveGame:
     """Write the state of a game; the result is both ratings after it, if it has ended and is rated."""
 
-    table: Table
+    table: GameState
 
     def __call__(self, connection: Connection) -> tuple[Rating, Rating] | None:
-        save_tables(connection, [self.table])
+        save_games(connection, [self.table])
         return self.rate(connection)
 
     def rate(self, connection: Connection) -> tuple[Rating, Rating] | None:
@@ -38,7 +38,7 @@ class SaveGame:
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
-def add_table(connection: Connection, make: Callable[[int], Table]) -> Table:
+def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameState:
     """Write a game that begins down; it gets the next number."""
     table = make(next_id(connection, games))
     players = {"first": table.players[0], "second": table.players[1], "tournament": table.tournament}
@@ -48,18 +48,18 @@ def add_table(connection: Connection, make: Callable[[int], Table]) -> Table:
     return table
 
 
-def save_tables(connection: Connection, tables: Sequence[Table]) -> None:
+def save_games(connection: Connection, tables: Sequence[GameState]) -> None:
     """Write the states of games."""
     if tables:
         connection.execute(SAVE, [{"number": table.number, **_state(table)} for table in tables])
 
 
-def load_tables(connection: Connection) -> list[Table]:
+def load_games(connection: Connection) -> list[GameState]:
     """The games that go on."""
-    return [table_of(row) for row in connection.execute(select(games).where(~games.c.over).order_by(games.c.id))]
+    return [game_state_of(row) for row in connection.execute(select(games).where(~games.c.over).order_by(games.c.id))]
 
 
-def table_of(row: Any) -> Table:
+def game_state_of(row: Any) -> GameState:
     """The game of a row."""
     game, moves = Game(row.game), tuple(array("b", row.moves))
     legal, position = replay(Position.start(game), moves)
@@ -68,12 +68,12 @@ def table_of(row: Any) -> Table:
     seconds = tuple(array("f", row.seconds))
     state = (row.rated, row.since, (row.first_left, row.second_left), position, moves, seconds)
     control = Clock(row.base, row.increment)
-    return Table(
+    return GameState(
         row.id, game, (row.first, row.second), control, *state, row.offer, row.loser, row.reason, row.tournament
     )
 
 
-def record_of(connection: Connection, table: Table, names: tuple[str, str]) -> Record:
+def record_of(connection: Connection, table: GameState, names: tuple[str, str]) -> Record:
     """A game as archives and files keep it."""
     held = connection.execute(select(tournaments.c.name).where(tournaments.c.id == table.tournament)).scalar()
     moment = time.strftime("%Y-%m-%d", time.gmtime(table.since))
@@ -85,7 +85,7 @@ def record_of(connection: Connection, table: Table, names: tuple[str, str]) -> R
     return Record(start, table.moves, table.seconds, (), tags, table.loser, table.reason)
 
 
-def _state(table: Table) -> dict[str, Any]:
+def _state(table: GameState) -> dict[str, Any]:
     """What changes of a game's row."""
     clocks = {"since": table.since, "first_left": table.clocks[0], "second_left": table.clocks[1]}
     moves = {"moves": array("b", table.moves).tobytes(), "seconds": array("f", table.seconds).tobytes()}
@@ -108,7 +108,7 @@ def changed_by(connection: Connection, game: int) -> tuple[tuple[float, float], 
     return ((rows[0].before, rows[0].after), (rows[1].before, rows[1].after)) if len(rows) == 2 else None
 
 
-def _count(connection: Connection, table: Table) -> tuple[Rating, Rating] | None:
+def _count(connection: Connection, table: GameState) -> tuple[Rating, Rating] | None:
     """Let a game that has ended count, once; both ratings after it."""
     if changed_by(connection, table.number):
         return None
@@ -137,13 +137,13 @@ def ladder(connection: Connection, pool: str, count: int) -> list[dict[str, Any]
 
 
 # ---- what else is written --------------------------------------------------------------------------------------------
-def beat(connection: Connection, moment: float) -> None:
+def save_heartbeat(connection: Connection, moment: float) -> None:
     """Note that the club is open at a moment."""
     if not connection.execute(update(pulse).values(moment=moment)).rowcount:
         connection.execute(insert(pulse).values(moment=moment))
 
 
-def last_beat(connection: Connection) -> float | None:
+def last_heartbeat(connection: Connection) -> float | None:
     """When the club was last known to be open: by a note of it, or by a clock that began to run."""
     noted = connection.execute(select(pulse.c.moment)).scalar()
     begun = connection.execute(select(func.max(games.c.since)).where(~games.c.over)).scalar()

@@ -3,17 +3,17 @@
 A value counts the seeds still to be won, the mover's less the opponent's, in UNITs of a seed, as the table of solved
 endgames does: kernels see the rows without the seeds taken, and play goes past a majority of seeds.  Positions
 of few seeds are looked up in that table.  At the horizon captures are played out and the result is judged by a small
-learnt network (`evaluate.pits`); without it no more captures are expected (DiffScore).  A position that came before
-since the last capture ends the game, as the rules of the variant say.  In deep searches quiet moves that come late in
-the order are first searched a ply less deep, and fully only if they look good.
+learnt network (`evaluate.awale_network`); without it no more captures are expected (DiffScore).  A position that came
+before since the last capture ends the game, as the rules of the variant say.  In deep searches quiet moves late in the
+order are first searched a ply less deep, and fully only if they look good.
 
 Every use of an estimate counts as a *guess*.  A value that needed none is proved, whatever the depth: the table keeps
 it as SOLVED.  The positions on the way to a node are kept whole, in `AwaleState.rows`.
 """
 
-from awello.bits import bit, index_of, popcount, rest_of
+from awello.bits import bit, clear_lowest_bit, index_of, popcount
 from awello.engine.awale_state import INFINITY, PAST, UNIT, AwaleState, PlyRow, awale_state_at
-from awello.engine.awale_table import (
+from awello.engine.awale_transposition_table import (
     EXACT,
     LOWER,
     NOTHING_KNOWN,
@@ -29,8 +29,8 @@ from awello.engine.awale_table import (
 )
 from awello.engine.retrograde import OFFSET, VALUE, rank
 from awello.engine.state import HALTED
-from awello.engine.table import hash_of
-from awello.evaluate.pits import PitWeights, pit_weights_at, worth
+from awello.engine.transposition_table import hash_of
+from awello.evaluate.awale_network import AwaleNetworkWeights, awale_network_weights_at, worth
 from awello.kernel import U, kernel
 from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
@@ -65,8 +65,8 @@ def shared_out(game: int, own: U, opp: U) -> int:
     return seeds_in(own) - seeds_in(opp) if game == ABAPA else 0
 
 
-@kernel("int64(uint64, uint64, int64, PitWeights)", inline=True)
-def estimate(own: U, opp: U, seeds: int, weights: PitWeights) -> int:
+@kernel("int64(uint64, uint64, int64, AwaleNetworkWeights)", inline=True)
+def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
     """What the mover may still expect, by the learnt weights; not more than there is."""
     most = UNIT * seeds
     return max(-most, min(most, worth(own, opp, seeds, weights)))
@@ -87,7 +87,7 @@ def last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
         while moves != U(0) and UNIT * most < beta:
             _, _, prize = sow(game, own, opp, index_of(moves))
             most = max(most, seeds_in(prize))
-            moves = rest_of(moves)
+            moves = clear_lowest_bit(moves)
             nodes += 1
     state.nodes += nodes
     return UNIT * most
@@ -104,10 +104,10 @@ def play_captures(own: U, opp: U, alpha: int, beta: int, state: AwaleState) -> i
     if moves == U(0):
         return UNIT * left_over(game, own, opp)
     state.guesses += 1
-    best = estimate(own, opp, seeds, pit_weights_at(state.weights))
+    best = estimate(own, opp, seeds, awale_network_weights_at(state.weights))
     while moves != U(0) and best < beta:
         next_own, next_opp, prize = sow(game, own, opp, index_of(moves))
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         if prize != U(0):
             win, floor = UNIT * seeds_in(prize), max(alpha, best)
             best = max(best, win - play_captures(next_own, next_opp, win - beta, win - floor, state))
@@ -170,7 +170,7 @@ def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, row: PlyRow, st
             prefetch(place_of(hash_of(next_own, next_opp, state.multipliers), state))
         insert_move(row, first, count, move_key(promise_of(own, pit, prize, row, state), pit))
         count += 1
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
     return count
 
 

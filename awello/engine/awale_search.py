@@ -13,17 +13,17 @@ import numpy as np
 from awello.analysis import Analysis
 from awello.engine.awale import CYCLE, search_root_at, stored_pit
 from awello.engine.awale_state import DEEPEST, NONE, PAST, UNIT, AwaleState
-from awello.engine.awale_table import ENTRY_BYTES
+from awello.engine.awale_transposition_table import ENTRY_BYTES
+from awello.engine.iterative_search import IterativeSearch, Step
 from awello.engine.levels import FULL_WIDTH, level_of
 from awello.engine.state import NO_MOVE
-from awello.engine.table import Table
-from awello.engine.tablebase import Tablebase, need, seeds_on_board
-from awello.engine.thinking import Step, Thinking
-from awello.engine.threads import Found, Question, Team, Worker
+from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board
+from awello.engine.threads import SearchRequest, SearchResult, SearchThreads, SearchWorker
+from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
-from awello.evaluate.pits import PitWeights
+from awello.evaluate.awale_network import AwaleNetworkWeights
 from awello.evaluate.settings import Heuristic
-from awello.evaluate.weights import pit_weights
+from awello.evaluate.weights import awale_network_weights
 from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import address_of
@@ -42,10 +42,12 @@ SEEDS_PER_LEVEL = 2  # a level knows the endgames of so many seeds for each of i
 STRIDE = 4  # plies between the searches on the way to a depth: fewer searches, but each with a worse order of moves
 
 
-class AwaleWorker(Worker):
+class AwaleWorker(SearchWorker):
     """The memory of one thread that searches Awalé."""
 
-    def __init__(self, number: int, base: Tablebase, table: Table, weights: PitWeights | None) -> None:
+    def __init__(
+        self, number: int, base: Tablebase, table: TranspositionTable, weights: AwaleNetworkWeights | None
+    ) -> None:
         super().__init__(AwaleState.new_array(1), table)
         self.number, self.rows, self.history = number, self.fields["rows"][0], self.fields["history"]
         self.recalled: Position | None = None
@@ -55,13 +57,13 @@ class AwaleWorker(Worker):
         self.state.tablebase = address_of(base.table)
         self.evaluate_by(weights)
 
-    def evaluate_by(self, weights: PitWeights | None) -> None:
+    def evaluate_by(self, weights: AwaleNetworkWeights | None) -> None:
         """Use learnt weights, or DiffScore, which looks at the captures of one more move."""
         self.weights = weights  # kept as long as their address is used
         self.state.weights = 0 if weights is None else address_of(np.asarray(weights.rows))
         self.state.horizon = 1 if weights is None else 0
 
-    def prepare(self, question: Question, threads: int, age: int) -> None:
+    def prepare(self, question: SearchRequest, threads: int, age: int) -> None:
         seeds = min(question.certainty, self.base.seeds)  # a larger table may be built meanwhile
         selective = self.weights is not None and question.depth > FULL_WIDTH
         reduce_from_depth = REDUCE_FROM_DEPTH if selective else NO_REDUCTIONS
@@ -85,17 +87,17 @@ class AwaleWorker(Worker):
         if position.past:
             rows["quiet_moves"][0] = min(CYCLE + 2 * len(position.past), PAST)
 
-    def search(self, question: Question) -> Found:
+    def search(self, question: SearchRequest) -> SearchResult:
         own, opp = U(question.position.own) & ROW, U(question.position.opp) & ROW
         depth = min(DEEPEST, question.depth + self.number % 2)  # every other thread looks one ply further
         value = search_root_at(own, opp, question.moves, question.alpha, question.beta, depth, self.address)
-        return Found(int(value), self.get("best_pit"), not self.get("guesses"))
+        return SearchResult(int(value), self.get("best_pit"), not self.get("guesses"))
 
     def best_move(self, position: Position) -> int:
         pit = int(stored_pit(U(position.own) & ROW, U(position.opp) & ROW, self.address))
         return NO_MOVE if pit == NONE else pit
 
-    def pays_together(self, question: Question) -> bool:
+    def pays_together(self, question: SearchRequest) -> bool:
         return question.depth >= TOGETHER
 
     def begin(self) -> None:
@@ -108,25 +110,25 @@ class AwaleWorker(Worker):
         self.recalled = None
 
 
-def awale_team(
+def awale_threads(
     game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None, multipliers: tuple[int, ...]
-) -> Team:
+) -> SearchThreads:
     """The threads of an engine with a table of so many MiB; a heuristic can only be DiffScore."""
     if heuristic is not None and heuristic.name != "diffscore":
         raise ConfigError(f"the champion of Awalé does not use {heuristic.name}: leave it out, or choose diffscore")
-    table, base = Table(size, multipliers, bucket=ENTRY_BYTES), need(game)
-    learnt = pit_weights(weights) if heuristic is None else None
-    return Team([AwaleWorker(number, base, table, learnt) for number in range(threads)], table)
+    table, base = TranspositionTable(size, multipliers, bucket=ENTRY_BYTES), load_or_build(game)
+    learnt = awale_network_weights(weights) if heuristic is None else None
+    return SearchThreads([AwaleWorker(number, base, table, learnt) for number in range(threads)], table)
 
 
-class AwaleThinking(Thinking):
+class AwaleIterativeSearch(IterativeSearch):
     """A position of Awalé that is being searched; how sure to be is up to how many seeds endgames are known."""
 
     WINDOW = UNIT // 4
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.base, self.seeds = need(self.position.game), seeds_on_board(self.position)
+        self.base, self.seeds = load_or_build(self.position.game), seeds_on_board(self.position)
         self.most = UNIT * self.seeds
 
     def plan(self, limit: Limit) -> Iterator[Step]:
@@ -151,19 +153,19 @@ class AwaleThinking(Thinking):
         value = float((final > 0) - (final < 0))
         return replace(answer, value=value, candidates=((answer.move, value),), exact_moves=(answer.move,))
 
-    def search_moves(self, depth: int, certainty: int) -> list[Found]:
+    def search_moves(self, depth: int, certainty: int) -> list[SearchResult]:
         if self.seeds > certainty:
             return super().search_moves(depth, certainty)
         values, best = self.base.values(self.position), self.base.choose(self.position)
         values = {move: value for move, value in values.items() if self.moves >> move & 1}
         order = sorted(values, key=lambda move: (-values[move], move != best))
-        return [Found(UNIT * values[move], move, True) for move in order[: self.best]]
+        return [SearchResult(UNIT * values[move], move, True) for move in order[: self.best]]
 
-    def found_before_stop(self) -> Found | None:
+    def found_before_stop(self) -> SearchResult | None:
         move = self.team.workers[0].get("best_pit")
         if self.best > 1 or not self.found or move in (NONE, self.found[0].move):
             return None
-        return Found(self.found[0].value, move)
+        return SearchResult(self.found[0].value, move)
 
     def answer(self, depth: int, certainty: int) -> Analysis:
         value, move, exact = self.found[0]

@@ -48,7 +48,7 @@ class AwaleState(ThreadState):
     tablebase_seeds: int
     """Positions of up to so many seeds are looked up there."""
     weights: int
-    """The address of the learnt `PitWeights`, which threads share; 0 for DiffScore."""
+    """The address of the learnt `AwaleNetworkWeights`, which threads share; 0 for DiffScore."""
     horizon: int
     """The depth at which positions are judged instead of searched: 0, or 1 for DiffScore, which plays the last move."""
     reduce_from_depth: int

@@ -24,7 +24,7 @@ HASH = 64
 
 
 @dataclass(frozen=True)
-class Measured:
+class BenchSearch:
     """One search of the set."""
 
     position: Position
@@ -34,7 +34,7 @@ class Measured:
     seconds: float
 
 
-def measure(threads: int = 1) -> Iterator[Measured]:
+def measure(threads: int = 1) -> Iterator[BenchSearch]:
     """Search the whole set, each position with an empty table."""
     with Engine(threads=threads, hash=HASH) as engine:
         for game in GAMES:
@@ -45,4 +45,4 @@ def measure(threads: int = 1) -> Iterator[Measured]:
                 begun = time.perf_counter()
                 *_, last = engine.analyse(position, limit)
                 what = f"{DEPTH} plies" if limit.depth else "to the end"
-                yield Measured(position, what, last.value, last.nodes, time.perf_counter() - begun)
+                yield BenchSearch(position, what, last.value, last.nodes, time.perf_counter() - begun)

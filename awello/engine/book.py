@@ -31,7 +31,7 @@ Judge = Callable[[Position], float]
 
 
 @dataclass
-class Book:
+class OpeningBook:
     """The positions of a book with their searched values, in seeds still to be won."""
 
     game: Game
@@ -105,7 +105,7 @@ class Book:
 
 
 # ---- files: a line for each position, its diagram and its value -----------------------------------------------------
-def format_book(book: Book) -> str:
+def format_book(book: OpeningBook) -> str:
     """A book as text."""
     lines = [f"% an opening book of Awalé, {book.game}: positions and their values in seeds still to be won"]
     for (own, opp), value in book.values.items():
@@ -115,9 +115,9 @@ def format_book(book: Book) -> str:
     return "\n".join(lines) + "\n"
 
 
-def parse_book(text: str, game: Game, name: str) -> Book:
+def parse_book(text: str, game: Game, name: str) -> OpeningBook:
     """The book of a text; `ConfigError` names the line that is wrong."""
-    book = Book(game)
+    book = OpeningBook(game)
     for number, line in enumerate(text.splitlines(), 1):
         if content := line.split("%")[0].split():
             try:
@@ -128,10 +128,10 @@ def parse_book(text: str, game: Game, name: str) -> Book:
     return book
 
 
-def load_book(file: Path, game: Game) -> Book:
+def load_book(file: Path, game: Game) -> OpeningBook:
     """The book of a file; an empty one if there is none."""
     if not file.exists():
-        return Book(game)
+        return OpeningBook(game)
     try:
         return parse_book(file.read_text("utf-8"), game, str(file))
     except UnicodeDecodeError:
@@ -139,6 +139,6 @@ def load_book(file: Path, game: Game) -> Book:
 
 
 @cache
-def shipped_book(game: Game) -> Book:
+def shipped_book(game: Game) -> OpeningBook:
     """The book that Awello ships for a game; an empty one if there is none."""
     return load_book(data_file(f"{game}.book"), game)

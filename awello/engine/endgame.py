@@ -3,16 +3,26 @@
 *Fastest first* tries the moves that leave the opponent the fewest answers: they have the smallest trees, and they are
 often the best.  The small table stays in the processor's cache, one for each thread.  It stores whole boards, not
 hashes, so it never takes one board for another; an empty entry is a board without discs, which is never searched.  Like
-the kernels of the last five squares, `solve_few` answers whether the score exceeds alpha; for the opponent, who asks
+the kernels of the last five squares, `solve_few_empties`
+answers whether the score exceeds alpha; for the opponent, who asks
 the same question the other way round, alpha is -alpha - 1, which is `~alpha`.
 """
 
-from awello.bits import bit, index_of, moves_of, popcount, rest_of, signed
-from awello.engine.last import NONE, STABILITY_ALPHA_PER_EMPTY, is_out_of_reach, last1, last2, last3, last4, last5
+from awello.bits import bit, clear_lowest_bit, index_of, moves_of, popcount, signed
+from awello.engine.last_empties import (
+    NONE,
+    STABILITY_ALPHA_PER_EMPTY,
+    is_out_of_reach,
+    last1,
+    last2,
+    last3,
+    last4,
+    last5,
+)
 from awello.engine.othello_state import (
     SMALL_TABLE_BITS,
     MoveList,
-    SearchState,
+    OthelloState,
     SolvedEntry,
     empty_squares,
     make_move,
@@ -22,7 +32,7 @@ from awello.engine.othello_state import (
     take_first,
 )
 from awello.engine.state import NO_MOVE
-from awello.engine.table import OFFSET
+from awello.engine.transposition_table import OFFSET
 from awello.kernel import U, kernel
 from awello.rules.othello import score as final_score
 
@@ -36,15 +46,15 @@ CORNERS = U(0x8100000000000081)
 KEY_PER_ANSWER, KEY_PER_CORNER, KEY_IN_ODD_QUARTER = 16, 24, -8
 
 
-@kernel("int64(uint64, uint64, uint64, int64, SearchState)")
-def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
+def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: OthelloState) -> int:
     """Up to four empty squares."""
     empties = popcount(empty)
     if empties == 4:
         return last4(own, opp, empty, alpha, state)
-    first, second = index_of(empty), index_of(rest_of(empty))
+    first, second = index_of(empty), index_of(clear_lowest_bit(empty))
     if empties == 3:
-        return last3(own, opp, alpha, first, second, index_of(rest_of(rest_of(empty))), state)
+        return last3(own, opp, alpha, first, second, index_of(clear_lowest_bit(clear_lowest_bit(empty))), state)
     if empties == 2:
         return last2(own, opp, alpha, first, second)
     if empties == 1:
@@ -84,7 +94,7 @@ def list_fastest_first(own: U, opp: U, empty: U, moves: U, listed: MoveList) -> 
     count, odd = U(0), odd_quarters(empty)
     while moves != U(0):
         square = index_of(moves)
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         move = listed.moves[count]
         make_move(own, opp, empty, square, move)
         set_key(move, fastest_first_key(move.answers, square, odd))
@@ -92,8 +102,8 @@ def list_fastest_first(own: U, opp: U, empty: U, moves: U, listed: MoveList) -> 
     return signed(count)
 
 
-@kernel("int64(uint64, uint64, int64, int64, MoveList, SearchState)", inline=True)
-def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, int64, int64, MoveList, OthelloState)", inline=True)
+def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, state: OthelloState) -> int:
     """A lower bound above alpha that the small table knows through a listed move, or NONE."""
     for index in range(count):
         move = listed.moves[U(index)]
@@ -104,8 +114,8 @@ def bound_by_children(own: U, opp: U, alpha: int, count: int, listed: MoveList, 
     return NONE
 
 
-@kernel("int64(uint64, uint64, uint64, int64, SearchState)")
-def solve_few(own: U, opp: U, moves: U, alpha: int, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
+def solve_few_empties(own: U, opp: U, moves: U, alpha: int, state: OthelloState) -> int:
     """A bound on the score that says whether it exceeds alpha, with up to FEW empty squares; `moves` are legal."""
     # Step 1. The last squares; no move: the game is over, or the opponent's turn.
     empty = empty_squares(own, opp, state)
@@ -116,7 +126,7 @@ def solve_few(own: U, opp: U, moves: U, alpha: int, state: SearchState) -> int:
         answers = moves_of(opp, own) & empty
         if answers == U(0):
             return final_score(own, opp, state.squares)
-        return -solve_few(opp, own, answers, ~alpha, state)
+        return -solve_few_empties(opp, own, answers, ~alpha, state)
     if empties == 5:
         return last5(own, opp, empty, moves, alpha, state)
     state.nodes += 1
@@ -139,7 +149,7 @@ def solve_few(own: U, opp: U, moves: U, alpha: int, state: SearchState) -> int:
         make_move(own, opp, empty, hint, listed.current)
         flips = listed.current.flips
         next_own, next_opp = opp ^ flips, own | flips | bit(hint)
-        best, best_move = -solve_few(next_own, next_opp, listed.current.answers, ~alpha, state), hint
+        best, best_move = -solve_few_empties(next_own, next_opp, listed.current.answers, ~alpha, state), hint
         moves ^= bit(hint)
     # Step 5. The others, fastest first, until one exceeds alpha.
     if best <= alpha:
@@ -153,7 +163,7 @@ def solve_few(own: U, opp: U, moves: U, alpha: int, state: SearchState) -> int:
             count -= 1
             flips = listed.current.flips
             next_own, next_opp = opp ^ flips, own | flips | bit(square)
-            score = -solve_few(next_own, next_opp, listed.current.answers, ~alpha, state)
+            score = -solve_few_empties(next_own, next_opp, listed.current.answers, ~alpha, state)
             if score > best:
                 best, best_move = score, square
     # Step 6. Remember.

@@ -19,14 +19,14 @@ from queue import SimpleQueue
 from typing import Self, TypeVar
 
 from awello.analysis import Analysis
-from awello.engine.awale_search import AwaleThinking, awale_team
-from awello.engine.clock import SPARE, UNLIMITED, Allowance, allowance, moves_left
+from awello.engine.awale_search import AwaleIterativeSearch, awale_threads
+from awello.engine.iterative_search import IterativeSearch
 from awello.engine.levels import USUAL, level_of
-from awello.engine.othello_search import OthelloThinking, othello_team
+from awello.engine.othello_search import OthelloIterativeSearch, othello_threads
 from awello.engine.othello_state import MOST_THREADS
-from awello.engine.table import PUBLIC_MULTIPLIERS, draw_multipliers
-from awello.engine.thinking import Thinking
-from awello.engine.threads import Stopped
+from awello.engine.threads import SearchStopped
+from awello.engine.time_management import SPARE, UNLIMITED, TimeBudget, moves_left, time_budget
+from awello.engine.transposition_table import PUBLIC_MULTIPLIERS, draw_multipliers
 from awello.errors import AwelloError, ConfigError, SpecError
 from awello.evaluate.settings import Heuristic
 from awello.limits import Clock, Limit
@@ -36,7 +36,7 @@ from awello.rules.game import PASS, Game
 HASH, LEAST_HASH, MOST_HASH = 64, 1, 1 << 16  # MiB of the table
 SMALL_BOARDS = Heuristic("mobility", corners=4)  # the patterns are learnt on 8x8
 
-SEARCHES = {"othello": (othello_team, OthelloThinking), "awale": (awale_team, AwaleThinking)}
+SEARCHES = {"othello": (othello_threads, OthelloIterativeSearch), "awale": (awale_threads, AwaleIterativeSearch)}
 
 Answers = Iterator[Analysis]
 Told = SimpleQueue[Analysis | BaseException | None]
@@ -120,7 +120,7 @@ class Engine:
         """Growing answers within a limit, without one until the game is solved; the values of the `best` moves."""
         limit = limit or Limit()
         most = math.inf if limit.seconds is None else limit.seconds
-        return self._stream(position, limit, Allowance(math.inf, most), best)
+        return self._stream(position, limit, TimeBudget(math.inf, most), best)
 
     def solve(self, position: Position, wld: bool = False) -> Answers:
         """Growing answers up to the exact score; with `wld` only whether it is won (1), drawn (0) or lost (-1)."""
@@ -148,9 +148,9 @@ class Engine:
     ) -> Answers:
         """Growing answers in the time that the clock allows and within the limit; some moves may be left out."""
         self._check_position(position)
-        allowed = allowance(clock, moves_left(position))
+        allowed = time_budget(clock, moves_left(position))
         if limit is not None and limit.seconds is not None:
-            allowed = Allowance(allowed.aim, min(allowed.most, limit.seconds * (1 - SPARE)))
+            allowed = TimeBudget(allowed.aim, min(allowed.most, limit.seconds * (1 - SPARE)))
         if limit is None:
             limit = Limit(level=USUAL) if allowed == UNLIMITED else Limit()
         if len(position.legal_moves()) == 1:
@@ -202,23 +202,23 @@ class Engine:
         self,
         position: Position,
         limit: Limit,
-        allowed: Allowance,
+        allowed: TimeBudget,
         best: int,
-        think: "Callable[[Thinking], Answers] | None" = None,
+        think: "Callable[[IterativeSearch], Answers] | None" = None,
         without: Iterable[int] = (),
     ) -> Answers:
         """The answers of a thread that thinks until it has finished or is stopped; there is always a first one."""
         self._check(position, limit, best)
         searched, left_out = position.skip_pass(), frozenset(without)
 
-        def answers(allowed: Allowance) -> Answers:
+        def answers(allowed: TimeBudget) -> Answers:
             thinking = self._search(self.team, searched, best, allowed, left_out)
             return think(thinking) if think else thinking.deepen(limit)
 
         found = self._think(answers, limit.nodes, allowed)
         return found if searched is position else (_before_pass(answer) for answer in found)
 
-    def _think(self, answers: Callable[[Allowance], Answers], nodes: int | None, allowed: Allowance) -> Answers:
+    def _think(self, answers: Callable[[TimeBudget], Answers], nodes: int | None, allowed: TimeBudget) -> Answers:
         """The first answer at once, the others from a thread."""
         queue: Told = SimpleQueue()
         self.stop()
@@ -228,7 +228,7 @@ class Engine:
             stream = answers(allowed)
             try:
                 first, threads = next(stream), [threading.Thread(target=_listen, args=(stream, queue), daemon=True)]
-            except Stopped:
+            except SearchStopped:
                 first, threads = self._at_once(lambda: next(answers(UNLIMITED))), []
                 queue.put(None)
             if threads and allowed.most < threading.TIMEOUT_MAX:
@@ -250,7 +250,7 @@ class Engine:
             while True:
                 self.close()
                 self.team.begin()
-                with suppress(Stopped):
+                with suppress(SearchStopped):
                     return find()
 
     def _end(self, threads: tuple[threading.Thread, ...]) -> None:
@@ -268,7 +268,7 @@ def _listen(answers: Answers, queue: Told) -> None:
     try:
         for answer in answers:
             queue.put(answer)
-    except Stopped:
+    except SearchStopped:
         pass
     except BaseException as error:
         queue.put(error)

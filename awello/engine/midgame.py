@@ -9,13 +9,13 @@ Threads search the same root and share the table.  A thread defers a move that a
 to it later (after ABDADA, Weill 1995); a thread that settles a position stops all that still search below it.
 """
 
-from awello.bits import bit, flips_of, index_of, moves_of, popcount, rest_of, signed
-from awello.engine.endgame import CORNERS, FEW, fastest_first_key, list_fastest_first, solve_few
-from awello.engine.last import NONE, STABILITY_ALPHA_PER_EMPTY, is_out_of_reach
+from awello.bits import bit, clear_lowest_bit, flips_of, index_of, moves_of, popcount, signed
+from awello.engine.endgame import CORNERS, FEW, fastest_first_key, list_fastest_first, solve_few_empties
+from awello.engine.last_empties import NONE, STABILITY_ALPHA_PER_EMPTY, is_out_of_reach
 from awello.engine.othello_state import (
     BUSY_PLACES,
     MoveList,
-    SearchState,
+    OthelloState,
     busy_table_at,
     clear_stop,
     empty_squares,
@@ -28,7 +28,7 @@ from awello.engine.othello_state import (
 )
 from awello.engine.probcut import SURE, margin_of, shallow_depth
 from awello.engine.state import HALTED, NO_MOVE
-from awello.engine.table import (
+from awello.engine.transposition_table import (
     UNKNOWN,
     bounds_of,
     bucket_of,
@@ -66,8 +66,8 @@ HINT_FIRST, UNSORTED = -2, -1  # a list whose hint has not been searched; one wh
 
 
 # ---- what a position is worth ---------------------------------------------------------------------------------------
-@kernel("int64(uint64, uint64, int64, SearchState)", inline=True)
-def value_of(own: U, opp: U, empties: int, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, int64, OthelloState)", inline=True)
+def value_of(own: U, opp: U, empties: int, state: OthelloState) -> int:
     """The mover's value of a position whose row of patterns is filled, in UNITs of a disc."""
     address = state.weights[U(empties)]
     if address != 0:
@@ -77,8 +77,8 @@ def value_of(own: U, opp: U, empties: int, state: SearchState) -> int:
     return estimate(state.game, state.heuristic, own, opp, settings) * state.heuristic_scale
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64, int64, SearchState)")
-def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
+def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: OthelloState) -> int:
     """A plain search of a few plies, fastest first; values in UNITs of a disc."""
     # Step 1. The horizon, the end of the game, a pass.
     empty = empty_squares(own, opp, state)
@@ -101,7 +101,7 @@ def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: 
         while moves != U(0) and best < beta:
             state.nodes += 1
             square = index_of(moves)
-            moves = rest_of(moves)
+            moves = clear_lowest_bit(moves)
             flips = flips_of(own, opp, square)
             turn_row(here, square, flips, there)
             best = max(best, -value_of(opp ^ flips, own | flips | bit(square), empties - 1, state))
@@ -119,8 +119,8 @@ def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: 
     return best
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64, int64, SearchState)")
-def rounded(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
+def rounded(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: OthelloState) -> int:
     """A shallow search in whole discs, halves rounded away from zero: the same for both sides."""
     low, high = alpha * UNIT + UNIT // 2 - 1, beta * UNIT - UNIT // 2 + 1
     value = shallow(own, opp, moves, depth, low, high, state)
@@ -128,23 +128,23 @@ def rounded(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: 
     return min(MOST, discs) if value > 0 else -min(MOST, discs)
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64, SearchState)")
-def solve_in_window(own: U, opp: U, moves: U, alpha: int, beta: int, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, int64, OthelloState)")
+def solve_in_window(own: U, opp: U, moves: U, alpha: int, beta: int, state: OthelloState) -> int:
     """The exact search of few empty squares in a window of any width: questions upwards from alpha."""
-    score = solve_few(own, opp, moves, alpha, state)
+    score = solve_few_empties(own, opp, moves, alpha, state)
     while alpha < score < beta:
         alpha = score
-        score = solve_few(own, opp, moves, alpha, state)
+        score = solve_few_empties(own, opp, moves, alpha, state)
     return score
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64, SearchState)")
-def bound_by_children(own: U, opp: U, moves: U, depth: int, certainty: int, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, int64, OthelloState)")
+def bound_by_children(own: U, opp: U, moves: U, depth: int, certainty: int, state: OthelloState) -> int:
     """The best lower bound that the table knows through the children (enhanced transposition cut-off)."""
     best = NONE
     while moves != U(0):
         square = index_of(moves)
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         flips = flips_of(own, opp, square)
         key = hash_of(opp ^ flips, own | flips | bit(square), state.multipliers)
         data = recall(bucket_of(key, state), key)
@@ -153,8 +153,10 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, certainty: int, stat
     return best
 
 
-@kernel("UniTuple(int64, 2)(uint64, uint64, int64, int64, int64, int64, SearchState)", inline=True)
-def probcut_limits(own: U, opp: U, alpha: int, beta: int, depth: int, less: int, state: SearchState) -> tuple[int, int]:
+@kernel("UniTuple(int64, 2)(uint64, uint64, int64, int64, int64, int64, OthelloState)", inline=True)
+def probcut_limits(
+    own: U, opp: U, alpha: int, beta: int, depth: int, less: int, state: OthelloState
+) -> tuple[int, int]:
     """What a search to a smaller depth must not exceed, or must reach, to stand for this one: below alpha, above beta.
 
     A limit that the evaluation alone is too far from is moved beyond all values: the search would hardly reach it.
@@ -179,15 +181,15 @@ def sorting_depth(depth: int) -> int:
     return 1 if depth < SORT_BY_2_PLIES_FROM else 2 if depth < SORT_BY_3_PLIES_FROM else 3
 
 
-@kernel("int64(uint64, uint64, uint64, int64, MoveList, SearchState)")
-def list_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, MoveList, OthelloState)")
+def list_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: OthelloState) -> int:
     """List moves by the answers they leave, parity and the opponent's value after them; their number."""
     empty = empty_squares(own, opp, state)
     empties, odd, plies, count = popcount(empty), odd_quarters(empty), sorting_depth(depth), U(0)
     here, there = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
     while moves != U(0):
         square = index_of(moves)
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         move = listed.moves[count]
         make_move(own, opp, empty, square, move)
         next_own, next_opp = opp ^ move.flips, own | move.flips | bit(square)
@@ -204,8 +206,8 @@ def list_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, state:
     return signed(count)
 
 
-@kernel("void(int64, uint64, boolean, MoveList, SearchState)", inline=True)
-def start_list(data: int, moves: U, root: bool, listed: MoveList, state: SearchState) -> None:
+@kernel("void(int64, uint64, boolean, MoveList, OthelloState)", inline=True)
+def start_list(data: int, moves: U, root: bool, listed: MoveList, state: OthelloState) -> None:
     """Begin the list of a node with the moves that the table, or the search before this one, found best."""
     listed.count, listed.deferred = HINT_FIRST, U(0)
     listed.hint, listed.second = (move_of(data), second_of(data)) if data != 0 else (NO_MOVE, NO_MOVE)
@@ -215,8 +217,8 @@ def start_list(data: int, moves: U, root: bool, listed: MoveList, state: SearchS
         listed.hint = NO_MOVE  # the table took another position for this one
 
 
-@kernel("int64(uint64, uint64, uint64, int64, MoveList, SearchState)", inline=True)
-def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, MoveList, OthelloState)", inline=True)
+def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: OthelloState) -> int:
     """Make the next move current: the hint, then the others in order, last the deferred ones; its square or NO_MOVE."""
     square = NO_MOVE
     if listed.count == HINT_FIRST:
@@ -232,14 +234,14 @@ def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: Sea
         if listed.deferred == U(0):
             return NO_MOVE
         square = index_of(listed.deferred)
-        listed.deferred = rest_of(listed.deferred)
+        listed.deferred = clear_lowest_bit(listed.deferred)
     make_move(own, opp, empty_squares(own, opp, state), square, listed.current)
     return square
 
 
 # ---- sharing the work among threads ---------------------------------------------------------------------------------
-@kernel("void(uint64, int64, SearchState)", inline=True)
-def announce(key: U, empties: int, state: SearchState) -> None:
+@kernel("void(uint64, int64, OthelloState)", inline=True)
+def announce(key: U, empties: int, state: OthelloState) -> None:
     """Say which position this thread searches, so that others can stop it when they have settled it."""
     state.path[U(empties)] = key
     clear_stop(state, bit(empties))
@@ -251,20 +253,20 @@ def busy_index(child: U) -> U:
     return child >> U(40) & U(BUSY_PLACES - 1)
 
 
-@kernel("boolean(uint64, SearchState)", inline=True)
-def is_busy(child: U, state: SearchState) -> bool:
+@kernel("boolean(uint64, OthelloState)", inline=True)
+def is_busy(child: U, state: OthelloState) -> bool:
     """Whether some thread is searching a position."""
     return bool(busy_table_at(state.busy).hashes[busy_index(child)] == child)
 
 
-@kernel("void(uint64, uint64, SearchState)", inline=True)
-def mark_busy(child: U, mark: U, state: SearchState) -> None:
+@kernel("void(uint64, uint64, OthelloState)", inline=True)
+def mark_busy(child: U, mark: U, state: OthelloState) -> None:
     """Say that this thread is searching a position (its hash is the mark), or no longer (0)."""
     busy_table_at(state.busy).hashes[busy_index(child)] = mark
 
 
-@kernel("void(uint64, int64, SearchState)")
-def stop_others(key: U, empties: int, state: SearchState) -> None:
+@kernel("void(uint64, int64, OthelloState)")
+def stop_others(key: U, empties: int, state: OthelloState) -> None:
     """Stop all other threads that search below a position that is settled."""
     for thread in range(state.threads):
         if thread != state.thread:
@@ -283,16 +285,16 @@ def retry_later(square: int, listed: MoveList) -> None:
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------
-@kernel("void(SearchState)", inline=True)
-def count_node(state: SearchState) -> None:
+@kernel("void(OthelloState)", inline=True)
+def count_node(state: OthelloState) -> None:
     """One more position visited; stop when the limit is reached."""
     state.nodes += 1
     if state.nodes >= state.limit:
         set_stop(state, HALTED)
 
 
-@kernel("int64(uint64, uint64, uint64, int64, int64, int64, SearchState)")
-def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: SearchState) -> int:
+@kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
+def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: OthelloState) -> int:
     """The value of a position with these legal moves: exact inside (alpha, beta), outside it a bound.
 
     If it is stopped the value means nothing; callers check `state.stop` before they use it.

@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.analysis import Analysis
+from awello.engine.iterative_search import IterativeSearch, Step
 from awello.engine.levels import FULL_WIDTH, MIDGAME_CERTAINTY, level_of
 from awello.engine.midgame import search_at
-from awello.engine.othello_state import BOARDS, BusyTable, SearchState
+from awello.engine.othello_state import BOARDS, BusyTable, OthelloState
 from awello.engine.probcut import PERCENT, SURE, probcut_terms
 from awello.engine.stability import EdgeTable, fill_edges
 from awello.engine.state import NO_MOVE
-from awello.engine.table import Table, stored_move
-from awello.engine.thinking import Step, Thinking
-from awello.engine.threads import Found, Question, Stopped, Team, Worker
+from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, SearchThreads, SearchWorker
+from awello.engine.transposition_table import TranspositionTable, stored_move
 from awello.evaluate.patterns import fill_row
 from awello.evaluate.settings import Evaluator, Heuristic
 from awello.evaluate.weights import Weights, pattern_weights, stage_of
@@ -53,13 +53,15 @@ def edge_table() -> EdgeTable:
     return table
 
 
-class OthelloWorker(Worker):
+class OthelloWorker(SearchWorker):
     """A thread that searches Othello."""
 
-    state: SearchState
+    state: OthelloState
 
-    def __init__(self, game: Game, table: Table, evaluator: Heuristic | Weights, busy: "npt.NDArray[Any]") -> None:
-        super().__init__(SearchState.new_array(1), table)
+    def __init__(
+        self, game: Game, table: TranspositionTable, evaluator: Heuristic | Weights, busy: "npt.NDArray[Any]"
+    ) -> None:
+        super().__init__(OthelloState.new_array(1), table)
         self.pattern_rows = self.state.pattern_rows
         self.table, self.busy, self.evaluator = table, busy, evaluator  # kept as long as their addresses are used
         self.board = 0, 0
@@ -79,7 +81,7 @@ class OthelloWorker(Worker):
         for empties in range(BOARDS):  # a board that was set up by hand may hold fewer discs than the start
             state.weights[empties] = address_of(evaluator[stage_of(empties)])
 
-    def prepare(self, question: Question, threads: int, age: int) -> None:
+    def prepare(self, question: SearchRequest, threads: int, age: int) -> None:
         board, empties = (question.position.own, question.position.opp), question.position.empties
         if board != self.board:  # a search leaves the row of its root as it was
             fill_row(*board, self.pattern_rows[empties])
@@ -88,15 +90,15 @@ class OthelloWorker(Worker):
         self.set(certainty=question.certainty, root_empties=empties, best_move=question.first)
         self.set(threads=threads, table_age=age, key_per_disc=key_per_disc, path=0, stop=0)
 
-    def search(self, question: Question) -> Found:
+    def search(self, question: SearchRequest) -> SearchResult:
         own, opp = U(question.position.own), U(question.position.opp)
         value = search_at(own, opp, question.moves, question.alpha, question.beta, question.depth, self.address)
-        return Found(int(value), self.get("best_move"))
+        return SearchResult(int(value), self.get("best_move"))
 
     def best_move(self, position: Position) -> int:
         return int(stored_move(U(position.own), U(position.opp), self.address))
 
-    def pays_together(self, question: Question) -> bool:
+    def pays_together(self, question: SearchRequest) -> bool:
         solving = question.depth >= question.position.empties
         return question.depth >= (TOGETHER_SOLVING if solving else TOGETHER)
 
@@ -108,20 +110,20 @@ class OthelloWorker(Worker):
         self.fields["small_table"].view(np.uint8)[:] = 0
 
 
-def othello_team(
+def othello_threads(
     game: Game, threads: int, size: int, heuristic: Heuristic | None, weights: Path | None, multipliers: tuple[int, ...]
-) -> Team:
+) -> SearchThreads:
     """The threads of an engine with a table of so many MiB; without a heuristic they judge by learnt patterns."""
-    table, busy = Table(size, multipliers), BusyTable.new_array(1)
+    table, busy = TranspositionTable(size, multipliers), BusyTable.new_array(1)
     evaluator = heuristic or pattern_weights(weights)
     workers = [OthelloWorker(game, table, evaluator, busy) for _ in range(threads)]
     for number, worker in enumerate(workers):
         worker.state.thread = number
         worker.state.thread_states[:threads] = [other.address for other in workers]
-    return Team(workers, table)
+    return SearchThreads(workers, table)
 
 
-class OthelloThinking(Thinking):
+class OthelloIterativeSearch(IterativeSearch):
     """A position of Othello that is being searched."""
 
     WINDOW = 3
@@ -166,14 +168,14 @@ class OthelloThinking(Thinking):
                 self.found = self.search_moves(depth, certainty)
             yield self.answer(depth, certainty, wld)
 
-    def find(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
-        search = self.narrow if depth >= self.empties else super().find
+    def find(self, moves: int, depth: int, certainty: int, guess: SearchResult | None) -> SearchResult:
+        search = self.solve_by_bounds if depth >= self.empties else super().find
         return search(moves, depth, certainty, guess)
 
-    def narrow(self, moves: int, depth: int, certainty: int, guess: Found | None) -> Found:
+    def solve_by_bounds(self, moves: int, depth: int, certainty: int, guess: SearchResult | None) -> SearchResult:
         """The score of a search to the end: questions of one number each, until the bounds meet.  Scores are even."""
         lower, upper = -self.most, self.most
-        score, move, _ = guess or Found(0, NO_MOVE)
+        score, move, _ = guess or SearchResult(0, NO_MOVE)
         score = min(upper, max(lower, score - score % 2))
         while lower < upper:
             beta = score + 2 if score == lower else score
@@ -183,16 +185,16 @@ class OthelloThinking(Thinking):
                 move = best
             else:
                 score = upper = value - value % 2
-        return Found(score, move if move != NO_MOVE else moves.bit_length() - 1)
+        return SearchResult(score, move if move != NO_MOVE else moves.bit_length() - 1)
 
-    def outcome(self, certainty: int) -> Found:
+    def outcome(self, certainty: int) -> SearchResult:
         """Whether the game is won (1), drawn (0) or lost (-1), and by which move."""
         first = self.found[0].move if self.found else NO_MOVE
         value, move, _ = self.ask(self.moves, 0, 1, self.empties, certainty, first)
         if value >= 1:
-            return Found(1, move)
+            return SearchResult(1, move)
         value, move, _ = self.ask(self.moves, -1, 0, self.empties, certainty, first)
-        return Found(0 if value >= 0 else -1, move)
+        return SearchResult(0 if value >= 0 else -1, move)
 
     # ---- the answer -------------------------------------------------------------------------------------------------
     def answer(self, depth: int, certainty: int, wld: bool = False) -> Analysis:
@@ -219,11 +221,11 @@ class OthelloThinking(Thinking):
                 else:
                     word, first = sum(1 << move for move in moves), self.team.best_move(position)
                     first = first if first in moves else NO_MOVE
-                    question = Question(position, U(word), value - 1, value, position.empties, SURE, first)
+                    question = SearchRequest(position, U(word), value - 1, value, position.empties, SURE, first)
                     move = self.team.ask(question).move
                 line.append(move)
                 position, value = position.after(move), -value
-        except Stopped:
+        except SearchStopped:
             if self.team.stopped:
                 raise
             line += self.remembered_line(position, self.empties)

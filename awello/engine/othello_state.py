@@ -66,7 +66,7 @@ class BusyTable(Layout):
     hashes: Annotated[list[U], BUSY_PLACES]
 
 
-class SearchState(ThreadState):
+class OthelloState(ThreadState):
     """All that a search needs besides the board."""
 
     certainty: int
@@ -115,12 +115,12 @@ class SearchState(ThreadState):
     """By empty squares, the hashes of the positions from the root to here."""
 
 
-set_stop, clear_stop = atomic_set(SearchState, "stop"), atomic_clear(SearchState, "stop")
-search_state_at, busy_table_at = record_at(SearchState), record_at(BusyTable)
+set_stop, clear_stop = atomic_set(OthelloState, "stop"), atomic_clear(OthelloState, "stop")
+search_state_at, busy_table_at = record_at(OthelloState), record_at(BusyTable)
 
 
-@kernel("uint64(uint64, uint64, SearchState)", inline=True)
-def empty_squares(own: U, opp: U, state: SearchState) -> U:
+@kernel("uint64(uint64, uint64, OthelloState)", inline=True)
+def empty_squares(own: U, opp: U, state: OthelloState) -> U:
     """The squares of the board that hold no disc."""
     return state.squares & ~(own | opp)
 

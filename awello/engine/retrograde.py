@@ -17,7 +17,7 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import index_of, rest_of, signed
+from awello.bits import clear_lowest_bit, index_of, signed
 from awello.kernel import U, Words, kernel
 from awello.layout import Layout
 from awello.memory import load8, prefetch, subtract8, swap8
@@ -207,7 +207,7 @@ def prepare(table: Bytes, counts: Bytes, part: LevelPart) -> None:
             best = seeds if own != U(0) else -seeds
         while moves != U(0):
             child, other, prize = sow(game, own, opp, index_of(moves))
-            moves = rest_of(moves)
+            moves = clear_lowest_bit(moves)
             if child == U(0):
                 best = seeds  # an opponent with nothing left to sow: the mover gets everything
             elif prize != U(0):
@@ -246,7 +246,7 @@ def quiet_win(own: U, opp: U, part: LevelPart) -> int:
     moves, found = legal_moves(part.game, own, opp), 0
     while moves != U(0):
         pit = index_of(moves)
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         child, other, prize = sow(part.game, own, opp, pit)
         if prize == U(0) and code_at(rank(child, other), part) == part.value:
             found = pit
@@ -261,7 +261,7 @@ def list_retractions(own: U, opp: U, part: LevelPart) -> int:
     origins = ~(own + ANY) & FLAGS
     while origins != U(0):
         shift = U(index_of(origins)) - U(7)
-        origins = rest_of(origins)
+        origins = clear_lowest_bit(origins)
         entry = shift << U(3)
         while True:
             entry += U(1)

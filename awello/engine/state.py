@@ -1,6 +1,6 @@
 """What the search threads of both games have in common: the first fields of their state.
 
-A search thread owns one record of memory, its *state*.  Othello's `SearchState` and Awalé's `AwaleState` extend
+A search thread owns one record of memory, its *state*.  Othello's `OthelloState` and Awalé's `AwaleState` extend
 `ThreadState`, so code that starts, limits and stops threads does not depend on the game.
 """
 

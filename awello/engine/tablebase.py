@@ -214,7 +214,7 @@ def check(game: Game) -> bool:
     return base is not None and zlib.crc32(base.table.data) == _read_header(game, _file(game))[1]
 
 
-def need(game: Game) -> Tablebase:
+def load_or_build(game: Game) -> Tablebase:
     """The largest table there is; a small one is made if there is none."""
     base = find(game)
     return base if base is not None and base.seeds >= SMALL else build(game, SMALL)

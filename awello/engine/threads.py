@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from awello.engine.state import HALTED, NO_MOVE
-from awello.engine.table import Table
+from awello.engine.transposition_table import TranspositionTable
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
@@ -17,12 +17,12 @@ from awello.position import Position
 NO_LIMIT = 1 << 62
 
 
-class Stopped(Exception):
+class SearchStopped(Exception):
     """A search ended before it had an answer."""
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchRequest:
     """What threads are to find out: the value of some moves of a position in a window."""
 
     position: Position
@@ -35,7 +35,7 @@ class Question:
     """The move to try first."""
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """An answer: a value, the move that has it, and whether the search needed no estimate for it."""
 
     value: int
@@ -43,13 +43,13 @@ class Found(NamedTuple):
     proved: bool = False
 
 
-class Worker(ABC):
+class SearchWorker(ABC):
     """One thread and its memory, an array of one state that extends `ThreadState`.
 
     Python takes 1 us for an attribute of a record.  So what each question touches is read and written by `fields`.
     """
 
-    def __init__(self, memory: npt.NDArray[Any], table: Table) -> None:
+    def __init__(self, memory: npt.NDArray[Any], table: TranspositionTable) -> None:
         self.memory, self.address, self.state = memory, address_of(memory), memory[0]
         self.fields = {name: memory[name] for name in memory.dtype.names or ()}
         self.state.multipliers = table.multipliers
@@ -64,11 +64,11 @@ class Worker(ABC):
         return int(self.fields[name][0])
 
     @abstractmethod
-    def prepare(self, question: Question, threads: int, age: int) -> None:
+    def prepare(self, question: SearchRequest, threads: int, age: int) -> None:
         """Get ready to search."""
 
     @abstractmethod
-    def search(self, question: Question) -> Found:
+    def search(self, question: SearchRequest) -> SearchResult:
         """The answer, unless the search is stopped."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Worker(ABC):
         """The best move that the table remembers for a position, or NO_MOVE."""
 
     @abstractmethod
-    def pays_together(self, question: Question) -> bool:
+    def pays_together(self, question: SearchRequest) -> bool:
         """Whether a question is worth more than one thread."""
 
     def begin(self) -> None:
@@ -92,10 +92,10 @@ class Worker(ABC):
         self.set(stop=HALTED)
 
 
-class Team:
+class SearchThreads:
     """All threads of an engine."""
 
-    def __init__(self, workers: Sequence[Worker], table: Table) -> None:
+    def __init__(self, workers: Sequence[SearchWorker], table: TranspositionTable) -> None:
         self.workers, self.table = workers, table
         self.stopped = False
 
@@ -134,16 +134,16 @@ class Team:
         """The best move that the table remembers for a position, or NO_MOVE."""
         return self.workers[0].best_move(position)
 
-    def ask(self, question: Question) -> Found:
+    def ask(self, question: SearchRequest) -> SearchResult:
         """The answer of the first thread that finishes; `Stopped` if the search was stopped before."""
         active = self.workers if self.workers[0].pays_together(question) else self.workers[:1]
         for worker in active:
             worker.prepare(question, len(active), self.table.age)
         if self.stopped:
-            raise Stopped
-        found: list[Found] = []
+            raise SearchStopped
+        found: list[SearchResult] = []
 
-        def answer(worker: Worker) -> None:
+        def answer(worker: SearchWorker) -> None:
             result = worker.search(question)
             if worker.get("stop") < HALTED:  # neither ended from outside nor by its limit of nodes
                 found.append(result)
@@ -158,5 +158,5 @@ class Team:
         for helper in helpers:
             helper.join()
         if not found:
-            raise Stopped
+            raise SearchStopped
         return found[0]

@@ -1,4 +1,4 @@
-"""A convolutional network for Othello: what winners play in a position, and who wins (made by `learn/network.py`).
+"""A convolutional network for Othello: what winners play in a position, and who wins (made by `learn/cnn_training.py`).
 
 The network is an ONNX file and runs by onnxruntime, best with many positions at a time.  It sees a position as the
 mover does, in four planes of 8x8: the mover's discs, the opponent's, the legal moves, and ones, by which it knows the

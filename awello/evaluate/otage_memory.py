@@ -41,7 +41,7 @@ Numbers = npt.NDArray[np.int64]
 
 # ---- patterns -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Kind:
+class PatternKind:
     """A kind of patterns: its name, the squares of a row, and the order in which its mirror image has the squares."""
 
     name: str
@@ -61,14 +61,14 @@ class Kind:
         return np.minimum(np.arange(3**self.squares), mirrored)
 
 
-EDGE = Kind("edges", 1, 8, tuple(range(7, -1, -1)))
-CORNER = Kind("corners", 3, 3, (0, 3, 6, 1, 4, 7, 2, 5, 8))
+EDGE = PatternKind("edges", 1, 8, tuple(range(7, -1, -1)))
+CORNER = PatternKind("corners", 3, 3, (0, 3, 6, 1, 4, 7, 2, 5, 8))
 
 
-class Patterns:
+class OtagePatternStatistics:
     """How the patterns of a kind fared: wins less losses, and games, by the index of their class."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: PatternKind) -> None:
         self.kind = kind
         self.balance: Numbers = np.zeros(3**kind.squares, np.int64)
         self.games = self.balance.copy()
@@ -110,23 +110,23 @@ class Patterns:
 
 # ---- all that is learnt ---------------------------------------------------------------------------------------------
 @dataclass
-class Memory:
+class OtageMemory:
     """The games it has learnt from, the factors and the patterns."""
 
     games: int = 0
     autoplay: int = 0
     """Those of them that `awello autoplay` played."""
     factors: tuple[float, ...] = FACTORS
-    edges: Patterns = field(default_factory=lambda: Patterns(EDGE))
-    corners: Patterns = field(default_factory=lambda: Patterns(CORNER))
+    edges: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(EDGE))
+    corners: OtagePatternStatistics = field(default_factory=lambda: OtagePatternStatistics(CORNER))
 
     @classmethod
-    def read(cls, file: Path) -> "Memory":
+    def read(cls, file: Path) -> "OtageMemory":
         """What a file holds; nothing has been learnt where there is none."""
         return cls.parse(file.read_text("utf-8", errors="replace"), str(file)) if file.exists() else cls()
 
     @classmethod
-    def parse(cls, text: str, name: str = "memory") -> "Memory":
+    def parse(cls, text: str, name: str = "memory") -> "OtageMemory":
         """What a text tells; an error names the line."""
         memory, sections, section = cls(), dict[str, list[tuple[int, str]]](), ""
         for number, line in enumerate(text.splitlines(), 1):
@@ -158,12 +158,12 @@ class Memory:
 
     def note(self, record: Record) -> None:
         """Learn from a finished game: each pattern that a side met when it was to move shares that side's result."""
-        judgement, met = Judgement(self), set[tuple[str, int, int]]()
+        judgement, met = OtageEvaluator(self), set[tuple[str, int, int]]()
         for position in record.positions():
             for kind, indices in judgement.patterns(position.own, position.opp):
                 met |= {(kind.name, int(kind.classes[index]), position.side) for index in indices}
         for name, index, side in met:
-            patterns: Patterns = getattr(self, name)
+            patterns: OtagePatternStatistics = getattr(self, name)
             patterns.games[index] += 1
             patterns.balance[index] += 0 if record.winner is None else 1 if record.winner == side else -1
 
@@ -172,7 +172,7 @@ class Memory:
         chosen = [position for position in record.positions() if position.empties in MIDDLE]
         if record.winner is None or not chosen:
             return
-        judgement, factors = Judgement(self), np.array(self.factors)
+        judgement, factors = OtageEvaluator(self), np.array(self.factors)
         shares = factors * [judgement.terms(position.own, position.opp) for position in chosen] / UNIT
         won = np.array([position.side == record.winner for position in chosen])
         missed = won - 1 / (1 + np.exp(-shares.sum(axis=1)))  # the result less the chance that the judgement gave it
@@ -196,9 +196,9 @@ def _wrong(number: int, expected: str, line: str) -> ConfigError:
 
 
 @cache
-def shipped_memory() -> Memory:
+def shipped_memory() -> OtageMemory:
     """What the shipped file holds."""
-    return Memory.parse(data_file("otage.txt").read_text("utf-8"))
+    return OtageMemory.parse(data_file("otage.txt").read_text("utf-8"))
 
 
 # ---- for kernels ----------------------------------------------------------------------------------------------------
@@ -209,10 +209,10 @@ def ternary() -> npt.NDArray[np.int32]:
     return (bits @ 3 ** np.arange(otage.CORNER)).astype(np.int32)
 
 
-class Judgement(Evaluator):
+class OtageEvaluator(Evaluator):
     """An evaluator that judges by a memory; without its patterns, as one that has not learnt anything."""
 
-    def __init__(self, memory: Memory, patterns: bool = True, states: npt.NDArray[Any] | None = None) -> None:
+    def __init__(self, memory: OtageMemory, patterns: bool = True, states: npt.NDArray[Any] | None = None) -> None:
         """Fill the first of `states`; a search that needs more memory gives the `OtageState` inside its own."""
         states = OtageState.new_array(1) if states is None else states
         super().__init__(Game.OTHELLO, Heuristic("positional"), states["evaluation"])
@@ -223,7 +223,7 @@ class Judgement(Evaluator):
         states["ternary"][0] = ternary()
         states["edge_values"][0], states["corner_values"][0] = memory.edges.worth(), memory.corners.worth()
 
-    def patterns(self, own: int, opp: int) -> Iterator[tuple[Kind, Iterable[int]]]:
+    def patterns(self, own: int, opp: int) -> Iterator[tuple[PatternKind, Iterable[int]]]:
         """The indices of the patterns on a board."""
         found = OtagePatterns.new()
         otage.find_patterns(U(own), U(opp), found, self.otage)

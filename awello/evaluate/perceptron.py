@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import index_of, rest_of
+from awello.bits import clear_lowest_bit, index_of
 from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE
@@ -58,7 +58,7 @@ def add_discs(discs: U, weights: Reals, place: int, sums: Units) -> None:
     """Add the rows of the squares with a disc."""
     while discs != U(0):
         add_row(weights, place + WIDTH * index_of(discs), np.float32(1), sums, WIDTH)
-        discs = rest_of(discs)
+        discs = clear_lowest_bit(discs)
 
 
 @kernel("void(uint64, float32[::1], int64, int64, float32[::1])")

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
-from awello.evaluate.network import DAMAGED
+from awello.evaluate.awale_network import ROWS, UNITS, AwaleNetworkWeights
 from awello.evaluate.patterns import FIRST, LANES, NUMBERS, SIZES, VIEWS, WIDTH
-from awello.evaluate.pits import ROWS, UNITS, PitWeights
+from awello.evaluate.perceptron_weights import DAMAGED
 from awello.folders import data_file, replace_atomically
 
 VERSION = 1
@@ -44,7 +44,7 @@ def ties() -> npt.NDArray[np.int32]:
 
 
 @dataclass(frozen=True)
-class Patterns:
+class PatternWeights:
     """The weights of Othello's patterns, and how they came about."""
 
     weights: Weights
@@ -56,7 +56,7 @@ class Patterns:
         return np.ascontiguousarray(self.weights[:, ties()])
 
 
-def load_patterns(file: Path) -> Patterns:
+def load_patterns(file: Path) -> PatternWeights:
     """The weights of a file that `save_patterns` wrote."""
     try:
         with np.load(file) as content:
@@ -67,10 +67,10 @@ def load_patterns(file: Path) -> Patterns:
         raise ConfigError(f"{str(file)!r} holds no weights of patterns: 'awello train patterns' makes them") from None
     if version != VERSION or weights.shape != (STAGES, ties().max() + 1) or weights.dtype != np.int16:
         raise ConfigError(f"{str(file)!r} is of another version: train the patterns again with this one")
-    return Patterns(weights, card)
+    return PatternWeights(weights, card)
 
 
-def save_patterns(file: Path, patterns: Patterns) -> None:
+def save_patterns(file: Path, patterns: PatternWeights) -> None:
     """Write weights and their card."""
     with replace_atomically(file) as content:
         np.savez_compressed(content, version=VERSION, weights=patterns.weights, card=json.dumps(patterns.card))
@@ -92,21 +92,21 @@ def stage_of(empties: int) -> int:
     return min(max(0, (empties - FIRST) // WIDTH), STAGES - 1)
 
 
-def pit_weights(file: Path | None = None) -> PitWeights:
-    """The table of `evaluate.pits`, that of a file or the shipped one."""
-    file = file or data_file("pits.npz")
+def awale_network_weights(file: Path | None = None) -> AwaleNetworkWeights:
+    """The table of `evaluate.awale_network`, that of a file or the shipped one."""
+    file = file or data_file("awale_network.npz")
     try:
         with np.load(file) as content:
             found = content["weights"]
         if found.shape != (ROWS, UNITS) or found.dtype != np.int16:
             raise ValueError
     except DAMAGED:
-        raise ConfigError(f"{file} holds no weights for Awalé: 'awello train pits' makes some") from None
-    return as_pit_weights(found)
+        raise ConfigError(f"{file} holds no weights for Awalé: 'awello train awale-network' makes some") from None
+    return as_awale_network_weights(found)
 
 
-def as_pit_weights(rows: Weights) -> PitWeights:
+def as_awale_network_weights(rows: Weights) -> AwaleNetworkWeights:
     """A table of these rows, as kernels read it."""
-    weights = PitWeights.new()
+    weights = AwaleNetworkWeights.new()
     np.asarray(weights.rows)[:] = rows
     return weights

@@ -19,7 +19,7 @@ from awello.formats.logbook import read_logbook, write_logbook
 from awello.formats.ogn import read_ogn, write_ogn
 from awello.formats.reading import Reading
 from awello.formats.recognise import GGF, OGN
-from awello.formats.wthor import EVENT, PLAYER, Names, build_wthor, is_wthor, read_wthor
+from awello.formats.wthor import EVENT, PLAYER, WthorNames, build_wthor, is_wthor, read_wthor
 from awello.record import Record
 
 GZIP = b"\x1f\x8b"
@@ -115,7 +115,7 @@ def recognise_format(content: bytes, file_name: str = "") -> Format:
     return found[0]
 
 
-def read_games(content: bytes, file_name: str = "", names: Iterable[Names] = ()) -> Reading:
+def read_games(content: bytes, file_name: str = "", names: Iterable[WthorNames] = ()) -> Reading:
     """The games of a file in any format; names are those of WTHOR's players and events."""
     content, damage = unpack(content)
     try:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from awello.errors import AwelloError, NotationError
 from awello.formats.reading import (
     LONGEST,
-    Damage,
+    DamagedFileError,
     Reading,
     damaged,
     first_game,
@@ -71,7 +71,7 @@ def _read_game(text: str, line: int, half: int) -> Record | NotationError:
         if half:
             fields[PAIR] = str(half)
         return _record(fields, moves)
-    except Damage as error:
+    except DamagedFileError as error:
         return error
     except AwelloError as error:
         return NotationError(f"line {line}: {error}")

@@ -16,7 +16,7 @@ from textwrap import fill
 from awello.errors import AwelloError, NotationError
 from awello.formats.reading import (
     LONGEST,
-    Damage,
+    DamagedFileError,
     Reading,
     damaged,
     first_game,
@@ -93,7 +93,7 @@ def _read_game(text: str, line: int) -> Reading:
         yield record
         if beyond:
             yield beyond
-    except Damage as error:
+    except DamagedFileError as error:
         yield error
     except AwelloError as error:
         yield NotationError(f"line {line}: {error}")
@@ -119,7 +119,7 @@ def _variant(name: str) -> Game:
     return games[name.strip().lower()]
 
 
-def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record, str, Damage | None]:
+def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record, str, DamagedFileError | None]:
     """The moves of a game, with their values and times, the result behind them, and where moves follow its end."""
     position, moves, result, beyond = start, list[int](), "", None
     numbers: dict[str, list[float | None]] = {"eval": [], "emt": []}
@@ -129,12 +129,12 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
             expected = "the end of the game" if result else "a move such as C or d+3, or a result"
             raise damaged(_line(text, at, line), expected, text[at:])
         if token["move"] and position.over:
-            beyond = beyond or Damage(f"{_line(text, at, line)}: {gone_on(Record(start, tuple(moves)))}")
+            beyond = beyond or DamagedFileError(f"{_line(text, at, line)}: {gone_on(Record(start, tuple(moves)))}")
         elif token["move"]:
             try:
                 move = _move(token, position)
             except AwelloError as error:
-                raise Damage(f"{_line(text, at, line)}: move {len(moves) + 1}: {error}") from None
+                raise DamagedFileError(f"{_line(text, at, line)}: move {len(moves) + 1}: {error}") from None
             position = position.after(move)
             moves.append(move)
             for kept in numbers.values():

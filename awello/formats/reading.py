@@ -23,14 +23,14 @@ ROW = bytes(8 * ((digit - ord("1")) % 8) for digit in range(256))
 SHOWN = 24  # characters of what was found
 
 
-class Damage(NotationError):
+class DamagedFileError(NotationError):
     """A damaged file: the message says where already."""
 
 
-def damaged(where: str, expected: str, found: str) -> Damage:
+def damaged(where: str, expected: str, found: str) -> DamagedFileError:
     """The error for a place where a file does not hold what it should."""
     shown = found[:SHOWN] + "..." * (len(found) > SHOWN)
-    return Damage(f"{where}: expected {expected}, found {repr(shown) if found else 'nothing'}")
+    return DamagedFileError(f"{where}: expected {expected}, found {repr(shown) if found else 'nothing'}")
 
 
 def first_game(reading: Reading) -> Record:

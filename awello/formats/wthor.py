@@ -37,7 +37,7 @@ NUMBERS = ("EventNumber", "BlackNumber", "WhiteNumber", "Score", "Theoretical")
 NAMED = ("Event", "Black", "White")
 
 
-class Header(NamedTuple):
+class WthorHeader(NamedTuple):
     """The first 16 bytes of a file."""
 
     century: int = 20
@@ -61,21 +61,21 @@ class Header(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Names:
+class WthorNames:
     """A file of names: those of the players or of the events, by number."""
 
-    header: Header
+    header: WthorHeader
     width: int
     """The bytes of a name: 20 for players, 26 for events."""
     names: tuple[str, ...]
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
-def parse_header(content: bytes) -> Header:
+def parse_header(content: bytes) -> WthorHeader:
     """The header of a file of games or names."""
     if len(content) < HEADER.size:
         raise NotationError(f"byte 0: expected a header of {HEADER.size} bytes, found {len(content)}")
-    return Header(*HEADER.unpack_from(content))
+    return WthorHeader(*HEADER.unpack_from(content))
 
 
 def is_wthor(content: bytes) -> bool:
@@ -122,7 +122,7 @@ def _moves(row: bytes, start: Position) -> tuple[int, ...]:
     return put_back_passes(start, memoryview(squares))
 
 
-def parse_names(content: bytes) -> Names:
+def parse_names(content: bytes) -> WthorNames:
     """The names of a `.jou` or `.trn` file."""
     header = parse_header(content)
     room = len(content) - HEADER.size
@@ -132,14 +132,14 @@ def parse_names(content: bytes) -> Names:
             f"byte 8: expected {header.names} names of {PLAYER} or {EVENT} bytes as the header says, found {room} bytes"
         )
     rows = (content[at : at + width] for at in range(HEADER.size, len(content), width))
-    return Names(header, width, tuple(row.partition(b"\0")[0].decode("latin-1") for row in rows))
+    return WthorNames(header, width, tuple(row.partition(b"\0")[0].decode("latin-1") for row in rows))
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
-def write_wthor(records: Iterable[Record], header: Header | None = None) -> Iterator[bytes]:
+def write_wthor(records: Iterable[Record], header: WthorHeader | None = None) -> Iterator[bytes]:
     """The games of a `.wtb` file, the header first; numbers and scores as the tags say, else 0 and the board's."""
     rows = [_row(record) for record in records]
-    yield HEADER.pack(*(header or Header())._replace(games=len(rows)))
+    yield HEADER.pack(*(header or WthorHeader())._replace(games=len(rows)))
     yield from rows
 
 
@@ -163,7 +163,7 @@ def _number(tags: Mapping[str, str], name: str) -> int | None:
     return int(tags[name])
 
 
-def format_names(names: Names) -> bytes:
+def format_names(names: WthorNames) -> bytes:
     """A `.jou` or `.trn` file."""
     rows = [_name(name, names.width) for name in names.names]
     if len(rows) >= MOST:
@@ -197,9 +197,9 @@ def build_wthor(records: Iterable[Record], made: date) -> dict[str, bytes]:
         rows.append(replace(record, tags=tags))
     if len(years) > 1:
         raise NotationError(f"WTHOR holds games of one year: write those of {', '.join(map(str, sorted(years)))} apart")
-    header = Header(made.year // 100, made.year % 100, made.month, made.day)
+    header = WthorHeader(made.year // 100, made.year % 100, made.month, made.day)
     names = [
-        Names(header._replace(size=0, depth=0), width, tuple(known))
+        WthorNames(header._replace(size=0, depth=0), width, tuple(known))
         for width, known in zip((PLAYER, EVENT), numbers, strict=True)
     ]
     players, events = map(format_names, names)

@@ -42,7 +42,7 @@ def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed
     return ExperimentPlan("championship", game, variant, pairings, games, seed, opening_plies=4)
 
 
-class Results:
+class ChampionshipResults:
     """Scores by spec, colour and opponent."""
 
     def __init__(self, plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> None:
@@ -68,7 +68,7 @@ class Results:
 
 def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
-    results, report = Results(plan, games), Report(folder, f"Championship: {plan.game}")
+    results, report = ChampionshipResults(plan, games), Report(folder, f"Championship: {plan.game}")
     report.text(
         f"{plan.games} games for each pair, from {(plan.games + 1) // 2} random openings of {plan.opening_plies} plies "
         f"that all pairs share, each played with both colours; seed {plan.seed}. A score is what a player holds "
@@ -89,7 +89,7 @@ def _mean(values: Sequence[float]) -> float:
     return statistics.fmean(values) if values else float("nan")
 
 
-def _table_scores(report: Report, depths: Sequence[int], results: Results) -> None:
+def _table_scores(report: Report, depths: Sequence[int], results: ChampionshipResults) -> None:
     rows: list[list[object]] = []
     for depth in depths:
         for name in TABLED:
@@ -102,7 +102,7 @@ def _table_scores(report: Report, depths: Sequence[int], results: Results) -> No
     report.table("tables", "Mean score with table 2 and with table 1", header, rows)
 
 
-def _strategy_scores(report: Report, depths: Sequence[int], results: Results) -> None:
+def _strategy_scores(report: Report, depths: Sequence[int], results: ChampionshipResults) -> None:
     rows: list[list[object]] = []
     for depth in depths:
         for name in published.STRATEGIES:
@@ -118,7 +118,7 @@ def _strategy_scores(report: Report, depths: Sequence[int], results: Results) ->
     report.table("strategies", "Mean score over all opponents of the same depth", header, rows)
 
 
-def _pairwise(report: Report, label: str, names: Sequence[str], results: Results) -> None:
+def _pairwise(report: Report, label: str, names: Sequence[str], results: ChampionshipResults) -> None:
     rivals = [*names, "random"]
     rows = [
         [f"`{name}`", *("" if name == r else f"{100 * results.points(name, r):.0f}" for r in rivals)] for name in names
@@ -128,7 +128,7 @@ def _pairwise(report: Report, label: str, names: Sequence[str], results: Results
     report.table(f"pairs-{label}", "Points won by the player of the row, percent", header, rows)
 
 
-def _verdict(results: Results) -> list[str]:
+def _verdict(results: ChampionshipResults) -> list[str]:
     """Whether mixed beats the others at depth 6, as report 0 says, and why it may look so."""
     mixed, *rivals = ([spec for spec in entrants("othello", 6) if f":{name}@" in spec] for name in ORDER)
     lines, shares, scores = [], {}, {}

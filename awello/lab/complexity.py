@@ -49,7 +49,7 @@ def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed
     return ExperimentPlan("complexity", game, variant, tuple((spec, "random") for spec in specs), games, seed)
 
 
-class Results:
+class ComplexityResults:
     """The games of each searching player, by its spec."""
 
     def __init__(self, plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> None:
@@ -82,7 +82,7 @@ def spread(values: Sequence[float]) -> tuple[float, float, float]:
 
 def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
-    results, report = Results(plan, games), Report(folder, f"Complexity of search: {plan.game}")
+    results, report = ComplexityResults(plan, games), Report(folder, f"Complexity of search: {plan.game}")
     report.text(
         f"{plan.games} games for each configuration against `random`, seed {plan.seed}, colours alternating. With one "
         "seed, all searches of a heuristic and depth play the same games. A node is every position visited, the root "
@@ -100,7 +100,7 @@ def _rows(game: str, depths: Sequence[int]) -> list[tuple[int, str]]:
     return [(depth, heuristic) for depth in depths for heuristic in heuristics_of(game)]
 
 
-def _time_table(report: Report, game: str, depths: Sequence[int], results: Results) -> None:
+def _time_table(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     rows = []
     for depth, heuristic in _rows(game, depths):
         pruned, plain = (statistics.fmean(results.seconds(spec_of(heuristic, depth, text))) for text in (BOOK, None))
@@ -112,7 +112,7 @@ def _time_table(report: Report, game: str, depths: Sequence[int], results: Resul
     report.table("time", "Time that the searching player needs for a whole game", header, rows)
 
 
-def _node_tables(report: Report, game: str, depths: Sequence[int], results: Results) -> None:
+def _node_tables(report: Report, game: str, depths: Sequence[int], results: ComplexityResults) -> None:
     ratios, counts, remarks = [], [], []
     for depth, heuristic in _rows(game, depths):
         pruned, equals, plain = (
@@ -164,7 +164,7 @@ def _remark(
     return [f"{line}, not near either. {means}: wider positions, where alpha-beta saves more."]
 
 
-def _curves(report: Report, game: str, depth: int, results: Results) -> None:
+def _curves(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     def draw(axes: Any) -> None:
         for number, heuristic in enumerate(heuristics_of(game)):
             for text, style, name in ((BOOK, "-", "alpha-beta"), (None, "--", "plain")):
@@ -175,7 +175,7 @@ def _curves(report: Report, game: str, depth: int, results: Results) -> None:
     report.plot(f"nodes-depth-{depth}", f"Mean nodes of each move at depth {depth}", draw)
 
 
-def _savings(report: Report, game: str, depth: int, results: Results) -> None:
+def _savings(report: Report, game: str, depth: int, results: ComplexityResults) -> None:
     rows = []
     for heuristic in heuristics_of(game):
         book = spec_of(heuristic, depth, BOOK)

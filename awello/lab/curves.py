@@ -23,7 +23,7 @@ VIEWS = {
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingCurves:
     """What is told of a training; a share of right moves is of the move that the network promises most."""
 
     name: str
@@ -60,29 +60,29 @@ class Training:
         return network, VIEWS[self.plan["view"]], teacher + played
 
 
-def shipped_trainings() -> list[Training]:
+def shipped_trainings() -> list[TrainingCurves]:
     """The trainings that Awello tells of: the one of its network first."""
     content = json.loads(data_file("cnn-curves.json").read_text("utf-8"))
-    return [Training(**each | {"curves": tuple(map(tuple, each["curves"]))}) for each in content]
+    return [TrainingCurves(**each | {"curves": tuple(map(tuple, each["curves"]))}) for each in content]
 
 
-def write_trainings(trainings: list[Training], file: Path) -> None:
+def write_trainings(trainings: list[TrainingCurves], file: Path) -> None:
     """Write what is told of trainings, a line each."""
     lines = [json.dumps(asdict(each), separators=(",", ":")) for each in trainings]
     file.write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf-8")
 
 
-def read_training(folder: Path, name: str) -> Training:
+def read_training(folder: Path, name: str) -> TrainingCurves:
     """What the folder of a training tells, to four digits; figures in the end only if there are any yet."""
     curves, file = _read_curves(folder), folder / "report.json"
     if not file.exists():
-        return Training(name, {}, None, None, None, None, curves)
+        return TrainingCurves(name, {}, None, None, None, None, curves)
     try:
         report = json.loads(file.read_text("utf-8"))
         plan = {key: report["plan"][key] for key in PLANNED}
         plan["teacher"] = Path(plan["teacher"]).name
         winners, every = (_rounded(report["test"][part]["top1"]) for part in ("winners", "all"))
-        return Training(name, plan, report["parameters"], report["positions"]["teaching"], winners, every, curves)
+        return TrainingCurves(name, plan, report["parameters"], report["positions"]["teaching"], winners, every, curves)
     except (OSError, ValueError, KeyError, TypeError):
         raise ConfigError(f"{file} is damaged: remove it, or give the folder of another training") from None
 

@@ -16,7 +16,7 @@ from awello.errors import ConfigError
 from awello.lab import published
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
-from awello.search.budgeting import NODES
+from awello.search.budget_search import NODES
 
 GAME, GAMES, DEPTHS = "awale", 20, (8,)
 OPENING_PLIES = 4

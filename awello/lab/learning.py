@@ -23,7 +23,7 @@ from awello.arena.openings import balanced_opening
 from awello.arena.sprt import mean
 from awello.errors import ConfigError
 from awello.lab import published
-from awello.lab.curves import Training, find_networks, read_training, shipped_trainings
+from awello.lab.curves import TrainingCurves, find_networks, read_training, shipped_trainings
 from awello.lab.experiment import ExperimentGame, ExperimentPlan, mean_ms
 from awello.lab.report import Report
 from awello.rules.game import Game, find_game
@@ -113,7 +113,7 @@ def young(file: Path) -> str:
 
 # ---- results --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Outcome:
+class PairingResult:
     """What a player achieved against another."""
 
     won: int
@@ -134,7 +134,7 @@ class Outcome:
         return self.won + self.drawn + self.lost
 
 
-def outcomes(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], Outcome]:
+def outcomes(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tuple[str, str], PairingResult]:
     """The outcome of each pairing; both games of an opening are one trial."""
     found = {}
     for pair, played in zip(plan.pairings, plan.by_pairing(games), strict=True):
@@ -144,7 +144,7 @@ def outcomes(plan: ExperimentPlan, games: Sequence[ExperimentGame]) -> dict[tupl
         _, error = mean([sums.count(half / 2) for half in range(5)])
         won, drawn, lost = (points.count(result) for result in (1, 0.5, 0))
         times = mean_ms(played, 0), mean_ms(played, 1)
-        found[pair] = Outcome(won, drawn, lost, fmean(points), DEVIATIONS * error, fmean(leads), times)
+        found[pair] = PairingResult(won, drawn, lost, fmean(points), DEVIATIONS * error, fmean(leads), times)
     return found
 
 
@@ -202,7 +202,7 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _write_trainings(report: Report, trainings: Sequence[Training]) -> None:
+def _write_trainings(report: Report, trainings: Sequence[TrainingCurves]) -> None:
     rows: list[list[object]] = []
     for each in trainings:
         spent = [each.last("seconds") / 60, int(each.last("step")), each.last("epochs")]
@@ -219,14 +219,16 @@ def _write_trainings(report: Report, trainings: Sequence[Training]) -> None:
     )
 
 
-def _draw_curves(trainings: Sequence[Training], column: str, label: str, factor: float, axes: Any) -> None:
+def _draw_curves(trainings: Sequence[TrainingCurves], column: str, label: str, factor: float, axes: Any) -> None:
     for each in trainings:
         figures = [factor * figure for figure in each.column(column)]
         axes.plot(each.column("epochs"), figures, marker=".", label=each.name.strip("`"))
     axes.set(xlabel="epochs", ylabel=label, xscale="log")
 
 
-def _write_ages(report: Report, training: Training, ages: Mapping[str, Mapping[int, Outcome]], games: int) -> None:
+def _write_ages(
+    report: Report, training: TrainingCurves, ages: Mapping[str, Mapping[int, PairingResult]], games: int
+) -> None:
     """What a network of each step achieved against each opponent."""
     measured = {row[0]: row for row in zip(*map(training.column, ("step", "epochs", "top1")), strict=True)}
     rows: list[list[object]] = []
@@ -246,7 +248,7 @@ def _write_ages(report: Report, training: Training, ages: Mapping[str, Mapping[i
     report.plot("ages", "Points of a network by the steps of its training", draw)
 
 
-def _draw_points(lines: Mapping[str, Mapping[int, Outcome]], label: str, scale: str, axes: Any) -> None:
+def _draw_points(lines: Mapping[str, Mapping[int, PairingResult]], label: str, scale: str, axes: Any) -> None:
     for name, of in lines.items():
         shares, reaches = [100 * each.points for each in of.values()], [100 * each.reach for each in of.values()]
         axes.errorbar(list(of), shares, reaches, marker="o", capsize=3, label=name)
@@ -255,7 +257,7 @@ def _draw_points(lines: Mapping[str, Mapping[int, Outcome]], label: str, scale: 
 
 
 def _write_heuristics(
-    report: Report, plan: LearningPlan, depths: Sequence[int], found: Mapping[tuple[str, str], Outcome]
+    report: Report, plan: LearningPlan, depths: Sequence[int], found: Mapping[tuple[str, str], PairingResult]
 ) -> None:
     glance, *_ = LEVELS
     report.text(
@@ -275,7 +277,7 @@ def _write_heuristics(
     report.text(f"Against Otage, report 4's program as it is shipped, which searches and has learnt: {lines}.")
 
 
-def _write_levels(report: Report, found: Mapping[tuple[str, str], Outcome]) -> None:
+def _write_levels(report: Report, found: Mapping[tuple[str, str], PairingResult]) -> None:
     against = {name: {level: found[name, champion(level)] for level in levels} for name, levels in LEVELS.items()}
     rows, equals = list[list[object]](), list[list[object]]()
     for level in sorted({level for levels in LEVELS.values() for level in levels}):
@@ -306,7 +308,7 @@ def _write_levels(report: Report, found: Mapping[tuple[str, str], Outcome]) -> N
     report.plot("levels", "Points against the champion by level", partial(_draw_points, against, "level", "linear"))
 
 
-def _write_games(report: Report, plan: ExperimentPlan, found: Mapping[tuple[str, str], Outcome]) -> None:
+def _write_games(report: Report, plan: ExperimentPlan, found: Mapping[tuple[str, str], PairingResult]) -> None:
     rows: list[list[object]] = []
     for first, second in plan.pairings:
         each = found[first, second]

@@ -1,8 +1,8 @@
 """What an order of moves saves: report 1's figure 2.
 
-The same search to the same depth, by the textbook's alpha-beta and by `search/budget.py` with moves as they come, by
-scores learnt before, and by scores that go on learning.  Each plays against itself.  All agree on every move, so with
-one seed they play the very same games, and their nodes and times can be compared.
+The textbook's alpha-beta and `search/budget_kernels.py` search to the same depth.  The latter tries moves unordered,
+ordered by scores learnt before, or by scores that it keeps adjusting.  Each plays against itself.  All choose the same
+moves, so with one seed they play the same games, and their nodes and times can be compared.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from awello.lab.complexity import BOOK, means_by_move
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
 from awello.rules.game import USUAL
-from awello.search.budgeting import SHIPPED
+from awello.search.budget_search import SHIPPED
 
 GAME, GAMES, DEPTHS = "awale", 1, (12,)
 SEARCHES = {

@@ -14,23 +14,23 @@ from typing import Any, ClassVar
 
 from awello.arena.runner import PlayerCache, RunPlan
 from awello.errors import ConfigError
-from awello.evaluate.otage_memory import Memory
+from awello.evaluate.otage_memory import OtageMemory
 from awello.formats.transcript import parse_transcript
-from awello.lab import branches, published
+from awello.lab import example_trees, published
 from awello.lab.report import Report
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game, find_game
-from awello.search.iterating import Iterating, Techniques
+from awello.search.iterative_deepening import IterativeDeepening, OtageOptions
 
 GAME, GAMES, DEPTHS = "othello", 50, (8,)
 LADDER = {"alpha-beta": "none", "best move": "move", "best branch": "branch", "refutation tables": "tables"}
 ALL, NO_ORDER, NO_WINDOW = "refutation tables", "tables, no order", "tables, no window"
 SEARCHES = {
-    **{name: Techniques(hints) for name, hints in LADDER.items()},
-    NO_ORDER: Techniques(order=False),
-    NO_WINDOW: Techniques(aspiration=False),
-    "alpha-beta alone": Techniques("none", order=False, aspiration=False),
+    **{name: OtageOptions(hints) for name, hints in LADDER.items()},
+    NO_ORDER: OtageOptions(order=False),
+    NO_WINDOW: OtageOptions(aspiration=False),
+    "alpha-beta alone": OtageOptions("none", order=False, aspiration=False),
 }
 IN_THE_GAME = ("best move", ALL)  # without variations, and with them
 TREES = 200
@@ -40,7 +40,7 @@ BEGUN = 8  # moves of the report's game after which it shows variations
 
 
 @dataclass(frozen=True)
-class Searched:
+class SearchedPosition:
     """What the searches of a position found, at each depth."""
 
     kind: str
@@ -51,7 +51,7 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class SearchPlan(RunPlan[Searched]):
+class SearchPlan(RunPlan[SearchedPosition]):
     """What is searched: so many positions, and those of the report's game in which Otage was to move."""
 
     name: str
@@ -61,7 +61,7 @@ class SearchPlan(RunPlan[Searched]):
     seed: int
     kind: ClassVar[str] = "experiment"
     unit: ClassVar[str] = "positions"
-    result: ClassVar[type[Any]] = Searched
+    result: ClassVar[type[Any]] = SearchedPosition
 
     @property
     def wanted(self) -> list[tuple[str, int]]:
@@ -75,7 +75,7 @@ class SearchPlan(RunPlan[Searched]):
     def configuration(self) -> dict[str, Any]:
         return asdict(self)
 
-    def run_job(self, number: int, cache: PlayerCache) -> Searched:
+    def run_job(self, number: int, cache: PlayerCache) -> SearchedPosition:
         kind, at = self.wanted[number]
         if kind == "game":
             return search_position(report_game(at), kind, at, IN_THE_GAME, self.depth)
@@ -90,7 +90,7 @@ def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed
 
 
 # ---- searching ------------------------------------------------------------------------------------------------------
-def search_position(position: Position, kind: str, number: int, names: Sequence[str], depth: int) -> Searched:
+def search_position(position: Position, kind: str, number: int, names: Sequence[str], depth: int) -> SearchedPosition:
     """Search a position in several ways; that they find the same values is what makes them comparable."""
     found = {name: list(_searcher(name).deepen(position, depth)) for name in names}
     values = {name: [each.value for each in iterations] for name, iterations in found.items()}
@@ -98,13 +98,13 @@ def search_position(position: Position, kind: str, number: int, names: Sequence[
         raise AssertionError(f"searches of {position} disagree: {values}")
     leaves = {name: [each.leaves for each in iterations] for name, iterations in found.items()}
     seconds = {name: [each.seconds for each in iterations] for name, iterations in found.items()}
-    return Searched(kind, number, values[names[0]], leaves, seconds)
+    return SearchedPosition(kind, number, values[names[0]], leaves, seconds)
 
 
 @cache
-def _searcher(name: str) -> Iterating:
+def _searcher(name: str) -> IterativeDeepening:
     """A search, made once in each process."""
-    return Iterating(Memory(), SEARCHES[name])
+    return IterativeDeepening(OtageMemory(), SEARCHES[name])
 
 
 # ---- positions ------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def _turns() -> range:
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------
-def write(plan: SearchPlan, found: Sequence[Searched], depths: Sequence[int], folder: Path) -> None:
+def write(plan: SearchPlan, found: Sequence[SearchedPosition], depths: Sequence[int], folder: Path) -> None:
     """Write the report of the experiment."""
     report = Report(folder, "Otage: what the variations of the depth before save")
     report.text(
@@ -156,12 +156,12 @@ def write(plan: SearchPlan, found: Sequence[Searched], depths: Sequence[int], fo
     report.write()
 
 
-def count_leaves(tree: branches.Branch) -> dict[str, int]:
+def count_leaves(tree: example_trees.ExampleNode) -> dict[str, int]:
     """The leaves of a tree of three levels that each algorithm looks at, after a search to depth 2."""
-    value, leaves = branches.minimax(tree, 3)
+    value, leaves = example_trees.minimax(tree, 3)
     counts = {"minimax": leaves}
     for name, hints in LADDER.items():
-        *_, last = branches.deepen(tree, (2, 3), hints)
+        *_, last = example_trees.deepen(tree, (2, 3), hints)
         if last.value != value:
             raise AssertionError(f"{name} finds {last.value}, minimax {value}")
         counts[name] = last.leaves
@@ -171,12 +171,12 @@ def count_leaves(tree: branches.Branch) -> dict[str, int]:
 def count_random_leaves(trees: int, seed: int) -> dict[str, int]:
     """The same, summed over random trees."""
     chance = random.Random(seed)
-    counts = [count_leaves(branches.random_tree(chance)) for _ in range(trees)]
+    counts = [count_leaves(example_trees.random_tree(chance)) for _ in range(trees)]
     return {name: sum(each[name] for each in counts) for name in counts[0]}
 
 
 def _write_trees(report: Report, seed: int) -> None:
-    one, many = count_leaves(branches.report_tree()), count_random_leaves(TREES, seed)
+    one, many = count_leaves(example_trees.report_tree()), count_random_leaves(TREES, seed)
     rows = []
     for name in one:
         shares = [100 * counts[name] / counts["minimax"] for counts in (one, many)]
@@ -184,14 +184,14 @@ def _write_trees(report: Report, seed: int) -> None:
     report.text(
         "## Trees",
         "The report draws its tree of 27 leaves but does not tell its values in words: ours was made to have the "
-        f"report's counts. The other {TREES} trees are random, with {branches.BRANCHING[0]} to {branches.BRANCHING[1]} "
-        "moves everywhere; the depth before judges them nearly right.",
+        f"report's counts. The other {TREES} trees are random, with {example_trees.BRANCHING[0]} to "
+        f"{example_trees.BRANCHING[1]} moves everywhere; the depth before judges them nearly right.",
     )
     header = ["algorithm", "one tree: leaves", "report 4", "one tree: %", f"{TREES} trees: leaves", f"{TREES} trees: %"]
     report.table("trees", "Leaves at depth 3 after a search to depth 2", header, rows)
 
 
-def _write_sample(report: Report, depth: int, found: Sequence[Searched], seed: int) -> None:
+def _write_sample(report: Report, depth: int, found: Sequence[SearchedPosition], seed: int) -> None:
     last = {name: sum(sum(each.leaves[name][depth - 1 : depth]) for each in found) for name in SEARCHES}
     base = max(1, last["alpha-beta"])  # nothing is left where the game ends before
     rows = []
@@ -211,7 +211,7 @@ def _write_sample(report: Report, depth: int, found: Sequence[Searched], seed: i
     report.table(f"positions-{depth}", f"Leaves and time at depth {depth}", header, rows)
 
 
-def _plot(report: Report, depth: int, found: Sequence[Searched]) -> None:
+def _plot(report: Report, depth: int, found: Sequence[SearchedPosition]) -> None:
     def draw(axes: Any) -> None:
         for name in SEARCHES:
             totals = [sum(sum(each.leaves[name][ply : ply + 1]) for each in found) for ply in range(depth)]
@@ -221,7 +221,7 @@ def _plot(report: Report, depth: int, found: Sequence[Searched]) -> None:
     report.plot("leaves", "Leaves of all positions at each depth", draw)
 
 
-def _write_game(report: Report, depth: int, found: Sequence[Searched]) -> None:
+def _write_game(report: Report, depth: int, found: Sequence[SearchedPosition]) -> None:
     record, rows = parse_transcript(published.OTAGE_GAME), list[list[object]]()
     totals = [0, 0, 0]
     for turn, each in enumerate(found):

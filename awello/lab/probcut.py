@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from awello.engine.engine import Engine
-from awello.engine.othello_search import OthelloThinking
+from awello.engine.othello_search import OthelloIterativeSearch
 from awello.engine.probcut import SURE, TERMS
 from awello.lab.report import Report
 from awello.limits import Limit
@@ -31,7 +31,7 @@ Pair = tuple[int, int, int]  # empty squares, the deeper search (the empty squar
 
 
 @dataclass(frozen=True)
-class Fit:
+class DeviationFit:
     """The deviation of one kind of search as a linear function, and how well it fits."""
 
     coefficients: dict[str, float]
@@ -60,7 +60,7 @@ def values_of(engine: Engine, position: Position) -> dict[int, int]:
     """The value of a position at each depth, and under the number of its empty squares the exact score."""
     engine.clear()
     engine.team.begin()
-    thinking, values = OthelloThinking(engine.team, position), {}
+    thinking, values = OthelloIterativeSearch(engine.team, position), {}
     for depth in DEPTHS:
         thinking.found = thinking.search_moves(depth, SURE)
         values[depth] = thinking.found[0][0]
@@ -90,15 +90,15 @@ def _terms(pair: Pair) -> list[float]:
     return [1.0, float(empties), float(deep - shallow), float(shallow)]
 
 
-def fit(deviations: dict[Pair, float]) -> Fit:
+def fit(deviations: dict[Pair, float]) -> DeviationFit:
     """The linear function closest to measured deviations."""
     matrix, target = np.array([_terms(pair) for pair in deviations]), np.array(list(deviations.values()))
     solution, *_ = np.linalg.lstsq(matrix, target, rcond=None)
     error = float(np.sqrt(np.mean((matrix @ solution - target) ** 2)))
-    return Fit({term: round(float(value), 4) for term, value in zip(TERMS, solution, strict=True)}, error)
+    return DeviationFit({term: round(float(value), 4) for term, value in zip(TERMS, solution, strict=True)}, error)
 
 
-def write(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, Fit]:
+def write(differences: Mapping[Pair, Sequence[int]], folder: Path) -> dict[str, DeviationFit]:
     """Fit both kinds of search; write a report, and the file that the engine reads."""
     deviations = {pair: float(np.sqrt(np.mean(np.square(seen)))) for pair, seen in differences.items()}
     kinds = {

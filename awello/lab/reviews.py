@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from awello.analysis import format_value
-from awello.review.review import SCALES, Judgement, Summary
+from awello.review.review import SCALES, MoveReview, ReviewSummary
 from awello.rules.game import Game
 
 LINE = 5  # moves of the best line that are shown
@@ -22,7 +22,7 @@ STYLES = {"": "", "?!": "cyan", "?": "yellow", "??": "bold red"}
 GREEN, BLUE, ORANGE, RED = "#1e7a46", "#3b7ea1", "#e08a00", "#c22222"
 
 
-def format_summary(name: str, summary: Summary) -> str:
+def format_summary(name: str, summary: ReviewSummary) -> str:
     """How well a side played, in a line."""
     if not summary.moves:
         return f"{name}: no choice to judge"
@@ -38,7 +38,7 @@ def legend(game: Game) -> str:
     return f"in {game.adapter.unit}; = exact; lost: {losses}"
 
 
-def draw_table(judgements: Sequence[Judgement]) -> Table:
+def draw_table(judgements: Sequence[MoveReview]) -> Table:
     """The moves in their order, each with its value, its loss and what was better."""
     first = judgements[0].position.game.sides[0]
     numbers = ("#", value := f"value for {first}", "loss")
@@ -50,7 +50,7 @@ def draw_table(judgements: Sequence[Judgement]) -> Table:
     return table
 
 
-def _cells(judgement: Judgement) -> list[str]:
+def _cells(judgement: MoveReview) -> list[str]:
     """A move as a row of the table; what was better is only named if something was."""
     position, names = judgement.position, judgement.position.format_moves(judgement.line)
     lost = judgement.loss > 0
@@ -65,7 +65,7 @@ def _cells(judgement: Judgement) -> list[str]:
     ]
 
 
-def draw_chart(judgements: Sequence[Judgement], plies: int, width: int = 80) -> Text:
+def draw_chart(judgements: Sequence[MoveReview], plies: int, width: int = 80) -> Text:
     """The value after each move of a game as bars, Black's or South's upwards, mistakes marked on the zero line.
 
     A game with more moves than the width has room for is drawn in several parts.
@@ -81,7 +81,7 @@ def draw_chart(judgements: Sequence[Judgement], plies: int, width: int = 80) -> 
     return text.append(Text("\n").join(_draw_part(judgements, part, wide, step) for part in parts))
 
 
-def _draw_part(judgements: Sequence[Judgement], part: range, wide: int, step: int) -> Text:
+def _draw_part(judgements: Sequence[MoveReview], part: range, wide: int, step: int) -> Text:
     """The chart of some moves, and their numbers under it."""
     text = Text()
     for row in range(ROWS, -ROWS - 1, -1):
@@ -94,7 +94,7 @@ def _draw_part(judgements: Sequence[Judgement], part: range, wide: int, step: in
     return text.append(" " * AXIS + _scale(part, wide))
 
 
-def _bar(judgement: Judgement, row: int, step: int) -> tuple[str, str]:
+def _bar(judgement: MoveReview, row: int, step: int) -> tuple[str, str]:
     """What a row of the chart shows of a move's bar, half a letter at a time, and in which style."""
     if row == 0:
         return ("?", STYLES[judgement.mark]) if judgement.mark in ("?", "??") else ("─", "")
@@ -115,7 +115,7 @@ def _scale(part: range, wide: int) -> str:
     return scale
 
 
-def plot_review(axes: Any, judgements: Sequence[Judgement]) -> None:
+def plot_review(axes: Any, judgements: Sequence[MoveReview]) -> None:
     """Draw the value by move on the axes of a plot: mistakes dotted, the solved part shaded."""
     game = judgements[0].position.game
     first, unit = game.sides[0], game.adapter.unit
@@ -130,5 +130,5 @@ def plot_review(axes: Any, judgements: Sequence[Judgement]) -> None:
     axes.set(xlabel="move", ylabel=f"{unit} for {first}")
 
 
-def _points(judgements: Sequence[Judgement]) -> tuple[list[int], list[float]]:
+def _points(judgements: Sequence[MoveReview]) -> tuple[list[int], list[float]]:
     return [judgement.ply for judgement in judgements], [judgement.first_value for judgement in judgements]

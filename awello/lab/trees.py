@@ -12,7 +12,7 @@ from rich.text import Text
 
 from awello.drawing import format_svg
 from awello.evaluate.heuristics import EXACT
-from awello.search.tree import Node, Tree
+from awello.search.search_tree import SearchNode, SearchTree
 
 SIGNS = {"lower": "≥", "upper": "≤", None: ""}
 PRINCIPAL, CUT = "bold green", "dim"
@@ -36,13 +36,13 @@ def format_value(value: float) -> str:
     return str(int(value)) if value == int(value) else f"{value:.10g}"
 
 
-def format_node(node: Node) -> str:
+def format_node(node: SearchNode) -> str:
     """What is known of a node's value: `4`, `≥4` where a cut left a bound, nothing where nobody looked."""
     value = node.written if node.cut else node.value
     return "" if value is None else SIGNS[node.bound] + format_value(value)
 
 
-def describe_tree(tree: Tree) -> list[str]:
+def describe_tree(tree: SearchTree) -> list[str]:
     """What was searched and found, in a few lines."""
     counts = f"nodes visited: {tree.nodes:,}, leaves evaluated: {tree.leaves:,}, branches cut: {tree.cut:,}"
     if tree.cut and tree.whole:
@@ -62,12 +62,12 @@ def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def _shown(node: Node, ply: int, plies: int | None) -> list[Node]:
+def _shown(node: SearchNode, ply: int, plies: int | None) -> list[SearchNode]:
     """The children of a node that are drawn."""
     return node.children if plies is None or ply < plies else []
 
 
-def draw_tree(tree: Tree, plies: int | None = None, windows: bool = False) -> Text:
+def draw_tree(tree: SearchTree, plies: int | None = None, windows: bool = False) -> Text:
     """The tree as text, a node a line, down to a number of plies, if asked for with the windows."""
     legend = "* principal line" + ("; cut: never visited; ≥ ≤: a cut left only a bound" if tree.cut else "")
     text = Text("\n".join([*describe_tree(tree), legend]))
@@ -77,7 +77,9 @@ def draw_tree(tree: Tree, plies: int | None = None, windows: bool = False) -> Te
     return text
 
 
-def _rows(node: Node, branch: str, below: str, ply: int, plies: int | None) -> Iterator[tuple[Node, str, int]]:
+def _rows(
+    node: SearchNode, branch: str, below: str, ply: int, plies: int | None
+) -> Iterator[tuple[SearchNode, str, int]]:
     """Each node in order, with the branches to its left and its ply."""
     yield node, branch, ply
     children = _shown(node, ply, plies)
@@ -86,7 +88,7 @@ def _rows(node: Node, branch: str, below: str, ply: int, plies: int | None) -> I
         yield from _rows(child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "), ply + 1, plies)
 
 
-def _describe_node(node: Node, windows: bool) -> Text:
+def _describe_node(node: SearchNode, windows: bool) -> Text:
     """A node on its line: the move, who chooses, the value and the marks."""
     player = "MAX" if node.maximising else "MIN"
     words = [
@@ -101,11 +103,11 @@ def _describe_node(node: Node, windows: bool) -> Text:
 
 
 @dataclass
-class Spot:
+class NodeLayout:
     """Where a node stands on the picture, and the width kept free for it and all below it."""
 
-    node: Node
-    children: "list[Spot]"
+    node: SearchNode
+    children: "list[NodeLayout]"
     width: float = 0
     x: float = 0
     y: float = 0
@@ -115,14 +117,14 @@ class Spot:
         """What stands there: the value, or on a cut branch at least the move."""
         return format_node(self.node) or self.node.name
 
-    def walk(self) -> "Iterator[Spot]":
+    def walk(self) -> "Iterator[NodeLayout]":
         """This spot and all below it."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
-def draw_tree_svg(tree: Tree, plies: int | None = None) -> str:
+def draw_tree_svg(tree: SearchTree, plies: int | None = None) -> str:
     """The tree as an SVG picture: leaves evenly spaced, each parent centred above its children.
 
     In a large tree the values of the leaves are turned to stand closer.
@@ -145,19 +147,19 @@ def draw_tree_svg(tree: Tree, plies: int | None = None) -> str:
     return format_svg(round(width), round(height), [paper, *shapes, *_legend(height - FOOT / 2, tree.cut > 0)])
 
 
-def _plant(node: Node, ply: int, plies: int | None) -> Spot:
+def _plant(node: SearchNode, ply: int, plies: int | None) -> NodeLayout:
     """A spot for each node that is drawn."""
-    return Spot(node, [_plant(child, ply + 1, plies) for child in _shown(node, ply, plies)])
+    return NodeLayout(node, [_plant(child, ply + 1, plies) for child in _shown(node, ply, plies)])
 
 
-def _measure(spot: Spot, box: float, leaf: float) -> float:
+def _measure(spot: NodeLayout, box: float, leaf: float) -> float:
     """The width a spot needs, with all below it, if each box and each leaf need so much."""
     below = sum(_measure(child, box, leaf) for child in spot.children)
     spot.width = max(box if spot.node.children else leaf, below)
     return spot.width
 
 
-def _place(spot: Spot, left: float, y: float, level: float) -> None:
+def _place(spot: NodeLayout, left: float, y: float, level: float) -> None:
     """Put a spot and all below it where they belong, from this left edge and this height down."""
     left += (spot.width - sum(child.width for child in spot.children)) / 2
     spot.x, spot.y = left, y
@@ -168,7 +170,7 @@ def _place(spot: Spot, left: float, y: float, level: float) -> None:
         spot.x = (spot.children[0].x + spot.children[-1].x) / 2
 
 
-def _edge(parent: Spot, child: Spot) -> list[str]:
+def _edge(parent: NodeLayout, child: NodeLayout) -> list[str]:
     """The branch to a child, with the move's name near the child or, if the branch was cut, a bar across."""
     node, rise = child.node, child.y - parent.y
     x, y, end_x, end_y = parent.x, parent.y, child.x, child.y - NODE / 2
@@ -190,7 +192,7 @@ def _bar(x: float, y: float, along: float, down: float) -> str:
     return _line(x - right, y + up, x + right, y - up, GREY, 2)
 
 
-def _node(spot: Spot, box: float, turned: bool) -> list[str]:
+def _node(spot: NodeLayout, box: float, turned: bool) -> list[str]:
     """A square for MAX, a circle for MIN, drawn long if values are; leaves and cut branches are bare values."""
     node, x, y = spot.node, spot.x, spot.y
     colour = GREY if node.cut else GREEN if node.principal else INK

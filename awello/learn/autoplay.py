@@ -16,15 +16,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from awello.archive.archive import Archive, Wanted
-from awello.archive.tree import Tree
+from awello.archive.archive import Archive, GameFilter
+from awello.archive.game_tree import GameTree
 from awello.arena.match import pair_job
 from awello.arena.runner import GameJob, GamePlan, GameResult, PlayerCache, Runner, open_workers
-from awello.arena.workers import Each, Jobs
+from awello.arena.workers import Jobs, OrderedMap
 from awello.errors import ConfigError
-from awello.evaluate.otage_memory import FILE, Memory
+from awello.evaluate.otage_memory import FILE, OtageMemory
 from awello.limits import Clock, Limit, format_limit
-from awello.players.otage import GAMES, Otage
+from awello.players.otage import GAMES, OtagePlayer
 from awello.players.otage_learning import DEPTHS, Lesson, format_depths, learn
 from awello.position import Position
 from awello.record import Record
@@ -65,7 +65,7 @@ class AutoplayPlan(GamePlan):
     def run_job(self, number: int, cache: PlayerCache) -> GameResult:
         players = cache.find(self.job(number))
         for player in players:
-            assert isinstance(player, Otage)
+            assert isinstance(player, OtagePlayer)
             player.know(*_unpack(self.known))
         result = super().run_job(number, cache)
         depths = {position: depth for player in players for position, depth in player.depths.items()}  # type: ignore
@@ -93,15 +93,15 @@ def _longer(line: tuple[int, ...], position: Position, plies: int) -> Iterator[t
 
 
 # ---- what it knows --------------------------------------------------------------------------------------------------
-def _pack(memory: Memory, games: Iterable[Record]) -> bytes:
+def _pack(memory: OtageMemory, games: Iterable[Record]) -> bytes:
     """What is known, for workers wherever they are."""
     return zlib.compress(json.dumps([memory.format(), [record.moves for record in games]]).encode(), 1)
 
 
 @lru_cache(2)
-def _unpack(known: bytes) -> tuple[Memory, Tree]:
+def _unpack(known: bytes) -> tuple[OtageMemory, GameTree]:
     text, games = json.loads(zlib.decompress(known))
-    return Memory.parse(text), Tree(Record(Position.start(), tuple(moves)) for moves in games)
+    return OtageMemory.parse(text), GameTree(Record(Position.start(), tuple(moves)) for moves in games)
 
 
 # ---- rounds ---------------------------------------------------------------------------------------------------------
@@ -120,13 +120,13 @@ def autoplay(
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{str(folder)!r} is a file: name a folder for what Otage learns")
     folder.mkdir(parents=True, exist_ok=True)
-    memory = Memory.read(folder / FILE)
+    memory = OtageMemory.read(folder / FILE)
     learnt = _read_learnt(folder, replace(plan, games=memory.autoplay))
     with closing(Archive(place or folder / GAMES)) as archive, open_workers(jobs) as workers:
-        if len(archive.numbers(Wanted(event=EVENT))) < len(learnt):  # it is at another place than before
+        if len(archive.numbers(GameFilter(event=EVENT))) < len(learnt):  # it is at another place than before
             for record in learnt:
                 archive.add(record)
-        kept = archive.records(archive.numbers(Wanted()))
+        kept = archive.records(archive.numbers(GameFilter()))
         known = [*(record for record in kept if record.tags.get("Event") != EVENT), *learnt]
         while memory.autoplay < plan.games:
             begun, end = memory.autoplay, min(plan.games, memory.autoplay + ROUND)
@@ -151,7 +151,7 @@ def _read_learnt(folder: Path, plan: AutoplayPlan) -> list[Record]:
 
 
 def _play_round(
-    plan: AutoplayPlan, begun: int, workers: Jobs | Each, folder: Path, report: Callable[[int], None]
+    plan: AutoplayPlan, begun: int, workers: Jobs | OrderedMap, folder: Path, report: Callable[[int], None]
 ) -> list[Record]:
     """The games of a round, the first of which has the number `begun`; those that the folder lacks are played."""
     with Runner(plan, workers, folder) as runner:

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import index_of, moves_of, popcount, rest_of
+from awello.bits import clear_lowest_bit, index_of, moves_of, popcount
 from awello.engine.midgame import search
-from awello.engine.othello_state import SearchState
+from awello.engine.othello_state import OthelloState
 from awello.engine.state import NO_MOVE
 from awello.evaluate.patterns import CENTRES, INDICES, MOVES, STEPS, VIEWS, WEIGHTS, PatternRow
 from awello.kernel import U, Words, kernel
@@ -22,11 +22,11 @@ def fill(own: U, opp: U, row: PatternRow) -> None:
     while own != U(0):
         for lane in range(INDICES):
             row.indices[U(lane)] += STEPS[index_of(own), lane]
-        own = rest_of(own)
+        own = clear_lowest_bit(own)
     while opp != U(0):
         for lane in range(INDICES):
             row.indices[U(lane)] -= STEPS[index_of(opp), lane]
-        opp = rest_of(opp)
+        opp = clear_lowest_bit(opp)
 
 
 @kernel("void(uint64[::1], uint64[::1], int32[::1], int32[:, ::1], PatternRow)")
@@ -44,8 +44,8 @@ def find_places(owns: Words, opps: Words, ties: npt.NDArray[np.int32], places: P
         places[position, INDICES + 1] = ties[WEIGHTS + MOVES + min(popcount(moves_of(opp, own)), MOVES - 1)]
 
 
-@kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], SearchState)")
-def judge(owns: Words, opps: Words, depth: int, certainty: int, values: Reals, state: SearchState) -> None:
+@kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], OthelloState)")
+def judge(owns: Words, opps: Words, depth: int, certainty: int, values: Reals, state: OthelloState) -> None:
     """Search positions in which there is a move; their values in discs for the mover."""
     for place in range(owns.size):
         own, opp = owns[place], opps[place]

@@ -1,7 +1,7 @@
 """Learn which kinds of moves to try first in Awalé, by games against oneself (report 1, section 3.7).
 
-The search learns while it searches: see `search/budget.py`.  So it only has to play; a few random moves at the start
-make the games differ.  What is shipped as `data/travers.npz` was made by
+The search learns while it searches: see `search/budget_kernels.py`.  So it only has to play; a few random moves at the
+start make the games differ.  What is shipped as `data/travers.npz` was made by
 
     np.savez_compressed("travers.npz", scores=learn_scores(Heuristic("travers")))
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from awello.evaluate.settings import Heuristic
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.budgeting import NODES, Budgeting, Scores
+from awello.search.budget_search import NODES, BudgetSearch, Scores
 
 GAMES = 100
 RANDOM = 4  # moves at the start of a game
@@ -27,7 +27,7 @@ def learn_scores(
     game: Game = Game.TOURNAMENT,
 ) -> Scores:
     """The scores of the kinds of moves after so many games, reported one by one."""
-    searcher, chance = Budgeting(game, heuristic), random.Random(seed)
+    searcher, chance = BudgetSearch(game, heuristic), random.Random(seed)
     for _ in range(games):
         position, ply = Position.start(game), 0
         while not position.over:

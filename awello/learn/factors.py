@@ -11,22 +11,22 @@ from pathlib import Path
 
 from awello.arena.openings import random_opening
 from awello.errors import ConfigError
-from awello.evaluate.otage_memory import FACTORS, FILE, Memory
+from awello.evaluate.otage_memory import FACTORS, FILE, OtageMemory
 from awello.evaluate.settings import Heuristic
-from awello.learn.genetic import Individual, Plan, Search
+from awello.learn.genetic import GeneticConfig, Individual, Search
 from awello.limits import Limit
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.search.iterating import Iterating
-from awello.search.root import Knowledge, analyse
+from awello.search.iterative_deepening import IterativeDeepening
+from awello.search.root import AlphaBetaEvaluator, analyse
 
 PARTS = 8  # of a factor: those that the kernels tell apart for the smallest ones
 PLIES = 8  # random moves before the individuals take over: without them all their games would be the same
 
 
 @dataclass(frozen=True)
-class OtagePlan(Plan):
+class OtageGeneticConfig(GeneticConfig):
     """How Otage's factors are learnt: clones are close, so there are few and nearly all fight; see `plan_for`."""
 
     heuristic: str = "otage"
@@ -63,31 +63,31 @@ class OtagePlan(Plan):
 
     def search_with(self, genes: Sequence[int]) -> Search:
         """How an individual searches: as Otage does, with its own factors."""
-        search, limit = Iterating(replace(known(self), factors=self.weights(genes))), Limit(nodes=self.nodes)
+        search, limit = IterativeDeepening(replace(known(self), factors=self.weights(genes))), Limit(nodes=self.nodes)
         return lambda position: (search.choose(position, limit).move,)
 
     def boss(self) -> Search:
         """How the boss searches: to a depth by squares, mobility and discs, as `alphabeta:mixed` does."""
-        evaluator = Knowledge(self.game, Heuristic("mixed"), memory=1 << 16, sort=True, mirror=False)
-        return lambda position: analyse(position, "knowing", self.boss_depth, evaluator).best_moves
+        evaluator = AlphaBetaEvaluator(self.game, Heuristic("mixed"), memory=1 << 16, sort=True, mirror=False)
+        return lambda position: analyse(position, "alphabeta_tt", self.boss_depth, evaluator).best_moves
 
 
 @lru_cache(1)
-def known(plan: OtagePlan) -> Memory:
+def known(plan: OtageGeneticConfig) -> OtageMemory:
     """The memory whose patterns count."""
     return read_memory(Path(plan.memory))
 
 
-def read_memory(folder: Path) -> Memory:
+def read_memory(folder: Path) -> OtageMemory:
     """The memory in a folder; there must be one."""
     if not (folder / FILE).exists():
         raise ConfigError(f"no {FILE} in {str(folder)!r}: 'awello autoplay {folder}' makes it")
-    return Memory.read(folder / FILE)
+    return OtageMemory.read(folder / FILE)
 
 
-def plan_for(folder: Path, seed: int = 0, nodes: int = 1000) -> OtagePlan:
+def plan_for(folder: Path, seed: int = 0, nodes: int = 1000) -> OtageGeneticConfig:
     """The plan to learn factors for the memory in a folder."""
-    return OtagePlan(seed=seed, nodes=nodes, memory=str(folder), games=read_memory(folder).games)
+    return OtageGeneticConfig(seed=seed, nodes=nodes, memory=str(folder), games=read_memory(folder).games)
 
 
 def put_factors(folder: Path, factors: Sequence[float]) -> Path:

@@ -22,7 +22,7 @@ from awello.folders import write_atomically
 from awello.learn.categories import GAMES, learn_scores
 from awello.position import Position
 from awello.rules.game import Game, find_game
-from awello.search.budgeting import Budgeting
+from awello.search.budget_search import BudgetSearch
 
 try:
     from deap import tools
@@ -55,7 +55,7 @@ class Individual(list[int]):
 
 
 @dataclass(frozen=True)
-class Plan:
+class GeneticConfig:
     """What is learnt, and how: unless said, as in the report."""
 
     heuristic: str
@@ -98,12 +98,12 @@ class Plan:
 
     def search_with(self, genes: Sequence[int]) -> Search:
         """How an individual searches: on a budget of nodes."""
-        search = Budgeting(self.game, self.trained(genes))
+        search = BudgetSearch(self.game, self.trained(genes))
         return lambda position: search.on_budget(position, self.nodes).best_moves
 
     def boss(self) -> Search:
         """How the boss searches: to a depth, counting only the seeds taken."""
-        search = Budgeting(self.game, Heuristic("diffscore"))
+        search = BudgetSearch(self.game, Heuristic("diffscore"))
         return lambda position: search.to_depth(position, self.boss_depth).best_moves
 
 
@@ -144,7 +144,7 @@ def points(own: int, opp: int) -> int:
 Each = Callable[[Callable[[Genes], int], Iterable[Genes]], Iterable[int]]
 
 
-def fitness(plan: Plan, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
+def fitness(plan: GeneticConfig, generation: int, fighters: Sequence[Genes], genes: Genes) -> int:
     """The points of an individual: a game with either colour against each fighter, and against the boss."""
     own, total = plan.search_with(genes), 0
     for number, rival in enumerate((plan.boss(), *map(plan.search_with, fighters))):
@@ -172,7 +172,7 @@ def chance(*words: object) -> Iterator[None]:
         random.setstate(before)
 
 
-def breed(plan: Plan, population: list[Individual]) -> list[Individual]:
+def breed(plan: GeneticConfig, population: list[Individual]) -> list[Individual]:
     """The children of the best half: random pairs share out their genes, and some children mutate."""
     parents, children = tools.selBest(population, (plan.population + 1) // 2), list[Individual]()
     while len(children) < plan.population:
@@ -185,7 +185,7 @@ def breed(plan: Plan, population: list[Individual]) -> list[Individual]:
 
 
 # ---- generations ----------------------------------------------------------------------------------------------------
-def begin(plan: Plan) -> Evolution:
+def begin(plan: GeneticConfig) -> Evolution:
     """Population 0: one individual is a person's choice and counts as the best, the others are random."""
     with chance(plan.seed, "begin"):
         others = [
@@ -195,7 +195,7 @@ def begin(plan: Plan) -> Evolution:
     return Evolution([plan.naive, *others], plan.naive)
 
 
-def advance(plan: Plan, evolution: Evolution, each: Each = map) -> Evolution:
+def advance(plan: GeneticConfig, evolution: Evolution, each: Each = map) -> Evolution:
     """Live through one generation."""
     begun, number = time.perf_counter(), len(evolution.history)
     population, best = evolution.population, evolution.best
@@ -217,7 +217,7 @@ def advance(plan: Plan, evolution: Evolution, each: Each = map) -> Evolution:
     return Evolution(children, best, [*evolution.history, lived], seconds)
 
 
-def evolve(plan: Plan, evolution: Evolution, seconds: float, each: Each = map) -> Iterator[Evolution]:
+def evolve(plan: GeneticConfig, evolution: Evolution, seconds: float, each: Each = map) -> Iterator[Evolution]:
     """Generation after generation, as long as one more can be expected to end before so many seconds are spent."""
     while evolution.seconds * (1 + 1 / max(1, len(evolution.history))) < seconds:
         evolution = advance(plan, evolution, each)
@@ -225,7 +225,7 @@ def evolve(plan: Plan, evolution: Evolution, seconds: float, each: Each = map) -
 
 
 def learn_order(
-    plan: Plan, evolution: Evolution, report: Callable[[int], None], games: int = GAMES, nodes: int = ORDERING
+    plan: GeneticConfig, evolution: Evolution, report: Callable[[int], None], games: int = GAMES, nodes: int = ORDERING
 ) -> list[int]:
     """Which kinds of moves to try first with the best weights, from games that are reported one by one."""
     scores = learn_scores(plan.trained(evolution.best), games, nodes, plan.seed, report, plan.game)
@@ -233,7 +233,7 @@ def learn_order(
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------
-def save(file: Path, plan: Plan, evolution: Evolution, scores: Sequence[int] = ()) -> None:
+def save(file: Path, plan: GeneticConfig, evolution: Evolution, scores: Sequence[int] = ()) -> None:
     """Write what was learnt, and all that is needed to resume."""
     content = {
         "weights": {plan.heuristic: plan.weights(evolution.best)},
@@ -244,7 +244,7 @@ def save(file: Path, plan: Plan, evolution: Evolution, scores: Sequence[int] = (
     write_atomically(file, json.dumps(content) + "\n")
 
 
-def resume(file: Path, plan: Plan) -> Evolution:
+def resume(file: Path, plan: GeneticConfig) -> Evolution:
     """Where a file stands, or the beginning if there is none; a file of another plan is refused."""
     if not file.exists():
         return begin(plan)

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from awello.engine.othello_search import KEY_PER_DISC_NEAR, OthelloWorker
 from awello.engine.othello_state import BusyTable
 from awello.engine.probcut import SURE
-from awello.engine.table import Table
 from awello.engine.threads import NO_LIMIT
+from awello.engine.transposition_table import TranspositionTable
 from awello.kernel import Words
 from awello.learn.boards import judge
 from awello.learn.ridge import Reals
@@ -28,13 +28,13 @@ CERTAINTY_NEARLY = 2
 PART = 500  # positions that a thread searches at a time, beginning with an empty table: any number of threads will do
 
 
-class Judge:
+class PositionLabeller:
     """Threads that search positions by the same weights, which may change between two questions."""
 
     def __init__(self, weights: npt.NDArray[np.int16], jobs: int) -> None:
         self.weights, self.jobs, self.free = weights, jobs, SimpleQueue[OthelloWorker]()
         for _ in range(jobs):
-            worker = OthelloWorker(Game.OTHELLO, Table(1), weights, BusyTable.new_array(1))
+            worker = OthelloWorker(Game.OTHELLO, TranspositionTable(1), weights, BusyTable.new_array(1))
             worker.state.limit, worker.state.threads, worker.state.table_age = NO_LIMIT, 1, 1
             worker.state.key_per_disc = KEY_PER_DISC_NEAR
             self.free.put(worker)

@@ -19,12 +19,12 @@ import numpy.typing as npt
 
 from awello.errors import ConfigError
 from awello.evaluate.patterns import FIRST, INDICES, UNIT, WIDTH, PatternRow
-from awello.evaluate.weights import STAGES, Patterns, Weights, load_patterns, save_patterns, ties
+from awello.evaluate.weights import STAGES, PatternWeights, Weights, load_patterns, save_patterns, ties
 from awello.folders import replace_atomically
 from awello.kernel import Words
 from awello.learn.boards import find_places
-from awello.learn.labels import Judge
-from awello.learn.positions import Games, Positions, draw
+from awello.learn.labels import PositionLabeller
+from awello.learn.positions import Games, PositionSet, draw
 from awello.learn.ridge import Reals, Ridge
 
 MOST = 60  # empty squares of the positions that are learnt from
@@ -35,7 +35,7 @@ LARGEST = 32_000
 
 
 @dataclass(frozen=True)
-class Examples:
+class PatternExamples:
     """Positions of one number of empty squares, what they are worth to the mover, and which measure the error."""
 
     own: Words
@@ -45,7 +45,7 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class Step:
+class StageResult:
     """A stage that has been learnt."""
 
     labels: str
@@ -63,7 +63,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PatternTrainingConfig:
     """What decides the weights."""
 
     games: int
@@ -74,9 +74,11 @@ class Plan:
     positions: int
 
     @staticmethod
-    def of(games: Games, seed: int, depth: int, positions: int) -> "Plan":
+    def of(games: Games, seed: int, depth: int, positions: int) -> "PatternTrainingConfig":
         """To learn from some games."""
-        return Plan(len(games), hashlib.sha256(games.tobytes()).hexdigest()[:16], seed, depth, positions)
+        return PatternTrainingConfig(
+            len(games), hashlib.sha256(games.tobytes()).hexdigest()[:16], seed, depth, positions
+        )
 
     def steps(self) -> list[tuple[str, int]]:
         """What is learnt from and which stage, in order."""
@@ -84,18 +86,18 @@ class Plan:
         return results + ([("searches", stage) for stage in range(STAGES)] if self.depth else [])
 
 
-class Training:
+class PatternTraining:
     """Weights in the making: after each step they are in the file, and so is what it takes to go on."""
 
-    def __init__(self, file: Path, plan: Plan, positions: Positions, jobs: int) -> None:
+    def __init__(self, file: Path, plan: PatternTrainingConfig, positions: PositionSet, jobs: int) -> None:
         self.file, self.plan, self.positions = file, plan, positions
         self.weights, self.done = _resume(file, plan)
-        self.table = Patterns(self.weights, {}).table()
-        self.judge, self.pool = Judge(self.table, jobs), ThreadPoolExecutor(jobs)
+        self.table = PatternWeights(self.weights, {}).table()
+        self.judge, self.pool = PositionLabeller(self.table, jobs), ThreadPoolExecutor(jobs)
         chance = np.random.default_rng(plan.seed)
         self.held = chance.random(plan.games) < HELD_OUT
 
-    def run(self, searched: Callable[[int], object]) -> Iterator[Step]:
+    def run(self, searched: Callable[[int], object]) -> Iterator[StageResult]:
         """The steps that are left; `searched` is told how many positions of a set have been searched."""
         for labels, stage in self.plan.steps()[len(self.done) :]:
             near = range(max(FIRST, _range(stage).start - 1), min(MOST, _range(stage).stop) + 1)
@@ -104,19 +106,19 @@ class Training:
             save_patterns(self.file, self.patterns())
             yield self.done[-1]
 
-    def patterns(self) -> Patterns:
+    def patterns(self) -> PatternWeights:
         """The weights so far, with their card."""
-        return Patterns(self.weights, {"plan": asdict(self.plan), "steps": [asdict(step) for step in self.done]})
+        return PatternWeights(self.weights, {"plan": asdict(self.plan), "steps": [asdict(step) for step in self.done]})
 
     # ---- examples ---------------------------------------------------------------------------------------------------
-    def results(self, empties: int) -> Examples:
+    def results(self, empties: int) -> PatternExamples:
         """All positions of so many empty squares, with the results of their games."""
         chosen = np.flatnonzero(self.positions.empties == empties)
         every = self.positions
         scores = every.scores[chosen].astype(np.float32)
-        return Examples(every.own[chosen], every.opp[chosen], scores, self.held[every.game[chosen]])
+        return PatternExamples(every.own[chosen], every.opp[chosen], scores, self.held[every.game[chosen]])
 
-    def search(self, searched: Callable[[int], object], empties: int) -> Examples:
+    def search(self, searched: Callable[[int], object], empties: int) -> PatternExamples:
         """Some positions of so many empty squares, with what a search finds; kept in a folder beside the weights."""
         folder = self.file.with_suffix(".labels")
         kept, plan = folder / f"{empties}.npz", json.dumps(asdict(self.plan))
@@ -124,21 +126,21 @@ class Training:
             with np.load(kept) as content:
                 if str(content["plan"]) != plan:
                     raise _begun_otherwise(folder)
-                return Examples(*(content[name] for name in ("own", "opp", "values", "held")))
+                return PatternExamples(*(content[name] for name in ("own", "opp", "values", "held")))
         chance = np.random.default_rng([self.plan.seed, empties])
         own, opp, game = draw(self.positions, empties, self.plan.positions, chance)
         values = self.judge.values(own, opp, self.plan.depth, searched)
-        examples = Examples(own, opp, values, self.held[game.astype(np.int64)])
+        examples = PatternExamples(own, opp, values, self.held[game.astype(np.int64)])
         folder.mkdir(exist_ok=True)
         with replace_atomically(kept) as file:
             np.savez(file, plan=plan, **vars(examples))
         return examples
 
     # ---- a fit ------------------------------------------------------------------------------------------------------
-    def fit(self, labels: str, stage: int, found: Sequence[Examples]) -> Step:
+    def fit(self, labels: str, stage: int, found: Sequence[PatternExamples]) -> StageResult:
         """Learn a stage from examples, of which those of its own numbers of empty squares measure the error."""
         columns = zip(*(vars(part).values() for part in found), strict=True)
-        every = Examples(*map(np.concatenate, columns))
+        every = PatternExamples(*map(np.concatenate, columns))
         start = self.weights[min(stage + 1, STAGES - 1) if labels == "results" else stage] / np.float32(UNIT)
         shown = self.examine(every, ~every.held)
         miss = shown.targets - shown.values(start)
@@ -149,7 +151,7 @@ class Training:
         kept = self.examine(every, every.held & np.isin(empties, _range(stage)))
         games = [self.results(empties) for empties in _range(stage)]
         results = [self.examine(part, part.held) for part in games]
-        return Step(
+        return StageResult(
             labels,
             _range(stage).start,
             len(miss),
@@ -159,7 +161,7 @@ class Training:
             _error(results, fitted),
         )
 
-    def examine(self, examples: Examples, chosen: npt.NDArray[np.bool_]) -> Ridge:
+    def examine(self, examples: PatternExamples, chosen: npt.NDArray[np.bool_]) -> Ridge:
         """Some examples as a regression sees them."""
         own, opp = examples.own[chosen], examples.opp[chosen]
         places = np.empty((len(own), INDICES + 2), np.int32)
@@ -179,14 +181,14 @@ def _error(parts: Sequence[Ridge], weights: Reals) -> float:
     return float(np.sqrt(np.mean(np.square(misses)))) if len(misses) else 0.0
 
 
-def _resume(file: Path, plan: Plan) -> tuple[Weights, list[Step]]:
+def _resume(file: Path, plan: PatternTrainingConfig) -> tuple[Weights, list[StageResult]]:
     """The weights of a file in the making and the steps they took, or a beginning."""
     if not file.exists():
         return np.zeros((STAGES, int(ties().max()) + 1), np.int16), []
     patterns = load_patterns(file)
     if patterns.card.get("plan") != asdict(plan):
         raise _begun_otherwise(file)
-    return patterns.weights, [Step(**step) for step in patterns.card["steps"]]
+    return patterns.weights, [StageResult(**step) for step in patterns.card["steps"]]
 
 
 def _begun_otherwise(place: Path) -> ConfigError:

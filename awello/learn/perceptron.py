@@ -18,14 +18,14 @@ import numpy.typing as npt
 from awello.arena.match import Match, play_match
 from awello.errors import ConfigError
 from awello.evaluate.cnn import TURNED
-from awello.evaluate.network import DAMAGED, Network, load_network, new_network
 from awello.evaluate.perceptron import USUAL
+from awello.evaluate.perceptron_weights import DAMAGED, Perceptron, load_perceptron, new_perceptron
 from awello.kernel import U, Words
 from awello.limits import Limit
-from awello.players.spec import Spec
+from awello.players.spec import PlayerSpec
 from awello.position import Position
 from awello.rules.game import PASS, Game
-from awello.search.montecarlo import NetworkTree
+from awello.search.montecarlo import PerceptronTree
 from awello.search.uct import MAX_MOVES, MAX_PLAYOUT_PLIES
 
 ROUNDS = 100  # of the tree at each move
@@ -47,7 +47,7 @@ Reals = npt.NDArray[np.floating]
 
 # ---- examples -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Examples:
+class PerceptronExamples:
     """What positions teach: own, opp and legal moves of each; the share of each move; the value for the mover."""
 
     words: Words
@@ -58,7 +58,7 @@ class Examples:
         return len(self.words)
 
 
-class Memory:
+class ReplayBuffer:
     """The latest examples."""
 
     def __init__(self, moves: int) -> None:
@@ -66,17 +66,17 @@ class Memory:
         self.words, self.values = np.zeros((KEPT, 3), np.uint64), np.zeros(KEPT, np.float32)
         self.policies = np.zeros((KEPT, moves), np.float32)
 
-    def add(self, examples: Examples) -> None:
+    def add(self, examples: PerceptronExamples) -> None:
         """Remember examples, in the place of the oldest."""
         places = np.arange(self.count, self.count + len(examples)) % KEPT
         self.words[places], self.values[places] = examples.words, examples.values
         self.policies[places] = examples.policies
         self.count += len(examples)
 
-    def some(self, chance: np.random.Generator) -> Examples:
+    def some(self, chance: np.random.Generator) -> PerceptronExamples:
         """A batch, drawn by chance."""
         chosen = chance.integers(min(self.count, KEPT), size=BATCH)
-        return Examples(self.words[chosen], self.policies[chosen], self.values[chosen])
+        return PerceptronExamples(self.words[chosen], self.policies[chosen], self.values[chosen])
 
 
 def features(name: str, words: Words) -> npt.NDArray[np.float32]:
@@ -98,7 +98,7 @@ class Batch:
     values: Reals
 
 
-def make_batch(network: Network, examples: Examples, turns: npt.NDArray[np.int64]) -> Batch:
+def make_batch(network: Perceptron, examples: PerceptronExamples, turns: npt.NDArray[np.int64]) -> Batch:
     """Examples for a network; boards of Othello are turned by the symmetry given for each."""
     inputs, policies = features(network.name, examples.words), examples.policies
     allowed = (examples.words[:, 2:] >> np.arange(network.moves, dtype=np.uint64) & U(1)).astype(bool)
@@ -110,14 +110,14 @@ def make_batch(network: Network, examples: Examples, turns: npt.NDArray[np.int64
     return Batch(inputs, allowed, policies, examples.values)
 
 
-class SelfPlay:
+class PerceptronSelfPlay:
     """Games of a network against itself."""
 
-    def __init__(self, game: Game, network: Network, rounds: int = ROUNDS) -> None:
+    def __init__(self, game: Game, network: Perceptron, rounds: int = ROUNDS) -> None:
         self.game, self.network, self.rounds = game, network, rounds
-        self.tree = NetworkTree(MAX_MOVES * (rounds + 1), network=network)
+        self.tree = PerceptronTree(MAX_MOVES * (rounds + 1), network=network)
 
-    def play(self, chance: np.random.Generator) -> Examples:
+    def play(self, chance: np.random.Generator) -> PerceptronExamples:
         """The positions of one game: the shares of the visits that moves got, and values.
 
         A value is halfway between the one that the tree found and the result.  The most visited move is played; in the
@@ -142,7 +142,7 @@ class SelfPlay:
         first, second = position.score()
         results = np.sign(first - second) * np.array(sides)
         means = 0.5 * (np.array(values) + results)
-        return Examples(np.array(words, np.uint64), policies[: len(words)], means.astype(np.float32))
+        return PerceptronExamples(np.array(words, np.uint64), policies[: len(words)], means.astype(np.float32))
 
     def search(self, position: Position, noise: Reals) -> tuple[npt.NDArray[np.int16], Reals, float]:
         """The moves of a position, how often each was visited, and the position's value for the mover.
@@ -161,7 +161,7 @@ class SelfPlay:
 
 # ---- learning -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Loss:
+class TrainingLoss:
     """How far a network is from what it is taught."""
 
     moves: float
@@ -178,8 +178,8 @@ class Loss:
 
 
 def gradient(
-    network: Network, weights: Reals, batch: Batch, dropout: float = 0.0, chance: np.random.Generator | None = None
-) -> tuple[Loss, Reals]:
+    network: Perceptron, weights: Reals, batch: Batch, dropout: float = 0.0, chance: np.random.Generator | None = None
+) -> tuple[TrainingLoss, Reals]:
     """The loss of weights on a batch, and its gradient; chance drops units."""
     views, slope = network.matrices(weights), np.zeros_like(weights)
     slopes, count = network.matrices(slope), len(batch.inputs)
@@ -202,7 +202,7 @@ def gradient(
     value = np.tanh(outputs[:, -1])
     miss = value - batch.values
     size = DECAY * float(np.sum(np.square(weights, dtype=np.float64)))
-    loss = Loss(-float((batch.policies * likely).sum()) / count, float((miss**2).mean()), size)
+    loss = TrainingLoss(-float((batch.policies * likely).sum()) / count, float((miss**2).mean()), size)
     change = np.empty_like(outputs)
     change[:, :-1] = (shares - batch.policies) / count
     change[:, -1] = 2 * miss * (1 - value**2) / count
@@ -215,14 +215,14 @@ def gradient(
     return loss, slope + 2 * DECAY * weights
 
 
-class Learner:
+class PerceptronLearner:
     """A network and what Adam remembers of its gradients."""
 
-    def __init__(self, network: Network, dropout: float = 0.0) -> None:
+    def __init__(self, network: Perceptron, dropout: float = 0.0) -> None:
         self.network, self.dropout, self.steps = network, dropout, 0
         self.mean, self.square = np.zeros_like(network.weights), np.zeros_like(network.weights)
 
-    def show(self, examples: Examples, rate: float, chance: np.random.Generator) -> Loss:
+    def show(self, examples: PerceptronExamples, rate: float, chance: np.random.Generator) -> TrainingLoss:
         """Take a step towards what examples teach; `ConfigError` if a number is not finite."""
         batch = make_batch(self.network, examples, chance.integers(8, size=len(examples)))
         weights = self.network.weights
@@ -244,13 +244,13 @@ class Learner:
 
 # ---- training -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Report:
+class TrainingProgress:
     """How training stands."""
 
     seconds: float
     games: int
     steps: int
-    loss: Loss
+    loss: TrainingLoss
     """The mean since the last report."""
     points: float
     """The share of the points that it takes from UCT."""
@@ -258,11 +258,11 @@ class Report:
 
 def train(
     game: Game, budget: float, out: Path, seed: int, layers: int, dropout: float, step: Callable[[float], object]
-) -> Iterator[Report]:
+) -> Iterator[TrainingProgress]:
     """Train until the time is spent, calling `step` with the seconds that passed; what was interrupted goes on."""
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = resume(checkpoint, game, layers, dropout, seed)
-    selfplay, memory = SelfPlay(game, learner.network), Memory(learner.network.moves)
+    selfplay, memory = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.moves)
     chance, losses, reported = np.random.default_rng((seed, games)), [], int(REPORTS * spent / budget)
     begun = time.perf_counter() - spent
     step(spent)
@@ -280,27 +280,29 @@ def train(
         if int(REPORTS * spent / budget) > reported:
             reported = int(REPORTS * spent / budget)
             learner.network.save(out)
-            mean = Loss(*np.mean([(loss.moves, loss.value, loss.size) for loss in losses], axis=0).tolist())
-            yield Report(spent, games, learner.steps, mean, strength(game, out, seed))
+            mean = TrainingLoss(*np.mean([(loss.moves, loss.value, loss.size) for loss in losses], axis=0).tolist())
+            yield TrainingProgress(spent, games, learner.steps, mean, strength(game, out, seed))
             losses = []
     learner.network.save(out)
     checkpoint.unlink(missing_ok=True)
 
 
-def keep(checkpoint: Path, learner: Learner, spent: float, games: int) -> None:
+def keep(checkpoint: Path, learner: PerceptronLearner, spent: float, games: int) -> None:
     """Write down all that is needed to go on."""
     adam = {"mean": learner.mean, "square": learner.square, "steps": learner.steps}
     learner.network.save(checkpoint, **adam, spent=spent, games=games)
 
 
-def resume(checkpoint: Path, game: Game, layers: int, dropout: float, seed: int) -> tuple[Learner, float, int]:
+def resume(
+    checkpoint: Path, game: Game, layers: int, dropout: float, seed: int
+) -> tuple[PerceptronLearner, float, int]:
     """The learner of a checkpoint, the seconds spent and the games played; a new one if there is none."""
     if not checkpoint.exists():
-        return Learner(new_network(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
-    network = load_network(checkpoint)
+        return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
+    network = load_perceptron(checkpoint)
     if (network.name, network.layers) != (game.adapter.board, layers):
         raise ConfigError(f"{checkpoint} is of another training: remove it, or choose another --out")
-    learner = Learner(network, dropout)
+    learner = PerceptronLearner(network, dropout)
     try:
         with np.load(checkpoint) as content:
             learner.mean[:], learner.square[:] = content["mean"], content["square"]
@@ -313,8 +315,8 @@ def resume(checkpoint: Path, game: Game, layers: int, dropout: float, seed: int)
 def strength(game: Game, file: Path, seed: int) -> float:
     """The share of the points that the network of a file, with few rounds, takes from UCT with many random games."""
     options = {"memory": "65536"}
-    puct = Spec("puct", None, Limit(nodes=ROUNDS), options | {"file": str(file)})
-    uct = Spec("uct", None, Limit(nodes=MORE * ROUNDS), options)
+    puct = PlayerSpec("puct", None, Limit(nodes=ROUNDS), options | {"file": str(file)})
+    uct = PlayerSpec("uct", None, Limit(nodes=MORE * ROUNDS), options)
     result = play_match(Match(game, str(puct), str(uct), MATCH, seed))
     if result.interrupted:
         raise KeyboardInterrupt

@@ -66,7 +66,7 @@ def _read_texts(file: Path) -> Games:
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Positions:
+class PositionSet:
     """Positions in which somebody moved, the final score for the mover, and the number of their game."""
 
     own: Words
@@ -107,14 +107,14 @@ def replay(games: Games, owns: Words, opps: Words, scores: npt.NDArray[np.int8],
     return count
 
 
-def collect(games: Games) -> Positions:
+def collect(games: Games) -> PositionSet:
     """The positions of games."""
     size = len(games) * MOVES
     own, opp = np.empty(size, np.uint64), np.empty(size, np.uint64)
     scores, numbers = np.empty(size, np.int8), np.empty(size, np.int32)
     count = replay(games, own, opp, scores, numbers)
     empties = (64 - np.bitwise_count(own[:count] | opp[:count])).astype(np.int8)
-    return Positions(own[:count], opp[:count], scores[:count], numbers[:count], empties)
+    return PositionSet(own[:count], opp[:count], scores[:count], numbers[:count], empties)
 
 
 @kernel("void(uint64[::1], uint64[::1], int64, uint64)")
@@ -134,7 +134,7 @@ def go_astray(owns: Words, opps: Words, plies: int, state: U) -> None:
         owns[place], opps[place] = U(0) if stuck else own, U(0) if stuck else opp
 
 
-def draw(positions: Positions, empties: int, count: int, chance: np.random.Generator) -> tuple[Words, Words, Words]:
+def draw(positions: PositionSet, empties: int, count: int, chance: np.random.Generator) -> tuple[Words, Words, Words]:
     """At most so many different positions with so many empty squares: own, opp, and the numbers of their games."""
     drawn = []
     for plies, share in enumerate(STRAY):

@@ -10,18 +10,18 @@ from awello.errors import SpecError
 from awello.limits import Clock, Limit
 from awello.players.montecarlo import RESERVE, SHARE
 from awello.players.player import Choice, register
-from awello.players.textbook import Textbook
+from awello.players.textbook import TextbookPlayer
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.budget import DEEPEST
-from awello.search.budgeting import DELTA, NODES, Budgeting, learnt_scores
+from awello.search.budget_kernels import DEEPEST
+from awello.search.budget_search import DELTA, NODES, BudgetSearch, learnt_scores
 
 RIGHTMOST = 5  # pit
 
 
 @register("budget", "alpha-beta that divides a budget of nodes and learns which moves to try first; @450000n")
 @dataclass
-class Budgeted(Textbook):
+class BudgetPlayer(TextbookPlayer):
     """Searches on a budget, to a depth or within a time, and plays any of the best moves."""
 
     limit: Limit = field(default_factory=lambda: Limit(nodes=NODES))
@@ -36,9 +36,9 @@ class Budgeted(Textbook):
             advice = f"such as {self.spec.name}@450000n or {self.spec.name}@100ms"
             raise SpecError(f"player {self.spec} needs nodes, a time or a depth up to {DEEPEST}, {advice}")
 
-    def _evaluator(self, game: Game) -> Budgeting:
+    def _evaluator(self, game: Game) -> BudgetSearch:
         heuristic = self._heuristic(game)
-        self.searcher = Budgeting(game, heuristic, self.order, self.delta, learnt_scores(game, self.file))
+        self.searcher = BudgetSearch(game, heuristic, self.order, self.delta, learnt_scores(game, self.file))
         return self.searcher
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:
@@ -51,7 +51,7 @@ class Budgeted(Textbook):
 
 @register("travers", "the agent of report 1 for Awalé: learnt weights, learnt order; @450000n unless said, or @100ms")
 @dataclass
-class Travers(Budgeted):
+class TraversPlayer(BudgetPlayer):
     """The finished agent: its own heuristic, and the rightmost pit as first move of a game."""
 
     heuristic: str | None = "travers"

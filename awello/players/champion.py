@@ -15,15 +15,15 @@ from awello.position import Position
 from awello.rules.game import Game
 
 if TYPE_CHECKING:
+    from awello.engine.avoided_moves import AvoidedMoves
     from awello.engine.engine import Engine
-    from awello.engine.experience import Experience
 
 LEAST_GAIN = 1.0  # what another move must promise more, in discs or seeds, before the one that lost is blamed
 
 
 @register("champion", "the strongest: learnt evaluation, deep search, perfect endgames; @level=0 to @level=30")
 @dataclass
-class Champion(Player):
+class ChampionPlayer(Player):
     """Plays what the engine finds within its limit or, without one, in the time that its clock allows."""
 
     heuristic: str | None = None
@@ -47,13 +47,13 @@ class Champion(Player):
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
-        self.experience: Experience | None = None
+        self.experience: AvoidedMoves | None = None
         self.played: list[tuple[Position, Analysis]] = []
 
     def begin(self, game: Game, seed: int) -> None:
+        from awello.engine.avoided_moves import AvoidedMoves
         from awello.engine.book import shipped_book
         from awello.engine.engine import Engine
-        from awello.engine.experience import Experience
         from awello.engine.levels import level_of
 
         if self.limit is not None and self.limit.depth == 0:
@@ -66,7 +66,7 @@ class Champion(Player):
             weights = Path(self.weights) if self.weights else None
             self.engine = Engine(game, self.threads, self.hash, heuristic, weights)
         if self.remember and self.experience is None:
-            self.experience = Experience(Path(self.remember))
+            self.experience = AvoidedMoves(Path(self.remember))
         self.engine.clear()
         self.openings = shipped_book(game)
         super().begin(game, seed)
@@ -120,7 +120,7 @@ class Champion(Player):
                 self._look_back(self.engine, self.experience, played)
                 self.engine.close()
 
-    def _look_back(self, engine: "Engine", experience: "Experience", played: list[tuple[Position, Analysis]]) -> None:
+    def _look_back(self, engine: "Engine", experience: "AvoidedMoves", played: list[tuple[Position, Analysis]]) -> None:
         """Blame the last move of a lost game that could have been better."""
         final = played[-1][0].lead + played[-1][1].value
         if final >= 0:

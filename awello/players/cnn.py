@@ -14,14 +14,14 @@ from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.batched import Batched
+from awello.search.batched_alphabeta import BatchedAlphaBeta
 
 DEEPEST = 8
 
 
 @register("cnn", "the move that a network, taught by tournament games, expects of a winner; no search")
 @dataclass
-class Glance(Player):
+class CnnPolicyPlayer(Player):
     """Plays the most likely move of a winner, whatever comes of it."""
 
     file: Path | None = None
@@ -43,7 +43,7 @@ class Glance(Player):
 
 @register("cnn-value", "alpha-beta that ends at what the network says of who wins; @2")
 @dataclass
-class Valuing(Player):
+class CnnValuePlayer(Player):
     """Searches to a depth by the network's values."""
 
     limit: Limit = field(default_factory=lambda: Limit(depth=2))
@@ -55,7 +55,7 @@ class Valuing(Player):
     def begin(self, game: Game, seed: int) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
             raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@2")
-        self.search = Batched(cnn_for(game, self.file, self.threads))
+        self.search = BatchedAlphaBeta(cnn_for(game, self.file, self.threads))
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         analysis = self.search.analyse(position, self.limit.depth or 1)

@@ -32,7 +32,7 @@ HELP = """\
 
 @register("human", "a person who types moves in the terminal")
 @dataclass
-class Human(Player):
+class HumanPlayer(Player):
     """Asks the person at the terminal."""
 
     def __post_init__(self) -> None:

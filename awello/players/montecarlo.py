@@ -8,19 +8,19 @@ from pydantic import Field
 
 from awello.errors import SpecError
 from awello.evaluate.cnn import cnn_for
-from awello.evaluate.network import network_for
+from awello.evaluate.perceptron_weights import perceptron_for
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.montecarlo import EXPLORE, CnnTree, LearningTree, NetworkTree, Tree
+from awello.search.montecarlo import EXPLORE, CnnTree, MonteCarloTree, PerceptronTree, PpafTree
 
 SHARE = 0.04  # of the clock that one move may take
 RESERVE = 0.002  # seconds kept back for everything around the search
 
 
 @dataclass
-class Grower(Player):
+class TreeSearchPlayer(Player):
     """Plays the move that its tree visited most."""
 
     limit: Limit = field(default_factory=lambda: Limit(seconds=0.1))
@@ -36,7 +36,7 @@ class Grower(Player):
             raise SpecError(f"player {self.spec} needs a time or a number of rounds, such as {name}@100ms, {name}@800n")
         self.tree = self.plant(game)
 
-    def plant(self, game: Game) -> Tree:
+    def plant(self, game: Game) -> MonteCarloTree:
         """The memory of its tree."""
         raise NotImplementedError
 
@@ -51,17 +51,17 @@ class Grower(Player):
 @register("ppaf", "the same with games that learn which kinds of moves win")
 @register("uct", "grows a tree from random games; @100ms, or @5000n for so many games")
 @dataclass
-class MonteCarlo(Grower):
+class MonteCarloPlayer(TreeSearchPlayer):
     """Judges by random games."""
 
-    def plant(self, game: Game) -> Tree:
-        make = LearningTree if self.spec.name == "ppaf" else Tree
+    def plant(self, game: Game) -> MonteCarloTree:
+        make = PpafTree if self.spec.name == "ppaf" else MonteCarloTree
         return make(self.memory, self.explore)
 
 
 @register("puct", "grows a tree from what a network says, puct:cnn from what a large one does; @100ms, or @800n")
 @dataclass
-class Guided(Grower):
+class NetworkTreePlayer(TreeSearchPlayer):
     """Judges by a network: a perceptron that learnt from games against itself, or a large one that learnt Othello."""
 
     heuristic: Literal["perceptron", "cnn"] = "perceptron"
@@ -70,7 +70,7 @@ class Guided(Grower):
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     """On which the large network computes."""
 
-    def plant(self, game: Game) -> Tree:
+    def plant(self, game: Game) -> MonteCarloTree:
         if self.heuristic == "cnn":
             return CnnTree(self.memory, self.explore, network=cnn_for(game, self.file, self.threads))
-        return NetworkTree(self.memory, self.explore, network=network_for(game, self.file))
+        return PerceptronTree(self.memory, self.explore, network=perceptron_for(game, self.file))

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from awello.analysis import Analysis
-from awello.engine.clock import SPARE, allowance, moves_left
+from awello.engine.time_management import SPARE, moves_left, time_budget
 from awello.errors import SpecError
-from awello.evaluate.otage_memory import FILE, Memory, shipped_memory
+from awello.evaluate.otage_memory import FILE, OtageMemory, shipped_memory
 from awello.folders import lock_path
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
-from awello.search.iterating import Iterating, Iteration, Techniques
-from awello.search.iterative import DEEPEST
+from awello.search.iterative_deepening import Iteration, IterativeDeepening, OtageOptions
+from awello.search.iterative_kernels import DEEPEST
 
 if TYPE_CHECKING:  # these load kernels or the database library, which most processes do without
-    from awello.archive.tree import Tree
+    from awello.archive.game_tree import GameTree
     from awello.engine.engine import Engine
 
 GAMES = "games.sqlite"  # the book's archive in the folder
@@ -47,7 +47,7 @@ LEAST_CURIOUS = 44  # empty squares down to which it may try other moves
 
 @register("otage", "report 4's program, which learns from every game: patterns, refutation tables, a book of its games")
 @dataclass
-class Otage(Player):
+class OtagePlayer(Player):
     """Plays Othello by what it has learnt; techniques can be switched off."""
 
     limit: Limit | None = None
@@ -75,8 +75,8 @@ class Otage(Player):
 
     def __post_init__(self) -> None:
         self.engine: Engine | None = None
-        self.search: Iterating | None = None
-        self.tree: Tree | None = None
+        self.search: IterativeDeepening | None = None
+        self.tree: GameTree | None = None
         self.pondering: threading.Thread | None = None
         self.expected: Position | None = None
         self.guesses: list[Iteration] = []  # what the depths found in the position that was expected
@@ -96,7 +96,7 @@ class Otage(Player):
             if self.memory and not folder.is_dir():
                 raise SpecError(f"no folder {self.memory!r}: 'awello autoplay {self.memory}' makes it")
             self.read_at = self._memory_time()
-            memory = Memory.read(folder / FILE) if self.memory else shipped_memory()
+            memory = OtageMemory.read(folder / FILE) if self.memory else shipped_memory()
             place = self.archive or (str(folder / GAMES) if (folder / GAMES).exists() else "")
             self.know(memory, read_book(place) if place else None)
         if self.engine is None:
@@ -111,10 +111,10 @@ class Otage(Player):
         file = Path(self.memory) / FILE
         return file.stat().st_mtime_ns if self.memory and file.exists() else 0
 
-    def know(self, memory: Memory, tree: "Tree | None") -> None:
+    def know(self, memory: OtageMemory, tree: "GameTree | None") -> None:
         """Play by what was learnt and by a book."""
-        techniques = Techniques(self.hints, self.order, self.aspiration)
-        self.search, self.tree = Iterating(memory, techniques, self.patterns, self.threads), tree
+        techniques = OtageOptions(self.hints, self.order, self.aspiration)
+        self.search, self.tree = IterativeDeepening(memory, techniques, self.patterns, self.threads), tree
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         if self.search is None or self.engine is None:
@@ -137,7 +137,7 @@ class Otage(Player):
             tags[otage_learning.DEPTHS] = otage_learning.format_depths(record, self.depths)
         game, strong = replace(record, seconds=(), tags=tags), self._is_strong(record, side)
         with lock_path(folder / LOCK):
-            memory = Memory.read(folder / FILE)
+            memory = OtageMemory.read(folder / FILE)
             lesson = otage_learning.learn(memory, game, side)
             memory.write(folder / FILE)
             if kept := otage_learning.is_worth_keeping(game, side, strong):
@@ -161,7 +161,9 @@ class Otage(Player):
             self.engine.close()
 
     # ---- thoughts ---------------------------------------------------------------------------------------------------
-    def _ponder(self, search: Iterating, engine: "Engine", position: Position, answer: tuple[int, ...]) -> None:
+    def _ponder(
+        self, search: IterativeDeepening, engine: "Engine", position: Position, answer: tuple[int, ...]
+    ) -> None:
         """Search on while the opponent thinks: near the end everything, before it what follows the expected answer."""
         if position.over or is_near_end(position, PONDERED):
             engine.ponder(position)
@@ -170,9 +172,9 @@ class Otage(Player):
             self.pondering = threading.Thread(target=_deepen, args=(search, expected, self.guesses), daemon=True)
             self.pondering.start()
 
-    def _think(self, search: Iterating, engine: "Engine", position: Position, clock: Clock) -> Analysis:
+    def _think(self, search: IterativeDeepening, engine: "Engine", position: Position, clock: Clock) -> Analysis:
         begun, limit = time.perf_counter(), self.limit or (USUAL if math.isinf(clock.seconds) else Limit())
-        seconds = allowance(clock, moves_left(position)).aim
+        seconds = time_budget(clock, moves_left(position)).aim
         if limit.seconds is not None:
             seconds = min(seconds, limit.seconds * (1 - SPARE))
         advice = self.tree.advise(position) if self.tree and self.book else None
@@ -193,19 +195,19 @@ class Otage(Player):
         return found
 
 
-def _deepen(search: Iterating, position: Position, found: list[Iteration]) -> None:
+def _deepen(search: IterativeDeepening, position: Position, found: list[Iteration]) -> None:
     """Search deeper and deeper until somebody stops it."""
     for iteration in search.deepen(position, DEEPEST - 2):
         found.append(iteration)
 
 
-def read_book(place: str) -> "Tree":
+def read_book(place: str) -> "GameTree":
     """The tree of the games of an archive."""
-    from awello.archive.archive import Archive, Wanted
-    from awello.archive.tree import Tree
+    from awello.archive.archive import Archive, GameFilter
+    from awello.archive.game_tree import GameTree
 
     with closing(Archive(place)) as archive:
-        return Tree.of(archive, Wanted(kinds=(Game.OTHELLO,)))
+        return GameTree.of(archive, GameFilter(kinds=(Game.OTHELLO,)))
 
 
 # ---- the end of the game (section I.2.3) ----------------------------------------------------------------------------

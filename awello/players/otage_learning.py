@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from awello.engine.engine import Engine
-from awello.evaluate.otage_memory import Memory
+from awello.evaluate.otage_memory import OtageMemory
 from awello.limits import Limit
 from awello.position import Position
 from awello.record import Record
-from awello.search.iterating import Iterating
+from awello.search.iterative_deepening import IterativeDeepening
 
 MOST = 10  # times that a lost game is learnt
 USUAL = 4  # plies
@@ -30,7 +30,7 @@ class Lesson:
     ply: int | None
 
 
-def learn(memory: Memory, record: Record, side: int) -> Lesson:
+def learn(memory: OtageMemory, record: Record, side: int) -> Lesson:
     """Let a memory learn from a finished game that Otage played on a side."""
     depths = read_depths(record) or usual_depths(record)
     memory.games += 1
@@ -45,9 +45,9 @@ def learn(memory: Memory, record: Record, side: int) -> Lesson:
     return Lesson(repeats, ply)
 
 
-def first_change(memory: Memory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
+def first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping[int, int]) -> int | None:
     """The first ply at which a side would play another move now, None if there is none."""
-    search = Iterating(memory)
+    search = IterativeDeepening(memory)
     for ply, position in enumerate(record.positions()):
         if position.side != side or not depths.get(ply):
             continue

@@ -28,7 +28,7 @@ from pydantic import TypeAdapter, ValidationError
 from awello.analysis import Analysis
 from awello.errors import SpecError
 from awello.limits import Clock
-from awello.players.spec import NAME, Spec, parse_spec
+from awello.players.spec import NAME, PlayerSpec, parse_spec
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -68,7 +68,7 @@ class TakeBack(Exception):
 class Player:
     """Who chooses a move.  Subclasses are dataclasses that enter themselves with `register`."""
 
-    spec: Spec
+    spec: PlayerSpec
     chance: random.Random
     """For random choices; the same seed makes the same ones."""
 
@@ -95,14 +95,14 @@ class Player:
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegistryEntry:
     """A line of the registry: the class to make, and a line for people."""
 
     make: type[Player]
     summary: str
 
 
-REGISTRY: dict[str, Entry] = {}
+REGISTRY: dict[str, RegistryEntry] = {}
 Made = TypeVar("Made", bound=type[Player])
 OWN = "awello_players_"  # how the names of modules begin that are made of files of players
 
@@ -115,7 +115,7 @@ def register(name: str, summary: str) -> Callable[[Made], Made]:
             raise SpecError(f"player {name!r} must be a dataclass with a name of small letters, digits, - and _")
         if name in REGISTRY and REGISTRY[name].make.__qualname__ != make.__qualname__:
             raise SpecError(f"a player {name!r} exists already: choose another name")
-        REGISTRY[name] = Entry(make, summary)
+        REGISTRY[name] = RegistryEntry(make, summary)
         return make
 
     return enter
@@ -156,7 +156,7 @@ def forget_players() -> None:
         del REGISTRY[name]
 
 
-def registry() -> dict[str, Entry]:
+def registry() -> dict[str, RegistryEntry]:
     """All players by name, with those of the file that AWELLO_PLAYERS names; worker processes see the same ones."""
     import_module("awello.protocols")  # the players of the layer above
     if file := os.environ.get("AWELLO_PLAYERS"):
@@ -164,7 +164,7 @@ def registry() -> dict[str, Entry]:
     return dict(sorted(REGISTRY.items()))  # whatever was imported first
 
 
-def find_player(name: str) -> Entry:
+def find_player(name: str) -> RegistryEntry:
     """The registry's line of a name; `SpecError` if there is none."""
     if name not in registry():
         near = get_close_matches(name, REGISTRY, 1)
@@ -173,7 +173,7 @@ def find_player(name: str) -> Entry:
     return REGISTRY[name]
 
 
-def make_player(spec: Spec | str) -> Player:
+def make_player(spec: PlayerSpec | str) -> Player:
     """The player of a spec; `SpecError` says which part of it no player takes."""
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     make = find_player(spec.name).make

@@ -9,7 +9,7 @@ from awello.position import Position
 
 @register("random", "any legal move, all equally likely")
 @dataclass
-class Random(Player):
+class RandomPlayer(Player):
     """Plays any legal move."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:
@@ -18,7 +18,7 @@ class Random(Player):
 
 @register("greedy", "the move that takes the most discs or seeds at once")
 @dataclass
-class Greedy(Player):
+class GreedyPlayer(Player):
     """Plays the move after which it holds the most; among equals, any."""
 
     def choose(self, position: Position, clock: Clock) -> Choice:

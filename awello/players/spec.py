@@ -11,7 +11,7 @@ NAME = r"[a-z][a-z0-9_-]*"
 
 
 @dataclass(frozen=True)
-class Spec:
+class PlayerSpec:
     """What a player is called and how it is set up."""
 
     name: str
@@ -25,7 +25,7 @@ class Spec:
         return self.name + heuristic + limit + "".join(f",{key}={value}" for key, value in self.options.items())
 
 
-def parse_spec(text: str) -> Spec:
+def parse_spec(text: str) -> PlayerSpec:
     """The spec of a text; `SpecError` names the part that is wrong."""
     head, *pairs = text.strip().split(",")
     match = re.fullmatch(rf"({NAME})(?::({NAME}))?(?:@(.+))?", head)
@@ -39,4 +39,4 @@ def parse_spec(text: str) -> Spec:
         if key in options:
             raise SpecError(f"option {key!r} stands twice in {text!r}: leave one out")
         options[key] = value
-    return Spec(match[1], match[2], parse_limit(match[3]) if match[3] else None, options)
+    return PlayerSpec(match[1], match[2], parse_limit(match[3]) if match[3] else None, options)

@@ -12,14 +12,14 @@ from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.knowing import DEEPEST
-from awello.search.root import Knowledge, analyse
+from awello.search.alphabeta_tt import DEEPEST
+from awello.search.root import AlphaBetaEvaluator, analyse
 
 
 @register("negamax", "another name of minimax: each side maximises its own value")
 @register("minimax", "looks every line to its end, one side maximising, one minimising")
 @dataclass
-class Textbook(Player):
+class TextbookPlayer(Player):
     """Searches to a fixed depth and plays any of the best moves."""
 
     heuristic: str | None = None
@@ -65,7 +65,7 @@ class Textbook(Player):
 @register("negamax-alphabeta", "another name of alphabeta")
 @register("alphabeta", "minimax that skips what cannot matter")
 @dataclass
-class Pruning(Textbook):
+class AlphaBetaPlayer(TextbookPlayer):
     """The same with alpha-beta and what it knows of the tree; `memory=0,sort=false` is alpha-beta as in the book."""
 
     memory: Annotated[int, Field(ge=0, le=1 << 26)] = 1 << 16
@@ -79,10 +79,10 @@ class Pruning(Textbook):
 
     def _evaluator(self, game: Game) -> Evaluator:
         evaluator = super()._evaluator(game)
-        if self._algorithm() == "knowing":
-            evaluator = Knowledge(game, self._heuristic(game), self.memory, self.sort, self.mirror)
+        if self._algorithm() == "alphabeta_tt":
+            evaluator = AlphaBetaEvaluator(game, self._heuristic(game), self.memory, self.sort, self.mirror)
         evaluator.cut_margin = int(self.equals)
         return evaluator
 
     def _algorithm(self) -> str:
-        return "knowing" if self.memory or self.sort or self.mirror else self.spec.name
+        return "alphabeta_tt" if self.memory or self.sort or self.mirror else self.spec.name

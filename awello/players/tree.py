@@ -6,16 +6,16 @@ from awello.errors import SpecError
 from awello.evaluate.settings import heuristics_for
 from awello.limits import Limit
 from awello.players.player import make_player
-from awello.players.spec import Spec
-from awello.players.textbook import Textbook
+from awello.players.spec import PlayerSpec
+from awello.players.textbook import TextbookPlayer
 from awello.position import Position
-from awello.search.tree import PositionSource, Tree, check_algorithm, search_tree
+from awello.search.search_tree import PositionSource, SearchTree, check_algorithm, search_tree
 
 PLIES = 3
 SETTINGS = ("table", "thresholds", "corners")
 
 
-def search_position(spec: Spec, position: Position) -> Tree:
+def search_position(spec: PlayerSpec, position: Position) -> SearchTree:
     """Search a position with the heuristic, depth and settings of a spec."""
     check_algorithm(spec.name)
     for key in spec.options:
@@ -24,7 +24,7 @@ def search_position(spec: Spec, position: Position) -> Tree:
     heuristic = spec.heuristic or heuristics_for(position.game)[0]
     spec = replace(spec, heuristic=heuristic, limit=spec.limit or Limit(depth=PLIES))
     player = make_player(spec)
-    assert isinstance(player, Textbook)
+    assert isinstance(player, TextbookPlayer)
     player.begin(position.game, 0)
     depth = player.limit.depth or PLIES
     player.evaluator.begin(position, depth)

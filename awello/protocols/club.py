@@ -64,7 +64,7 @@ class BotPolicy:
 
 
 @dataclass
-class Bot:
+class ClubBot:
     """A connection to a club, and the games played on it."""
 
     server: str

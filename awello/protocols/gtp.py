@@ -221,7 +221,7 @@ def _parse_time(seconds: str, moves: str) -> tuple[float, int]:
     return _parse_number(seconds, "seconds, 0 or more", 0), parse_whole(moves, "a number of stones, 0 or more", 0)
 
 
-class Refused(Forfeit):
+class GtpError(Forfeit):
     """The program understood a command and rejected it."""
 
 
@@ -234,14 +234,14 @@ class GtpPlayer(ExternalEnginePlayer):
     GAMES = tuple(SIZES.values())
 
     def greet(self, program: LineProcess) -> None:
-        with suppress(Refused):
+        with suppress(GtpError):
             request(program, "set_game Othello")  # many play nothing else, and some do not know the word
 
     def get_ready(self, program: LineProcess, game: Game) -> None:
         request(program, f"boardsize {game.size}")
         self._clear(program)
         if self.limit is not None:
-            with suppress(Refused):
+            with suppress(GtpError):
                 # 0 seconds would mean that there is no limit
                 request(program, f"time_settings 0 {max(1, int(self.limit.seconds or 0))} 1")
 
@@ -252,7 +252,7 @@ class GtpPlayer(ExternalEnginePlayer):
         colour, seconds = COLOURS[record.final.side], self.seconds(clock, self.limit)
         if self.limit is not None or math.isfinite(clock.seconds):
             stones = int(self.limit is not None and seconds < clock.seconds)
-            with suppress(Refused):
+            with suppress(GtpError):
                 request(program, f"time_left {colour} {max(1, int(seconds))} {stones}")
         answer = request(program, f"genmove {colour}", seconds)
         with suppress(AwelloError):
@@ -272,7 +272,7 @@ class GtpPlayer(ExternalEnginePlayer):
         for position, move in zip(positions[known:], record.moves[known:], strict=False):
             try:
                 request(program, f"play {COLOURS[position.side]} {position.format_move(move)}")
-            except Refused:
+            except GtpError:
                 if move != PASS:  # some programs pass by themselves, and do not know the word
                     raise
             self.told.append(move)
@@ -289,5 +289,5 @@ def request(program: LineProcess, command: str, seconds: float | None = None) ->
             raise Forfeit("crash", f"the answer of {program.command!r} to {command!r} does not end")
     text = " ".join(answer)[1:].strip()
     if answer[0].startswith("?"):
-        raise Refused("crash", f"{program.command!r} refuses {command!r}: {text}")
+        raise GtpError("crash", f"{program.command!r} refuses {command!r}: {text}")
     return text

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from awello.analysis import Analysis
 from awello.engine.book import shipped_book
-from awello.engine.clock import allowance, moves_left
 from awello.engine.engine import LEAST_HASH, MOST_HASH
 from awello.engine.othello_state import MOST_THREADS
+from awello.engine.time_management import moves_left, time_budget
 from awello.errors import NotationError
 from awello.formats.reading import SHOWN
 from awello.formats.transcript import format_transcript, parse_transcript
@@ -173,7 +173,7 @@ class UciPlayer(ExternalEnginePlayer):
         program.hear(lambda line: line == "readyok")
 
     def ask(self, program: LineProcess, record: Record, clock: Clock) -> Told:
-        usual = USUAL_SECONDS if math.isinf(clock.seconds) else allowance(clock, moves_left(record.final)).aim
+        usual = USUAL_SECONDS if math.isinf(clock.seconds) else time_budget(clock, moves_left(record.final)).aim
         limit = self.limit or Limit(seconds=usual)
         if limit.seconds is not None:
             limit = Limit(seconds=min(limit.seconds, clock.seconds))

@@ -21,7 +21,7 @@ from awello.record import Record
 
 
 @dataclass(frozen=True)
-class Scale:
+class MistakeScale:
     """How much must be lost in a game for a loss to have a name."""
 
     inaccuracy: float
@@ -37,7 +37,7 @@ class Scale:
         return "?" if loss >= self.mistake else "?!" if loss >= self.inaccuracy else ""
 
 
-SCALES = {"othello": Scale(2, 4, 10, 5), "awale": Scale(1, 2, 5, 2.5)}
+SCALES = {"othello": MistakeScale(2, 4, 10, 5), "awale": MistakeScale(1, 2, 5, 2.5)}
 
 
 class Analyst(Protocol):
@@ -48,7 +48,7 @@ class Analyst(Protocol):
 
 
 @dataclass(frozen=True)
-class Judgement:
+class MoveReview:
     """A played move beside the best one; values are margins at the end of the game, from the mover's view."""
 
     ply: int
@@ -84,7 +84,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Summary:
+class ReviewSummary:
     """How well a side played; only moves that were a choice count."""
 
     moves: int
@@ -102,19 +102,19 @@ class Summary:
     """Moves marked `??`."""
 
 
-def summarise(judgements: Iterable[Judgement], side: int) -> Summary:
+def summarise(judgements: Iterable[MoveReview], side: int) -> ReviewSummary:
     """How well a side played in the moves that were judged."""
     choices = [judgement for judgement in judgements if judgement.position.side == side and judgement.choice]
     if not choices:
-        return Summary(0, 0.0, 100.0, 0, 0, 0)
+        return ReviewSummary(0, 0.0, 100.0, 0, 0, 0)
     mean = statistics.fmean(judgement.loss for judgement in choices)
     accuracy = 100 * 2 ** (-mean / SCALES[choices[0].position.game.family].halving)
     marks = [judgement.mark for judgement in choices]
-    return Summary(len(choices), mean, accuracy, marks.count("?!"), marks.count("?"), marks.count("??"))
+    return ReviewSummary(len(choices), mean, accuracy, marks.count("?!"), marks.count("?"), marks.count("??"))
 
 
 @dataclass(frozen=True)
-class Worth:
+class PositionValue:
     """What a position is worth to its mover, as a margin, and the play that shows it."""
 
     value: float
@@ -124,17 +124,17 @@ class Worth:
     """How far the search looked that found it."""
 
 
-def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[Judgement]:
+def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[MoveReview]:
     """Judge every move of a game, the last one first."""
     if not record.moves:
         return
     *positions, final = record.positions()
-    after = Worth(float(final.margin), True, ()) if final.over else _analyse(final, engine, limit)
+    after = PositionValue(float(final.margin), True, ()) if final.over else _analyse(final, engine, limit)
     for ply, position, move in reversed(list(zip(range(1, len(positions) + 1), positions, record.moves, strict=True))):
         wins = ply == len(positions) and final.end == "majority"
         if wins or len(position.legal_moves()) == 1:
-            played = Worth(0.0 - after.value, after.exact, (move, *after.line))
-            yield Judgement(ply, position, move, played.value, played.value, move, 0.0, played.exact, played.line)
+            played = PositionValue(0.0 - after.value, after.exact, (move, *after.line))
+            yield MoveReview(ply, position, move, played.value, played.value, move, 0.0, played.exact, played.line)
             after = _analyse(position, engine, limit) if wins else played
         else:
             found = _analyse(position, engine, limit)
@@ -143,10 +143,10 @@ def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[Judgement]
                 after = _analyse(position.after(move), engine, replace(limit, depth=found.depth - 1, level=None))
             judgement = _judge(ply, position, move, after, found)
             yield judgement
-            after = Worth(judgement.best_value, found.exact, judgement.line)
+            after = PositionValue(judgement.best_value, found.exact, judgement.line)
 
 
-def _judge(ply: int, position: Position, move: int, after: Worth, found: Worth) -> Judgement:
+def _judge(ply: int, position: Position, move: int, after: PositionValue, found: PositionValue) -> MoveReview:
     """Judge a move by what is known of the position before it and of the one after it."""
     value, best, best_move = 0.0 - after.value, found.value, found.line[0]
     exact = after.exact or (move == best_move and found.exact)
@@ -160,12 +160,12 @@ def _judge(ply: int, position: Position, move: int, after: Worth, found: Worth) 
         value = best = value if after.exact and not found.exact else best
     # Step 3. A move without loss is a best move.
     if value < best:
-        return Judgement(ply, position, move, value, best, best_move, best - value, exact, found.line)
+        return MoveReview(ply, position, move, value, best, best_move, best - value, exact, found.line)
     line = found.line if move == best_move else (move, *after.line)
-    return Judgement(ply, position, move, value, best, move, 0.0, exact, line)
+    return MoveReview(ply, position, move, value, best, move, 0.0, exact, line)
 
 
-def _analyse(position: Position, engine: Analyst, limit: Limit) -> Worth:
+def _analyse(position: Position, engine: Analyst, limit: Limit) -> PositionValue:
     """What the last and best of the engine's answers says."""
     *_, last = engine.analyse(position, limit)
-    return Worth(position.lead + last.value, last.exact, last.line or (last.move,), last.depth)
+    return PositionValue(position.lead + last.value, last.exact, last.line or (last.move,), last.depth)

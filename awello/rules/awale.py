@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from awello.bits import bit, index_of, leading_zeros, rest_of, signed
+from awello.bits import bit, clear_lowest_bit, index_of, leading_zeros, signed
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
@@ -114,7 +114,7 @@ def sparing(own: U, opp: U, pits: U) -> U:
         row, _ = play(ROMEIN, own, opp, pit)
         if row & ROW != U(0):
             moves |= bit(pit)
-        rest = rest_of(rest)
+        rest = clear_lowest_bit(rest)
     return pits if moves == U(0) else moves
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import bit, index_of, moves_of, rest_of
+from awello.bits import bit, clear_lowest_bit, index_of, moves_of
 from awello.errors import ConfigError
 from awello.kernel import U, Words, kernel
 from awello.rules import awale, othello
@@ -171,7 +171,7 @@ def perft(game: int, own: U, opp: U, depth: int) -> int:
     while moves != U(0):
         next_own, next_opp = play(game, own, opp, index_of(moves))
         leaves += perft(game, next_own, next_opp, depth - 1)
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
     return leaves
 
 
@@ -206,5 +206,5 @@ def canonical_children(game: int, own: U, opp: U, words: Words) -> int:
         if symmetries_of(game) > 1:
             next_own, next_opp = othello.canonical(next_own, next_opp)
         words[count, 0], words[count, 1] = next_own, next_opp
-        moves, count = rest_of(moves), count + 1
+        moves, count = clear_lowest_bit(moves), count + 1
     return count

@@ -8,8 +8,8 @@ import numpy as np
 
 from awello.analysis import Analysis
 from awello.evaluate.cnn import Cnn
-from awello.evaluate.network import Network
 from awello.evaluate.perceptron import PerceptronState
+from awello.evaluate.perceptron_weights import Perceptron
 from awello.kernel import U
 from awello.position import Position
 from awello.search import ppaf, puct, uct
@@ -21,7 +21,7 @@ SPREAD = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: neighbouring seeds be
 
 
 @dataclass
-class Tree:
+class MonteCarloTree:
     """A tree for one decision at a time, of a fixed number of nodes (48 bytes each)."""
 
     room: int = 1 << 19
@@ -91,7 +91,7 @@ class Tree:
 
 
 @dataclass
-class LearningTree(Tree):
+class PpafTree(MonteCarloTree):
     """A tree whose random games learn; what they learnt is kept from one decision to the next."""
 
     def _new_state(self) -> TreeState:
@@ -103,7 +103,7 @@ class LearningTree(Tree):
 
 
 @dataclass
-class GuidedTree(Tree):
+class PuctTree(MonteCarloTree):
     """A tree that a network judges, without chance."""
 
     def begin(self, position: Position) -> None:
@@ -120,10 +120,10 @@ class GuidedTree(Tree):
 
 
 @dataclass
-class NetworkTree(GuidedTree):
+class PerceptronTree(PuctTree):
     """A tree that a perceptron judges, leaf by leaf."""
 
-    network: Network = field(kw_only=True)
+    network: Perceptron = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -135,7 +135,7 @@ class NetworkTree(GuidedTree):
 
 
 @dataclass
-class CnnTree(GuidedTree):
+class CnnTree(PuctTree):
     """A tree that a convolutional network judges, several leaves at a time."""
 
     network: Cnn = field(kw_only=True)

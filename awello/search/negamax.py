@@ -13,7 +13,7 @@ Depth counts plies, and a pass is a ply.  A *node* is every position visited, th
 whose value is not taken from children: at the horizon, or at the end of the game.
 """
 
-from awello.bits import index_of, rest_of
+from awello.bits import clear_lowest_bit, index_of
 from awello.evaluate.heuristics import HeuristicState, evaluate, heuristic_state_at
 from awello.kernel import U, kernel
 from awello.rules.game import is_over, legal_moves, play
@@ -40,7 +40,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
         next_own, next_opp = play(game, own, opp, index_of(moves))
         best = max(best, -search(game, next_own, next_opp, -beta, -alpha, depth - 1, heuristic, state))
         alpha = max(alpha, best)
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
     return best
 
 

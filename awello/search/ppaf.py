@@ -11,7 +11,7 @@ from typing import Annotated
 
 import numpy as np
 
-from awello.bits import index_of, popcount, rest_of
+from awello.bits import clear_lowest_bit, index_of, popcount
 from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE
@@ -78,7 +78,7 @@ def weigh_moves(state: PpafState, own: U, opp: U, moves: U) -> float:
         odds = np.exp(state.weights[U(kind_of(state.tree.game, own, opp, index_of(moves)))])
         state.odds[U(count)] = odds
         total += odds
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         count += 1
     return total
 
@@ -89,9 +89,9 @@ def draw_move(state: PpafState, own: U, opp: U, moves: U) -> int:
     state.tree.random_state = shuffle(state.tree.random_state)
     point = float(state.tree.random_state >> U(64 - FLOAT_BITS)) * UNIT * weigh_moves(state, own, opp, moves)
     count = 0
-    while rest_of(moves) != U(0) and point >= state.odds[U(count)]:
+    while clear_lowest_bit(moves) != U(0) and point >= state.odds[U(count)]:
         point -= state.odds[U(count)]
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         count += 1
     return index_of(moves)
 
@@ -127,7 +127,7 @@ def note_changes(state: PpafState, played: PlayedMove) -> None:
     state.changes[U(kind_of(game, own, opp, played.move))] += LEARNING_RATE
     while moves != U(0):
         state.changes[U(kind_of(game, own, opp, index_of(moves)))] -= LEARNING_RATE * state.odds[U(count)] / total
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         count += 1
 
 
@@ -139,7 +139,7 @@ def apply_changes(state: PpafState, played: PlayedMove) -> None:
         kind = U(kind_of(state.tree.game, played.own, played.opp, index_of(moves)))
         state.weights[kind] += state.changes[kind]
         state.changes[kind] = 0.0
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
 
 
 @kernel("void(PpafState, int64)")

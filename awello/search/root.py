@@ -13,13 +13,13 @@ from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search import knowing, negamax
-from awello.search.knowing import AlphaBetaState, KnownPosition
+from awello.search import alphabeta_tt, negamax
+from awello.search.alphabeta_tt import AlphaBetaEntry, AlphaBetaState
 from awello.search.negamax import NEVER
 
 
-class Knowledge(Evaluator):
-    """An evaluator with a table that lasts from move to move, and the switches of `knowing`."""
+class AlphaBetaEvaluator(Evaluator):
+    """An evaluator with a table that lasts from move to move, and the switches of `alphabeta_tt`."""
 
     def __init__(self, game: Game, heuristic: Heuristic, memory: int, sort: bool, mirror: bool) -> None:
         states = AlphaBetaState.new_array(1)
@@ -28,7 +28,7 @@ class Knowledge(Evaluator):
         self.address = address_of(states)
         if memory:
             places = 1 << (memory - 1).bit_length()
-            self.table = KnownPosition.new_array(places)  # kept as long as its address is used
+            self.table = AlphaBetaEntry.new_array(places)  # kept as long as its address is used
             self.search_state.table, self.search_state.table_mask = address_of(self.table), places - 1
         self.search_state.sort_moves = sort
         self.search_state.skip_mirrors = mirror and game.adapter.has_symmetries
@@ -36,11 +36,11 @@ class Knowledge(Evaluator):
 
 TEXTBOOK = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
 PLAIN, PRUNING = TEXTBOOK[::2], TEXTBOOK[1::2]  # two names of one search each
-ALGORITHMS = dict.fromkeys(TEXTBOOK, negamax.search_at) | {"knowing": knowing.search_at}
+ALGORITHMS = dict.fromkeys(TEXTBOOK, negamax.search_at) | {"alphabeta_tt": alphabeta_tt.search_at}
 
 
 def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator) -> Analysis:
-    """Search a position that has a legal move to a depth in plies; `knowing` needs a `Knowledge`."""
+    """Search a position that has a legal move to a depth in plies; `alphabeta_tt` needs an `AlphaBetaEvaluator`."""
     begun = time.perf_counter()
     evaluator.begin(position, depth)
     evaluator.fields["inner_nodes"] = 1

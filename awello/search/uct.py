@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import index_of, popcount, rest_of
+from awello.bits import clear_lowest_bit, index_of, popcount
 from awello.kernel import U, kernel
 from awello.layout import Int16, Int32, Layout
 from awello.rules.game import PASS, is_over, legal_moves, play, score
@@ -82,7 +82,7 @@ def random_move(moves: U, state: U) -> int:
     if moves < U(64):
         return int(NTH_BIT[moves << U(3) | skip])
     while skip != U(0):
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         skip -= U(1)
     return index_of(moves)
 
@@ -139,7 +139,7 @@ def expand(nodes: Nodes, state: TreeState, leaf: int) -> None:
         count += 1
     while moves != U(0):
         move = index_of(moves)
-        moves = rest_of(moves)
+        moves = clear_lowest_bit(moves)
         child_own, child_opp = play(state.game, own, opp, move)
         init_node(nodes[U(count)], child_own, child_opp, move)
         count += 1

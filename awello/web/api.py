@@ -15,7 +15,7 @@ from awello.schemas import AnalysisJson, ChoiceJson, GameJson, LineJson, Recogni
 from awello.web.engine_tasks import Answer, EngineTask, ReviewTask
 from awello.web.guest_players import ELSEWHERE, may_set
 from awello.web.jobs import answers_to, call, call_for_json
-from awello.web.messages import Analyse, Choose, Line, Review, Text, Views
+from awello.web.messages import AnalyseRequest, ChooseRequest, LineRequest, ReviewRequest, TextRequest, ViewRequest
 from awello.web.page_tasks import read_text, view_line
 
 ABOUT = """
@@ -28,7 +28,7 @@ the fields of the request of the same name, and `{"id": 1, "type": "stop"}` to e
 """
 
 
-class Problem(BaseModel):
+class ErrorJson(BaseModel):
     """What went wrong."""
 
     code: str
@@ -36,16 +36,16 @@ class Problem(BaseModel):
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "It has the right shape, but no meaning: an illegal move, no such player"},
-    403: {"model": Problem, "description": "It came from another site, or is not allowed now"},
-    413: {"model": Problem, "description": "It is too large"},
-    422: {"model": Problem, "description": "It has the wrong shape"},
-    503: {"model": Problem, "description": "There is too much to think about, or thinking failed"},
+    400: {"model": ErrorJson, "description": "It has the right shape, but no meaning: an illegal move, no such player"},
+    403: {"model": ErrorJson, "description": "It came from another site, or is not allowed now"},
+    413: {"model": ErrorJson, "description": "It is too large"},
+    422: {"model": ErrorJson, "description": "It has the wrong shape"},
+    503: {"model": ErrorJson, "description": "There is too much to think about, or thinking failed"},
 }
-ABSENT: dict[str, Any] = {"model": Problem, "description": "There is no such thing"}
-BUSY: dict[str, Any] = {"model": Problem, "description": "Something else is running"}
-STRANGER: dict[str, Any] = {"model": Problem, "description": "It came from somebody who may not do this"}
-OFTEN: dict[str, Any] = {"model": Problem, "description": "It came too often"}
+ABSENT: dict[str, Any] = {"model": ErrorJson, "description": "There is no such thing"}
+BUSY: dict[str, Any] = {"model": ErrorJson, "description": "Something else is running"}
+STRANGER: dict[str, Any] = {"model": ErrorJson, "description": "It came from somebody who may not do this"}
+OFTEN: dict[str, Any] = {"model": ErrorJson, "description": "It came too often"}
 
 router = APIRouter(prefix="/api")
 Json = dict[str, Any]
@@ -82,25 +82,25 @@ async def players() -> list[Json]:
 
 
 @router.post("/line", summary="The positions of a game", response_model=LineJson)
-async def line(request: Views, client: Request) -> Response:
+async def line(request: ViewRequest, client: Request) -> Response:
     """The board after each move from `since` on, what each legal move would do, and the name of its opening, if any."""
     return await call_for_json(client, view_line, request.record(), request.since)
 
 
 @router.post("/choose", summary="A player's move", response_model=ChoiceJson)
-async def choose(request: Choose, client: Request) -> Any:
+async def choose(request: ChooseRequest, client: Request) -> Any:
     """The move that a player chooses in the last position, the seconds it took, and the position after it."""
     return (await _search(request.task(), client))[-1]
 
 
 @router.post("/analyse", summary="What a position is worth", response_model=AnalysisJson)
-async def analyse(request: Analyse, client: Request) -> Any:
+async def analyse(request: AnalyseRequest, client: Request) -> Any:
     """The value of each legal move of the last position, and the best line."""
     return (await _search(request.task(), client))[-1]
 
 
 @router.post("/review", summary="A game judged move by move", response_model=ReviewJson)
-async def review(request: Review, client: Request) -> Any:
+async def review(request: ReviewRequest, client: Request) -> Any:
     """What each move was worth, what it lost, and what would have been best; and how well either side played."""
     task = request.task()
     *moves, summary = await _search(task, client)
@@ -113,7 +113,7 @@ async def _search(task: EngineTask, client: Request) -> list[Answer]:
 
 
 @router.post("/read", summary="Recognise a text", response_model=RecognisedJson)
-async def read(request: Text, client: Request) -> Response:
+async def read(request: TextRequest, client: Request) -> Response:
     """The game or position of a transcript, an OBF board, an Awalé diagram or moves, or a page that holds one.
 
     Of several games it is the first, and `games` says how many there are.
@@ -128,7 +128,7 @@ async def read(request: Text, client: Request) -> Response:
     response_class=Response,
     responses={200: {"content": {"image/svg+xml": {}}}},
 )
-async def picture(request: Line, client: Request) -> Response:
+async def picture(request: LineRequest, client: Request) -> Response:
     """The last position as an SVG picture."""
     final = request.record().final
     svg = await call(client, draw_svg, final.game, final.first, final.second, final.side, ())

@@ -14,24 +14,24 @@ from starlette.exceptions import HTTPException
 from awello import __version__
 from awello.compiling import Compilation
 from awello.errors import AwelloError
-from awello.web import api, exchange, games, laboratory
-from awello.web.archivist import Archivist
-from awello.web.clubhouse import EXTRA_MISSING, NO_CLUB, Clubhouse
+from awello.web import api, archive_api, contests_api, files_api
+from awello.web.archive_service import ArchiveService
+from awello.web.club_service import EXTRA_MISSING, NO_CLUB, ClubService
 from awello.web.cluster_slots import ClusterSlot, ClusterSlots
-from awello.web.complaints import complaint
 from awello.web.connection import POLICY_VIOLATION
-from awello.web.contests import Contests
-from awello.web.door import COSTS, OWN, Door, Refusal
+from awello.web.contests import ContestRunner
 from awello.web.engine_connection import serve_engine
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_slots import LocalSlot
-from awello.web.files import Files
-from awello.web.limits import Buckets, Turnstile
+from awello.web.errors import describe_error
 from awello.web.metrics import show_metrics
+from awello.web.page_files import PageFiles
 from awello.web.process import ENGINE_KERNELS
+from awello.web.rate_limits import ConcurrencyLimit, RateLimits
+from awello.web.request_guard import COSTS, OWN, Refusal, RequestGuard
 
 if not EXTRA_MISSING:
-    from awello.web import club_connection, club_tournaments, members
+    from awello.web import accounts_api, club_connection, tournaments_api
 
 WORK_SECONDS = 10.0  # that the page's smaller work may take
 CLUB_STATUS = {"absent": 404, "password": 403}  # by the code of a refusal
@@ -61,10 +61,10 @@ def create_app(
         app.state.engines = EnginePool(
             engines, new_slot=partial(ClusterSlot, slots) if slots else LocalSlot, compiled=compiled
         )
-        app.state.contests = Contests(for_guests=for_guests)
+        app.state.contests = ContestRunner(for_guests=for_guests)
         app.state.workers = EnginePool(1, WORK_SECONDS, partial(LocalSlot, engines=False), compiled)
-        app.state.archivist = Archivist(archive, for_guests)
-        app.state.clubhouse = Clubhouse(club, app.state.archivist)
+        app.state.archivist = ArchiveService(archive, for_guests)
+        app.state.clubhouse = ClubService(club, app.state.archivist)
         try:
             await app.state.clubhouse.open()
             if slots:
@@ -99,13 +99,13 @@ def create_app(
         lifespan=lifespan,
         responses=api.PROBLEMS,
     )
-    costs, channels = Buckets(*COSTS), Turnstile()
-    app.add_middleware(Files)
-    app.add_middleware(Door, host=host, names=names, costs=costs)
+    costs, channels = RateLimits(*COSTS), ConcurrencyLimit()
+    app.add_middleware(PageFiles)
+    app.add_middleware(RequestGuard, host=host, names=names, costs=costs)
     app.include_router(api.router)
-    app.include_router(exchange.router, responses={404: api.ABSENT})
-    app.include_router(games.router, responses={404: api.ABSENT, 429: api.OFTEN})
-    app.include_router(laboratory.router, responses={404: api.ABSENT, 409: api.BUSY})
+    app.include_router(files_api.router, responses={404: api.ABSENT})
+    app.include_router(archive_api.router, responses={404: api.ABSENT, 429: api.OFTEN})
+    app.include_router(contests_api.router, responses={404: api.ABSENT, 409: api.BUSY})
     _add_club(app, costs)
     answer_problems(app)
 
@@ -120,7 +120,7 @@ def create_app(
     return app
 
 
-def _add_club(app: FastAPI, costs: Buckets) -> None:
+def _add_club(app: FastAPI, costs: RateLimits) -> None:
     """The club's routes; without the extra, every one of them answers that there is no club."""
     if EXTRA_MISSING:
 
@@ -128,8 +128,8 @@ def _add_club(app: FastAPI, costs: Buckets) -> None:
         async def refuse(path: str) -> None:
             raise Refusal(404, "noclub", NO_CLUB)
     else:
-        app.include_router(club_tournaments.router, responses={404: api.ABSENT})
-        app.include_router(members.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
+        app.include_router(tournaments_api.router, responses={404: api.ABSENT})
+        app.include_router(accounts_api.router, responses={401: api.STRANGER, 404: api.ABSENT, 429: api.OFTEN})
 
     @app.websocket("/api/club/live")
     async def channel(socket: WebSocket) -> None:
@@ -149,7 +149,7 @@ def answer_problems(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
-        code, message = complaint(error)
+        code, message = describe_error(error)
         invalid = 422 if isinstance(error, RequestValidationError) else CLUB_STATUS.get(code, 400)
         return answer(getattr(error, "status_code", invalid), code, message)
 

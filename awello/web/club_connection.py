@@ -16,13 +16,13 @@ from pydantic import ValidationError
 from starlette.websockets import WebSocket
 
 from awello.club.accounts import Account, digest_of
-from awello.club.hall import Hall
-from awello.club.seat import Guest
-from awello.web.club_messages import REQUESTS, Move, Pong
-from awello.web.clubhouse import Clubhouse, secret_of
+from awello.club.live_game import ClientConnection
+from awello.club.server import ClubServer
+from awello.web.club_messages import REQUESTS, MoveRequest, Pong
+from awello.web.club_service import ClubService, secret_of
 from awello.web.connection import GONE, POLICY_VIOLATION, TRY_AGAIN, Fields, Id, MessageConnection
-from awello.web.door import Refusal, network_of_client
-from awello.web.limits import Bucket, Buckets
+from awello.web.rate_limits import RateLimit, RateLimits
+from awello.web.request_guard import Refusal, network_of_client
 
 MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 5000, 1000, 256, 16
 PING = 5.0  # seconds between two measurements of the round trip
@@ -38,13 +38,15 @@ class ClubConnection(MessageConnection):
     without_id = ("pong",)
 
     def __init__(
-        self, socket: WebSocket, hall: Hall, account: Account | None, rate: Bucket, share: Bucket | None
+        self, socket: WebSocket, hall: ClubServer, account: Account | None, rate: RateLimit, share: RateLimit | None
     ) -> None:
         super().__init__(socket, rate, share, WATCHER_COST)
         self.hall = hall
         network = network_of_client(socket)
         outside = None if is_loopback(network) else network
-        self.guest = Guest(account, self.post, network=outside, curious=account is None or not account.program)
+        self.guest = ClientConnection(
+            account, self.post, network=outside, curious=account is None or not account.program
+        )
         self.pings: deque[tuple[int, float]] = deque(maxlen=8)
         self.trips: deque[float] = deque(maxlen=5)
         self.heard = monotonic()
@@ -74,7 +76,7 @@ class ClubConnection(MessageConnection):
     def is_due(self, fields: Fields) -> bool:
         """Whether a message is the move that a game waits for: the game itself limits these to one per turn."""
         try:
-            move = Move.model_validate({name: value for name, value in fields.items() if name != "type"})
+            move = MoveRequest.model_validate({name: value for name, value in fields.items() if name != "type"})
         except ValidationError:
             return False
         return fields.get("type") == "move" and self.hall.awaits(self.guest, move.game, move.ply, move.move)
@@ -99,7 +101,7 @@ class ClubConnection(MessageConnection):
             self.pings.popleft()
 
 
-async def serve_club(socket: WebSocket, house: Clubhouse, costs: Buckets) -> None:
+async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -> None:
     """Let a connection into the club, and serve it until it ends."""
     network = network_of_client(socket)
     if not house.arrivals.take(network):
@@ -116,7 +118,7 @@ async def serve_club(socket: WebSocket, house: Clubhouse, costs: Buckets) -> Non
     if not house.connections.enter(keys):
         await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
         return
-    rate = house.messages.find(f"of {account.number}") if account else Bucket(*WATCHER)
+    rate = house.messages.find(f"of {account.number}") if account else RateLimit(*WATCHER)
     share = None if account or is_loopback(network) else costs.find(network)
     connection = ClubConnection(socket, hall, account, rate, share)
     digest = digest_of(secret_of(socket.headers, socket.cookies)[0])

@@ -5,20 +5,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from awello.club.hall import Hall
-from awello.club.offers import Terms
-from awello.club.seat import Guest
-from awello.club.table import MOST_PLIES
+from awello.club.game_state import MOST_PLIES
+from awello.club.live_game import ClientConnection
+from awello.club.offers import GameTerms
+from awello.club.server import ClubServer
 from awello.limits import Clock
 from awello.rules.game import Game
 from awello.web.messages import GameName, Message, MoveName
 
 Number = Annotated[int, Field(ge=1, lt=1 << 31)]
 PlayerName = Annotated[str, Field(min_length=1, max_length=20)]
-Action = Callable[[Hall, Guest, Any], Awaitable[Any]]
+Action = Callable[[ClubServer, ClientConnection, Any], Awaitable[Any]]
 
 
-class Seek(Message):
+class SeekRequest(Message):
     """A game against any player."""
 
     kind: GameName = "othello"
@@ -27,12 +27,12 @@ class Seek(Message):
     rated: bool = True
     side: Literal[0, 1] | None = Field(default=None, description="0 moves first; drawn by lot if left out")
 
-    def terms(self) -> Terms:
+    def terms(self) -> GameTerms:
         """The same for the hall."""
-        return Terms(Game[self.kind.upper()], Clock(self.seconds, self.increment), self.rated, self.side)
+        return GameTerms(Game[self.kind.upper()], Clock(self.seconds, self.increment), self.rated, self.side)
 
 
-class Challenge(Seek):
+class ChallengeRequest(SeekRequest):
     """A game against one player."""
 
     name: PlayerName
@@ -50,26 +50,26 @@ class GameRequest(Message):
     game: Number
 
 
-class Move(GameRequest):
+class MoveRequest(GameRequest):
     """A move; the ply tells it from one that was sent before."""
 
     ply: Annotated[int, Field(ge=0, le=MOST_PLIES)]
     move: MoveName
 
 
-class Draw(GameRequest):
+class DrawRequest(GameRequest):
     """Offer, accept or decline a draw."""
 
     accept: bool = True
 
 
-class Claim(GameRequest):
+class ClaimRequest(GameRequest):
     """Claim the win, or a draw, when the other player has left."""
 
     draw: bool = False
 
 
-class Say(GameRequest):
+class ChatRequest(GameRequest):
     """A chat message to the other player."""
 
     text: str
@@ -87,7 +87,7 @@ class TournamentRequest(Message):
     tournament: Number | Annotated[str, Field(min_length=1, max_length=40)] = Field(description="Its number or name")
 
 
-class Tell(Message):
+class SubscribeRequest(Message):
     """Whether to be sent a kind of events."""
 
     tell: bool = True
@@ -99,19 +99,19 @@ class Pong(Message):
     number: int
 
 
-async def _lobby(hall: Hall, guest: Guest, ask: Tell) -> Any:
+async def _lobby(hall: ClubServer, guest: ClientConnection, ask: SubscribeRequest) -> Any:
     guest.curious = ask.tell
     return hall.lobby.view()
 
 
 REQUESTS: dict[str, tuple[type[Message], Action]] = {
-    "seek": (Seek, lambda hall, guest, ask: hall.lobby.seek(guest, ask.terms())),
-    "challenge": (Challenge, lambda hall, guest, ask: hall.lobby.challenge(guest, ask.name, ask.terms())),
+    "seek": (SeekRequest, lambda hall, guest, ask: hall.lobby.seek(guest, ask.terms())),
+    "challenge": (ChallengeRequest, lambda hall, guest, ask: hall.lobby.challenge(guest, ask.name, ask.terms())),
     "accept": (OfferRequest, lambda hall, guest, ask: hall.lobby.accept(guest, ask.number)),
     "decline": (OfferRequest, lambda hall, guest, ask: hall.lobby.decline(guest, ask.number)),
-    "move": (Move, lambda hall, guest, ask: hall.move(guest, ask.game, ask.ply, ask.move)),
-    "draw": (Draw, lambda hall, guest, ask: hall.draw(guest, ask.game, ask.accept)),
-    "claim": (Claim, lambda hall, guest, ask: hall.claim(guest, ask.game, ask.draw)),
+    "move": (MoveRequest, lambda hall, guest, ask: hall.move(guest, ask.game, ask.ply, ask.move)),
+    "draw": (DrawRequest, lambda hall, guest, ask: hall.draw(guest, ask.game, ask.accept)),
+    "claim": (ClaimRequest, lambda hall, guest, ask: hall.claim(guest, ask.game, ask.draw)),
     "block": (PlayerRequest, lambda hall, guest, ask: hall.blocks.block(guest, ask.name)),
     "unblock": (PlayerRequest, lambda hall, guest, ask: hall.blocks.unblock(guest, ask.name)),
     "resign": (GameRequest, lambda hall, guest, ask: hall.resign(guest, ask.game)),
@@ -119,11 +119,11 @@ REQUESTS: dict[str, tuple[type[Message], Action]] = {
     "rematch": (GameRequest, lambda hall, guest, ask: hall.rematch(guest, ask.game)),
     "watch": (GameRequest, lambda hall, guest, ask: hall.watch(guest, ask.game)),
     "unwatch": (GameRequest, lambda hall, guest, ask: hall.unwatch(guest, ask.game)),
-    "chat": (Tell, lambda hall, guest, ask: hall.chat.turn(guest, ask.tell)),
-    "say": (Say, lambda hall, guest, ask: hall.chat.say(guest, ask.game, ask.text)),
+    "chat": (SubscribeRequest, lambda hall, guest, ask: hall.chat.turn(guest, ask.tell)),
+    "say": (ChatRequest, lambda hall, guest, ask: hall.chat.say(guest, ask.game, ask.text)),
     "join": (TournamentRequest, lambda hall, guest, ask: hall.tournaments.join(guest, ask.tournament)),
     "withdraw": (TournamentRequest, lambda hall, guest, ask: hall.tournaments.withdraw(guest, ask.tournament)),
     "tournament": (TournamentRequest, lambda hall, guest, ask: hall.tournaments.show(ask.tournament)),
     "tournaments": (Message, lambda hall, guest, ask: hall.tournaments.list(guest)),
-    "lobby": (Tell, _lobby),
+    "lobby": (SubscribeRequest, _lobby),
 }

@@ -16,9 +16,9 @@ from pydantic import BaseModel, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from awello.errors import AwelloError
-from awello.web.complaints import complaint, one_line
-from awello.web.door import BYTES_READ, PATIENCE, Refusal
-from awello.web.limits import Bucket
+from awello.web.errors import describe_error, one_line
+from awello.web.rate_limits import RateLimit
+from awello.web.request_guard import BYTES_READ, PATIENCE, Refusal
 
 MOST_WRONG = 20  # wrong messages in a row, after which the connection is closed
 LARGEST = 1 << 14  # bytes of a message
@@ -32,7 +32,7 @@ Fields = dict[str, Any]
 Outgoing = Mapping[str, Any]
 
 
-class WrongMessage(AwelloError):
+class InvalidMessageError(AwelloError):
     """A message that is not a request."""
 
 
@@ -47,7 +47,7 @@ class MessageConnection:
     without_id: tuple[str, ...] = ()
     """Types of messages that need no answer, and so no id."""
 
-    def __init__(self, socket: WebSocket, rate: Bucket, share: Bucket | None, cost: float = 1.0) -> None:
+    def __init__(self, socket: WebSocket, rate: RateLimit, share: RateLimit | None, cost: float = 1.0) -> None:
         self.socket, self.rate, self.share, self.cost = socket, rate, share, cost
         self.wrong, self.reason = 0, ""
         self.running: dict[Id, asyncio.Task[None]] = {}  # what ends with the connection: requests, pings
@@ -127,8 +127,8 @@ class MessageConnection:
             await self.handle(identity, *self._parse(fields))
             self.wrong = 0
         except (Refusal, ValidationError, AwelloError) as error:
-            self.wrong += isinstance(error, ValidationError | WrongMessage)
-            return error_message(identity, *complaint(error), **getattr(error, "facts", {}))
+            self.wrong += isinstance(error, ValidationError | InvalidMessageError)
+            return error_message(identity, *describe_error(error), **getattr(error, "facts", {}))
         except GONE:
             raise
         except Exception:
@@ -142,7 +142,7 @@ class MessageConnection:
         type = fields.pop("type", None)
         if not isinstance(type, str) or type not in self.requests:
             given = repr(type[:LONGEST_ID]) if isinstance(type, str) else "this"
-            raise WrongMessage(f"type: {given} is not one of {', '.join(self.requests)}")
+            raise InvalidMessageError(f"type: {given} is not one of {', '.join(self.requests)}")
         return type, self.requests[type].model_validate(fields)
 
 
@@ -151,7 +151,7 @@ def error_message(identity: Id, code: str, message: str, **facts: Any) -> Outgoi
     return {"id": identity, "type": "error", "code": code, "message": one_line(message), **facts}
 
 
-async def afford(share: Bucket | None, text: str | None, cost: float) -> bool:
+async def afford(share: RateLimit | None, text: str | None, cost: float) -> bool:
     """Wait until a network can afford a message, by its share of the event loop; False if that would take too long."""
     wait = 0.0 if share is None else share.reserve(cost + len(text or "") / BYTES_READ, PATIENCE)
     if wait:
@@ -162,15 +162,15 @@ async def afford(share: Bucket | None, text: str | None, cost: float) -> bool:
 def read_message(text: str | None) -> Fields:
     """The fields of a message."""
     if text is None:
-        raise WrongMessage("a message must be text, not binary")
+        raise InvalidMessageError("a message must be text, not binary")
     if len(text) > LARGEST:
-        raise WrongMessage(f"a message can have {LARGEST >> 10} KiB at most")
+        raise InvalidMessageError(f"a message can have {LARGEST >> 10} KiB at most")
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        raise WrongMessage("a message must be JSON") from None
+        raise InvalidMessageError("a message must be JSON") from None
     if not isinstance(fields, dict):
-        raise WrongMessage('a message must be a JSON object, such as {"id": 1, "type": "analyse"}')
+        raise InvalidMessageError('a message must be a JSON object, such as {"id": 1, "type": "analyse"}')
     return fields
 
 
@@ -178,7 +178,7 @@ def take_identity(fields: Fields) -> Id:
     """The id of a request, taken out of its fields."""
     identity = fields.pop("id", None)
     if isinstance(identity, bool) or not isinstance(identity, int | str) or len(str(identity)) > LONGEST_ID:
-        raise WrongMessage(f"id: give a number or a word of up to {LONGEST_ID} letters")
+        raise InvalidMessageError(f"id: give a number or a word of up to {LONGEST_ID} letters")
     return identity
 
 

@@ -27,16 +27,16 @@ from awello.arena.journal import LINES
 from awello.arena.runner import GameResult, Runner
 from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import Tournament, TournamentResult, play_tournament
-from awello.arena.workers import deaf
+from awello.arena.workers import ignore_interrupts
 from awello.errors import AwelloError, ConfigError
 from awello.folders import user_data, write_atomically
 from awello.limits import format_seconds
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
-from awello.web.door import Refusal
 from awello.web.guest_players import guest_player
 from awello.web.messages import GameName, Message, SpecText
 from awello.web.process import run_contest
+from awello.web.request_guard import Refusal
 
 MOST_KEPT, MOST_OF_GUESTS, MOST_OF_NETWORK = 200, 40, 5  # contests that are kept: the owner's, of guests, of a network
 MOST_RUNNING, MOST_SECONDS = 2, 600.0  # contests of guests at once, and for how long each
@@ -48,7 +48,7 @@ ID = re.compile("[0-9a-f]{8}")
 State = Literal["running", "finished", "stopped", "failed"]
 
 
-class Plan(Message):
+class ContestConfig(Message):
     """What is to be played: two bots make a match, more a tournament in which each meets each."""
 
     game: GameName = "othello"
@@ -79,7 +79,7 @@ class Plan(Message):
         return str(spec)
 
 
-class Summary(Plan):
+class ContestSummary(ContestConfig):
     """A contest in a list."""
 
     id: str
@@ -91,14 +91,14 @@ class Summary(Plan):
     seconds_left: float | None = Field(description="A guess, while it runs")
 
 
-class Pair(RoundsJson):
+class PairResult(RoundsJson):
     """Rounds of two bots, from the view of the first."""
 
     first: str
     second: str
 
 
-class PlayedGame(BaseModel):
+class ContestGame(BaseModel):
     """A game of a contest; of two entries the first is that of the side that moved first."""
 
     number: int
@@ -111,18 +111,18 @@ class PlayedGame(BaseModel):
     forfeits: tuple[tuple[str, str] | None, tuple[str, str] | None] = Field(description="Reason and message")
 
 
-class View(Summary):
+class ContestDetails(ContestSummary):
     """All that is known of a contest."""
 
     standings: list[StandingJson] = Field(description="The best first")
-    pairs: list[Pair]
-    games: list[PlayedGame] = Field(description="In the order of play, those after `since`")
+    pairs: list[PairResult]
+    games: list[ContestGame] = Field(description="In the order of play, those after `since`")
 
 
-class Kept(BaseModel):
+class StoredContest(BaseModel):
     """What the folder of a contest knows besides its rounds."""
 
-    plan: Plan
+    plan: ContestConfig
     begun: datetime
     message: str = ""
     """Why it failed, if it did."""
@@ -135,7 +135,7 @@ class Kept(BaseModel):
 class Contest:
     """A contest, whether it is running or lies in its folder."""
 
-    def __init__(self, folder: Path, kept: Kept, network: str = "") -> None:
+    def __init__(self, folder: Path, kept: StoredContest, network: str = "") -> None:
         self.folder, self.kept, self.network = folder, kept, network
         self._process: SpawnProcess | None = None
         self._started = 0.0  # when this run began, with so many rounds played before
@@ -145,7 +145,7 @@ class Contest:
     def load(cls, folder: Path, network: str = "") -> "Contest":
         """The contest that lies in a folder."""
         try:
-            return cls(folder, Kept.model_validate_json((folder / PLAN).read_bytes()), network)
+            return cls(folder, StoredContest.model_validate_json((folder / PLAN).read_bytes()), network)
         except (OSError, ValidationError):
             raise AwelloError(f"contest {folder.name} is damaged: delete it") from None
 
@@ -176,7 +176,7 @@ class Contest:
             raise AwelloError(f"this contest cannot go on: {advice}; start a new one") from None
         self._started, self._before = monotonic(), self.played
         self._process = SpawnProcess(target=run_contest, args=(self.folder, seconds), name="contest")
-        with deaf():
+        with ignore_interrupts():
             self._process.start()
 
     def stop(self) -> None:
@@ -215,10 +215,10 @@ class Contest:
         """The games played so far."""
         return TournamentResult(self.kept.plan.tournament(), _read_games(self.folder / LINES))
 
-    def summary(self) -> Summary:
+    def summary(self) -> ContestSummary:
         """What a list says of it."""
         plan, state = self.kept.plan, self.state  # first the state: it may read a new message
-        return Summary(
+        return ContestSummary(
             **vars(plan),
             id=self.folder.name,
             begun=self.kept.begun,
@@ -239,19 +239,19 @@ def _read_games(file: Path) -> list[GameResult]:
         raise AwelloError(f"contest {file.parent.name} is damaged: delete it") from None
 
 
-def list_games(results: TournamentResult) -> list[PlayedGame]:
+def list_games(results: TournamentResult) -> list[ContestGame]:
     """The games in the order of play, numbered from 1."""
-    games = list[PlayedGame]()
+    games = list[ContestGame]()
     for played in results.rounds:
         for turn, game in enumerate(played.games):
             first, second = game.result.players
             score = game.score[::-1] if turn else game.score
             told = {"number": len(games) + 1, "pair": played.pair, "round": played.number + 1, "score": score}
-            games.append(PlayedGame.model_validate(vars(game.result) | told | {"first": first, "second": second}))
+            games.append(ContestGame.model_validate(vars(game.result) | told | {"first": first, "second": second}))
     return games
 
 
-class Contests:
+class ContestRunner:
     """The contests of a folder, of which few may be running.
 
     For guests each network may run one, for a limited time, and only a browser that has the key of a contest may stop,
@@ -263,14 +263,14 @@ class Contests:
         self._recent: dict[str, Contest] = {}  # those that were started here
         self._lock = threading.Lock()
 
-    def start(self, plan: Plan, network: str = "") -> tuple[str, str]:
+    def start(self, plan: ContestConfig, network: str = "") -> tuple[str, str]:
         """Begin a contest; its id, and the key with which it can be changed."""
         with self._lock:
             self._check_running(network)
             plan = plan.model_copy(update={"players": list(plan.tournament().specs)})
             self._make_room(network)
             name, key = secrets.token_hex(4), secrets.token_urlsafe(16)
-            kept = Kept(plan=plan, begun=datetime.now(UTC), key=_digest(key), by_guest=self.for_guests)
+            kept = StoredContest(plan=plan, begun=datetime.now(UTC), key=_digest(key), by_guest=self.for_guests)
             self._run(Contest(self.folder / name, kept, network))
             return name, key
 
@@ -356,12 +356,12 @@ class Contests:
         return self.folder / name
 
 
-def view_contest(summary: Summary, folder: Path, since: int = 0) -> bytes:
+def view_contest(summary: ContestSummary, folder: Path, since: int = 0) -> bytes:
     """All that is known of a contest, with the games after a number, as JSON."""
     results = Contest.load(folder).results()
     report, games = results.as_json(), list_games(results)[since:]
     told = {"standings": report["standings"], "pairs": report["pairs"], "games": games}
-    return View.model_validate(vars(summary) | told).model_dump_json().encode()
+    return ContestDetails.model_validate(vars(summary) | told).model_dump_json().encode()
 
 
 def _running(message: str) -> Refusal:

@@ -12,35 +12,40 @@ from starlette.websockets import WebSocket
 
 from awello.errors import AwelloError
 from awello.schemas import PositionJson
-from awello.web.clubhouse import Clubhouse
+from awello.web.club_service import ClubService
 from awello.web.connection import GONE, TRY_AGAIN, Id, MessageConnection, cancel
-from awello.web.door import OWN, Refusal, network_of_client
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import ChooseTask, EngineTask, ReviewTask
-from awello.web.limits import Bucket, Buckets, Turnstile
-from awello.web.messages import Analyse, Choose, Message, Review
+from awello.web.messages import AnalyseRequest, ChooseRequest, Message, ReviewRequest
+from awello.web.rate_limits import ConcurrencyLimit, RateLimit, RateLimits
+from awello.web.request_guard import OWN, Refusal, network_of_client
 
 MOST_QUESTIONS = 8  # at once on one connection
 BURST, RATE = 400, 100  # messages of one connection: at once, and per second
 MOST_CHANNELS, MOST_OF_NETWORK = 2000, 96  # at once: in all, and of one network
 
 
-class Stop(Message):
+class StopRequest(Message):
     """End the request of the same id."""
 
 
 class EngineConnection(MessageConnection):
     """A connection with its open requests."""
 
-    requests: ClassVar = {"analyse": Analyse, "choose": Choose, "review": Review, "stop": Stop}
+    requests: ClassVar = {
+        "analyse": AnalyseRequest,
+        "choose": ChooseRequest,
+        "review": ReviewRequest,
+        "stop": StopRequest,
+    }
 
-    def __init__(self, socket: WebSocket, thinkers: EnginePool, costs: Buckets, house: Clubhouse) -> None:
+    def __init__(self, socket: WebSocket, thinkers: EnginePool, costs: RateLimits, house: ClubService) -> None:
         self.thinkers, self.house, self.network = thinkers, house, network_of_client(socket)
-        super().__init__(socket, Bucket(BURST, RATE), None if self.network in OWN else costs.find(self.network))
+        super().__init__(socket, RateLimit(BURST, RATE), None if self.network in OWN else costs.find(self.network))
 
     async def handle(self, identity: Id, type: str, request: Any) -> None:
         """Begin or stop a search."""
-        task = None if isinstance(request, Stop) else self._task(request)
+        task = None if isinstance(request, StopRequest) else self._task(request)
         if before := self.running.pop(identity, None):
             await cancel(before)
         if task is None:
@@ -50,7 +55,7 @@ class EngineConnection(MessageConnection):
             raise Refusal(503, "busy", message)
         self.running[identity] = asyncio.create_task(self._answer(identity, task))
 
-    def _task(self, request: Analyse | Choose | Review) -> EngineTask:
+    def _task(self, request: AnalyseRequest | ChooseRequest | ReviewRequest) -> EngineTask:
         try:
             task = request.task()
         except AwelloError:
@@ -75,7 +80,7 @@ class EngineConnection(MessageConnection):
 
 
 async def serve_engine(
-    socket: WebSocket, thinkers: EnginePool, costs: Buckets, channels: Turnstile, house: Clubhouse
+    socket: WebSocket, thinkers: EnginePool, costs: RateLimits, channels: ConcurrencyLimit, house: ClubService
 ) -> None:
     """Serve a connection to the engines; the number of connections is limited, in all and per network."""
     keys = {"": MOST_CHANNELS, network_of_client(socket): MOST_OF_NETWORK}

@@ -27,14 +27,14 @@ from awello.web.engine_tasks import (
     Answer,
     CallTask,
     ChooseTask,
-    Progress,
     ReviewTask,
     Task,
+    TaskProgress,
     answer_at_once,
     failure,
 )
-from awello.web.limits import RecentUse
 from awello.web.messages import MOST_SECONDS
+from awello.web.rate_limits import RecentUse
 
 MOST_WAITING, MOST_OF_NETWORK = 500, 96  # urgent tasks that wait, and as many others: in all, and of one network
 HEAD_START = 4.0  # seconds of process time by which an urgent task comes before others
@@ -58,7 +58,7 @@ Slot = LocalSlot | ClusterSlot  # where a process runs; both have the same metho
 
 
 @dataclass(eq=False)
-class Job:
+class EngineJob:
     """A task, where it stands, and its answers that nobody has fetched yet."""
 
     task: Task
@@ -66,7 +66,7 @@ class Job:
     """When it began to wait."""
     network: str = ""
     """Where it came from."""
-    progress: Progress = field(default_factory=Progress)
+    progress: TaskProgress = field(default_factory=TaskProgress)
     home: "EngineProcess | None" = None
     """The process that thought about it last."""
     wanted: bool = True
@@ -109,7 +109,7 @@ class EngineProcess:
         """Whether it is ready for tasks."""
         self.stopping = False
         """Whether it has been told to stop its task."""
-        self.job: Job | None = None
+        self.job: EngineJob | None = None
         self.begun = 0.0
         self.last_word: Answer | None = None
         """Why it is killed, for the client that waits for its answer."""
@@ -130,7 +130,7 @@ class EngineProcess:
         """Whether it waits for a task."""
         return self.warm and self.job is None and self.last_word is None
 
-    def begin(self, job: Job) -> None:
+    def begin(self, job: EngineJob) -> None:
         """Begin a task, or continue it."""
         self.job, job.home, self.begun = job, self, asyncio.get_running_loop().time()
         self._number += 1
@@ -147,7 +147,7 @@ class EngineProcess:
         self._forget_deadline()
         self._deadline = asyncio.get_running_loop().call_later(seconds, self.kill, last_word)
 
-    def free(self) -> Job:
+    def free(self) -> EngineJob:
         """The task that it has worked on, which it gives up."""
         assert self.job is not None
         self._forget_deadline()
@@ -172,7 +172,7 @@ class EngineProcess:
             self._deadline.cancel()
 
 
-def died(job: Job | None) -> Answer:
+def died(job: EngineJob | None) -> Answer:
     """What to say when a process has died over a task."""
     spec = job.task.spec if job is not None and isinstance(job.task, ChooseTask) else "thinking"
     return failure("crash", f"{spec} has crashed: its process is gone, another takes its place")
@@ -195,7 +195,7 @@ class EnginePool:
         self._problem = LOST
         self._places: list[asyncio.Task[None]] = []
         self._processes: list[EngineProcess] = []
-        self._waiting: list[Job] = []
+        self._waiting: list[EngineJob] = []
         self._use = RecentUse()
         self._look: asyncio.TimerHandle | None = None
         self._closed = False
@@ -225,7 +225,7 @@ class EnginePool:
             for answer in at_once:
                 yield answer
             return
-        job = Job(task, asyncio.get_running_loop().time(), network)
+        job = EngineJob(task, asyncio.get_running_loop().time(), network)
         if refusal := self._refusal(job):
             yield refusal
             return
@@ -243,7 +243,7 @@ class EnginePool:
             self._abandon(job)
 
     # --- the queue ----------------------------------------------------------------------------------------------------
-    def _refusal(self, job: Job) -> Answer | None:
+    def _refusal(self, job: EngineJob) -> Answer | None:
         """Why a task is not taken, if so: urgent ones have a queue of their own, and each network a quota in both."""
         if self._closed:
             return CLOSED
@@ -256,7 +256,7 @@ class EnginePool:
             job.post(answer)
         self._waiting.clear()
 
-    def _abandon(self, job: Job) -> None:
+    def _abandon(self, job: EngineJob) -> None:
         """Nobody wants the answers any more."""
         job.wanted = False
         if job in self._waiting:
@@ -278,7 +278,7 @@ class EnginePool:
             self._begin(job, process)
         self._make_room()
 
-    def _ranking(self) -> Callable[[Job], float]:
+    def _ranking(self) -> Callable[[EngineJob], float]:
         """What decides between tasks of several networks, the least first: what a network has used lately and uses."""
         now = asyncio.get_running_loop().time()
         running = [(process.job.network, now - process.begun) for process in self._processes if process.job is not None]
@@ -288,7 +288,7 @@ class EnginePool:
             used[network] += seconds
         return lambda job: used[job.network] - (HEAD_START if job.urgent else 0.0)
 
-    def _begin(self, job: Job, process: EngineProcess) -> None:
+    def _begin(self, job: EngineJob, process: EngineProcess) -> None:
         process.begin(job)
         if isinstance(job.task, ChooseTask):
             advice = "choose a smaller depth or a time, such as @1s"
@@ -312,7 +312,7 @@ class EnginePool:
                 process.stop(*((PATIENCE, CUT_SHORT) if process.job.urgent else (LONG_PATIENCE, None)))
                 waiting.remove(first)
 
-    def _makes_room(self, process: EngineProcess, job: Job, rank: Callable[[Job], float]) -> bool:
+    def _makes_room(self, process: EngineProcess, job: EngineJob, rank: Callable[[EngineJob], float]) -> bool:
         """Whether a process must let go of its task for another one."""
         current, now = process.job, asyncio.get_running_loop().time()
         assert current is not None
@@ -371,7 +371,7 @@ class EnginePool:
                 process.kill(content)
             self._schedule()
 
-    def _put_back(self, process: EngineProcess, progress: Progress) -> None:
+    def _put_back(self, process: EngineProcess, progress: TaskProgress) -> None:
         """Let a task wait for its next turn: at the end of the queue if it has had the last one."""
         job, now = self._free(process), asyncio.get_running_loop().time()
         if job.wanted:
@@ -379,7 +379,7 @@ class EnginePool:
             job.since = now if now - process.begun >= TURN else job.since
             self._waiting.append(job)
 
-    def _free(self, process: EngineProcess, extra: float = 0.0) -> Job:
+    def _free(self, process: EngineProcess, extra: float = 0.0) -> EngineJob:
         """The task of a process, which has it no more; its network is charged for it."""
         job, now = process.free(), asyncio.get_running_loop().time()
         self._use.add(job.network, now - process.begun + extra, now)

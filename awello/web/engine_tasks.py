@@ -23,14 +23,14 @@ from awello.engine.engine import Engine
 from awello.errors import AwelloError, ConfigError, IllegalMoveError, SpecError
 from awello.kernel import LATE, load_kernels
 from awello.limits import Clock, Limit
-from awello.players.champion import Champion
+from awello.players.champion import ChampionPlayer
 from awello.players.player import Choice, Player, Resignation
 from awello.position import Position
 from awello.record import Record
-from awello.review.review import Judgement, review
+from awello.review.review import MoveReview, review
 from awello.rules.game import PASS, Game
-from awello.schemas import AnalysisJson, ChoiceJson, JudgementJson, margin, round_value, summarise_side
-from awello.web.complaints import complaint, one_line
+from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, margin, round_value, summarise_side
+from awello.web.errors import describe_error, one_line
 from awello.web.guest_players import guest_player
 from awello.web.process import ENGINE_KERNELS, settle_in
 
@@ -80,7 +80,7 @@ Task = EngineTask | CallTask
 
 
 @dataclass
-class Search:
+class SearchProgress:
     """What is known of one position, and what it has cost."""
 
     answer: Analysis | None = None
@@ -90,16 +90,16 @@ class Search:
 
 
 @dataclass
-class Progress:
+class TaskProgress:
     """How far an analysis or a review has come."""
 
-    searches: dict[tuple[Position, int | None], Search] = field(default_factory=dict)
+    searches: dict[tuple[Position, int | None], SearchProgress] = field(default_factory=dict)
     """By the position and the depth that was asked for."""
     told: int = 0
     """The judgements given."""
 
 
-class Paused(Exception):
+class TaskStopped(Exception):
     """A task was stopped before its end."""
 
 
@@ -127,9 +127,9 @@ def answer_at_once(task: Task) -> list[Answer]:
 
 def _value(player: Player, position: Position, found: Analysis | None) -> float | None:
     """A player's value as a margin, if it is one: only the champion estimates in discs or seeds."""
-    if found is None or not (found.exact or (isinstance(player, Champion) and not player.heuristic)):
+    if found is None or not (found.exact or (isinstance(player, ChampionPlayer) and not player.heuristic)):
         return None
-    return margin(position, found.value) if isinstance(player, Champion) else round_value(found.value)
+    return margin(position, found.value) if isinstance(player, ChampionPlayer) else round_value(found.value)
 
 
 # --- searching --------------------------------------------------------------------------------------------------------
@@ -139,10 +139,10 @@ class TaskRunner:
     def __init__(self) -> None:
         self.engines: dict[Game, Engine] = {}
         self.player: Player | None = None
-        self.progress = Progress()
+        self.progress = TaskProgress()
         self.stopped = threading.Event()
 
-    def think(self, task: Task, progress: Progress) -> Iterator[Answer]:
+    def think(self, task: Task, progress: TaskProgress) -> Iterator[Answer]:
         """The answers to a task; `Paused` if it is stopped, and then it can go on where its progress ends."""
         self.progress = progress
         match task:
@@ -180,7 +180,7 @@ class TaskRunner:
 
     def _search(self, position: Position, limit: Limit, best: int) -> Iterator[Analysis]:
         """Answers that are no worse than the one already known, in the time that is left; `Paused` if stopped."""
-        search = self.progress.searches.setdefault((position, limit.depth), Search())
+        search = self.progress.searches.setdefault((position, limit.depth), SearchProgress())
         if search.over:
             return
         begun, before, nodes, seconds = perf_counter(), search.seconds, search.nodes, limit.seconds or 0.0
@@ -195,12 +195,12 @@ class TaskRunner:
                 break
         search.seconds = before + perf_counter() - begun
         if self.stopped.is_set() and search.seconds < seconds:
-            raise Paused
+            raise TaskStopped
         search.over = True
 
     def _choose(self, task: ChooseTask) -> Answer:
         position, player = task.record.final, guest_player(task.spec)
-        if not isinstance(player, Champion):
+        if not isinstance(player, ChampionPlayer):
             load_kernels()  # no clock runs while kernels are compiled or loaded
         begun = perf_counter()
         self.player = player
@@ -232,12 +232,12 @@ class TaskRunner:
             yield _tell("analysis", AnalysisJson.of(position, found))
 
     def _review(self, task: ReviewTask) -> Iterator[Answer]:
-        judged: list[Judgement] = []
+        judged: list[MoveReview] = []
         for judgement in review(task.record, self, Limit(seconds=task.seconds)):
             judged.append(judgement)
             if len(judged) > self.progress.told:
                 self.progress.told = len(judged)
-                yield _tell("judgement", JudgementJson.of(judgement))
+                yield _tell("judgement", MoveReviewJson.of(judgement))
         yield {"type": "summary", "sides": [asdict(summarise_side(judged, side)) for side in (0, 1)]}
 
 
@@ -245,7 +245,7 @@ class TaskRunner:
 def serve(channel: socket.socket, engines: bool = True) -> None:
     """The main function of an engine process: say `ready`, then answer tasks until the server is gone."""
     settle_in()
-    runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, Progress]]()
+    runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, TaskProgress]]()
     threading.Thread(target=_listen, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
     if engines:
         load_kernels(with_imports(ENGINE_KERNELS, kernel_imports()) if os.environ.get(LATE) else None)
@@ -262,7 +262,7 @@ def _send(channel: socket.socket, message: tuple[str, Any]) -> None:
     channel.sendall(len(content).to_bytes(SIZE, "big") + content)
 
 
-def _listen(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, Progress]]") -> None:
+def _listen(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, TaskProgress]]") -> None:
     """Hear tasks, and what must stop: a task is known by its number, so that a late stop hits no other."""
     current = 0
     with suppress(OSError):
@@ -278,7 +278,7 @@ def _listen(file: BinaryIO, runner: TaskRunner, tasks: "SimpleQueue[tuple[Task, 
     os._exit(0)
 
 
-def _work(runner: TaskRunner, task: Task, progress: Progress) -> Iterator[tuple[str, Any]]:
+def _work(runner: TaskRunner, task: Task, progress: TaskProgress) -> Iterator[tuple[str, Any]]:
     """What to say about a task: answers, then that it is paused or its last answer; if all is lost, a last word."""
     try:
         for answer in runner.think(task, progress):
@@ -287,12 +287,12 @@ def _work(runner: TaskRunner, task: Task, progress: Progress) -> Iterator[tuple[
                 return
             yield "answer", answer
         yield "ended", DONE
-    except Paused:
+    except TaskStopped:
         yield "paused", progress
     except MemoryError:
         yield "lost", failure("crash", "out of memory: choose something smaller")
     except AwelloError as error:
-        code = "player" if isinstance(task, ChooseTask) else complaint(error)[0]
+        code = "player" if isinstance(task, ChooseTask) else describe_error(error)[0]
         yield "ended", failure(code, str(error))
     except Exception as error:
         yield "ended", failure("crash", f"thinking failed with {type(error).__name__}")

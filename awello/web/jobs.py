@@ -9,9 +9,9 @@ from fastapi import Request
 from fastapi.responses import Response
 
 from awello.web.connection import cancel
-from awello.web.door import OWN, Refusal, address_of, network_of_client
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_tasks import Answer, CallTask, Task
+from awello.web.request_guard import OWN, Refusal, address_of, network_of_client
 
 OVERLOADED = ("busy", "closed", "crash", "slow")
 Result = TypeVar("Result")

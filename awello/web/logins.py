@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
-from awello.web.door import address_of
-from awello.web.limits import Buckets, network_of
+from awello.web.rate_limits import RateLimits, network_of
+from awello.web.request_guard import address_of
 
 DEVICE_COOKIE = "awello_device"  # which stays when somebody logs out
 OF_PAIR = (10, 1 / 6)  # tries of an account from a network or a known device: at once, and per second
@@ -41,8 +41,8 @@ class LoginLimits:
     """How often passwords may be tried."""
 
     def __init__(self) -> None:
-        self.of_pair, self.of_network = Buckets(*OF_PAIR), Buckets(*OF_NETWORK)
-        self.of_account, self.of_strangers = Buckets(*OF_ACCOUNT), Buckets(*OF_STRANGERS)
+        self.of_pair, self.of_network = RateLimits(*OF_PAIR), RateLimits(*OF_NETWORK)
+        self.of_account, self.of_strangers = RateLimits(*OF_ACCOUNT), RateLimits(*OF_STRANGERS)
 
     def admit_stranger(self) -> bool:
         """Whether one more password of somebody who is not known may be hashed."""

@@ -43,7 +43,7 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Line(Message):
+class LineRequest(Message):
     """A game so far."""
 
     game: GameName = "othello"
@@ -71,13 +71,13 @@ class Line(Message):
         return record
 
 
-class Views(Line):
+class ViewRequest(LineRequest):
     """Which positions of a game to look at."""
 
     since: int = Field(default=0, ge=0, le=LONGEST_GAME, description="The first ply to show; earlier ones are known")
 
 
-class Analyse(Line):
+class AnalyseRequest(LineRequest):
     """What to find out about the last position."""
 
     seconds: float = Field(default=5.0, gt=0, le=MOST_SECONDS)
@@ -87,7 +87,7 @@ class Analyse(Line):
         return AnalyseTask(self.record(), self.seconds)
 
 
-class Choose(Line):
+class ChooseRequest(LineRequest):
     """Whom to ask for a move."""
 
     player: PlayerSpec = Field(description="A player spec", examples=["champion@level=4"])
@@ -101,7 +101,7 @@ class Choose(Line):
         return ChooseTask(self.record(), self.player, clock, self.seed)
 
 
-class Review(Line):
+class ReviewRequest(LineRequest):
     """How carefully to look at a whole game."""
 
     seconds: float = Field(default=0.5, gt=0, le=10, description="For each move")
@@ -111,14 +111,14 @@ class Review(Line):
         return ReviewTask(self.record(), self.seconds)
 
 
-class Text(Message):
+class TextRequest(Message):
     """Anything that was pasted."""
 
     text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
     game: GameName | None = Field(default=None, description="What it is to be read as, if it is known")
 
 
-class Tree(Line):
+class TreeRequest(LineRequest):
     """Which search to draw."""
 
     search: PlayerSpec = Field(default="alphabeta@2", description="minimax, alphabeta ...", examples=["alphabeta@2"])

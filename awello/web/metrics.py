@@ -3,10 +3,10 @@
 import statistics
 import sys
 
-from awello.web.clubhouse import Clubhouse
+from awello.web.club_service import ClubService
 
 
-def show_metrics(house: Clubhouse) -> str:
+def show_metrics(house: ClubService) -> str:
     """A line for each number, with what it means."""
     rows: list[tuple[str, str, str, float]] = []
     if memory := _most_memory():

@@ -11,13 +11,13 @@ from awello.formats.files import find_format, read_games
 from awello.formats.recognise import recognise
 from awello.lab.trees import describe_tree, draw_tree_svg
 from awello.players.player import Player, find_player, make_player
-from awello.players.spec import Spec, parse_spec
+from awello.players.spec import PlayerSpec, parse_spec
 from awello.players.tree import search_position
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 from awello.schemas import LineJson, RecognisedJson
-from awello.search.tree import Node
+from awello.search.search_tree import SearchNode
 from awello.web.guest_players import check_spec
 
 MOST_NODES = 3000  # of a tree that are drawn; lower plies are left out
@@ -60,13 +60,13 @@ def write_record(record: Record, format: str) -> dict[str, bytes]:
     return find_format(format).write([record])
 
 
-def draw_search(spec: Spec, position: Position, most_plies: int) -> bytes:
+def draw_search(spec: PlayerSpec, position: Position, most_plies: int) -> bytes:
     """The tree of a search: as many of its plies as a picture of a reasonable size can show."""
     tree = search_position(spec, position)
     plies = next(plies for plies in range(most_plies, -1, -1) if _count(tree.root, plies) <= MOST_NODES or not plies)
     return json.dumps({"svg": draw_tree_svg(tree, plies), "lines": describe_tree(tree)}).encode()
 
 
-def _count(node: Node, plies: int) -> int:
+def _count(node: SearchNode, plies: int) -> int:
     """The nodes of a tree down to a ply."""
     return 1 + (sum(_count(child, plies - 1) for child in node.children) if plies else 0)

@@ -6,20 +6,20 @@ Each search has one thread, an empty table and no limit of time, so every run pr
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from awello.engine import awale, awale_table, midgame, table
-from awello.engine.awale_search import AwaleThinking
+from awello.engine import awale, awale_transposition_table, midgame, transposition_table
+from awello.engine.awale_search import AwaleIterativeSearch
 from awello.engine.awale_state import PAST
 from awello.engine.awale_state import UNIT as SEED
 from awello.engine.bench import ENDGAME, GAMES
 from awello.engine.endgame import CORNERS
 from awello.engine.engine import Engine
-from awello.engine.last import NONE, last5
-from awello.engine.othello_search import OthelloThinking
+from awello.engine.last_empties import NONE, last5
+from awello.engine.othello_search import OthelloIterativeSearch
 from awello.engine.othello_state import odd_quarters
 from awello.engine.probcut import PERCENT, SURE, margin_of, shallow_depth
 from awello.engine.state import NO_MOVE
-from awello.engine.table import hash_of
 from awello.engine.tablebase import SMALL
+from awello.engine.transposition_table import hash_of
 from awello.evaluate.patterns import UNIT, fill_row
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
@@ -34,7 +34,11 @@ AWALE = parse_transcript("FeCcFdEcDc", Position.start(Game.ABAPA)).final
 FIRST_PASS, SECOND_PASS = 1, 2  # certainties of the quick passes
 CUT_MOVE = "b2"  # leads to a child where a probable cut succeeds
 AWALE_DEPTH = 12
-BOUNDS = {awale_table.LOWER: "at least", awale_table.UPPER: "at most", awale_table.EXACT: "exactly"}
+BOUNDS = {
+    awale_transposition_table.LOWER: "at least",
+    awale_transposition_table.UPPER: "at most",
+    awale_transposition_table.EXACT: "exactly",
+}
 
 
 def word_of(squares: Iterable[int]) -> U:
@@ -57,7 +61,7 @@ def othello_plan() -> Iterator[str]:
         engine.team.ask = listen  # type: ignore[method-assign]
         engine.team.begin()
         yield "depth certainty value  move    nodes  expected play"
-        for answer in OthelloThinking(engine.team, OTHELLO).deepen(Limit()):
+        for answer in OthelloIterativeSearch(engine.team, OTHELLO).deepen(Limit()):
             line = OTHELLO.format_moves(answer.line[:8])
             row = f"{answer.depth:5} {answer.certainty:7} % {answer.value:+5.0f} {line[0]:>5} {answer.nodes:8,}"
             yield f"{row}  {' '.join(line)}"
@@ -84,7 +88,7 @@ def exact_nodes(position: Position, keep_table: bool, keep_guess: bool) -> int:
     """The nodes of the exact pass after all searches before it."""
     with Engine(hash=16) as engine:
         engine.team.begin()
-        thinking = OthelloThinking(engine.team, position)
+        thinking = OthelloIterativeSearch(engine.team, position)
         for depth, certainty in thinking.plan(Limit()):
             if certainty == SURE and depth == position.empties:
                 break
@@ -100,7 +104,7 @@ def othello_node() -> Iterator[str]:
     """The first node below the root, when the second quick pass comes to it."""
     with Engine(hash=16) as engine:
         engine.team.begin()
-        thinking = OthelloThinking(engine.team, OTHELLO)
+        thinking = OthelloIterativeSearch(engine.team, OTHELLO)
         for depth, certainty in thinking.plan(Limit()):
             thinking.found = thinking.search_moves(depth, certainty)
             if (depth, certainty) == (OTHELLO.empties, FIRST_PASS):
@@ -119,7 +123,7 @@ def othello_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator
     yield f"window ({alpha:+}, {beta:+}), depth {depth}, certainty {SECOND_PASS}"
     yield f"step 4: stable discs would be counted from alpha {2 * depth - midgame.STABILITY_MIDGAME_SLACK:+}"
     key = hash_of(own, opp, state.multipliers)
-    data = table.recall(table.bucket_of(key, state), key)
+    data = transposition_table.recall(transposition_table.bucket_of(key, state), key)
     yield f"step 4: table: {entry_text(node, data)}"
     yield from probcut_steps(node, alpha, beta, state)
     bound = midgame.bound_by_children(own, opp, moves, depth, SECOND_PASS, state)
@@ -128,7 +132,7 @@ def othello_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator
     yield from othello_order(node, data, moves, state)
     state.nodes = 0
     found = midgame.search(own, opp, moves, alpha, beta, depth, state)
-    data = table.recall(table.bucket_of(key, state), key)
+    data = transposition_table.recall(transposition_table.bucket_of(key, state), key)
     yield f"step 9: {found:+} after {state.nodes:,} nodes; table: {entry_text(node, data)}"
     yield f"after {CUT_MOVE}, window ({-beta:+}, {-alpha:+}):"
     yield from probcut_steps(node.play(CUT_MOVE), -beta, -alpha, state)
@@ -151,10 +155,11 @@ def probcut_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator
 
 def entry_text(node: Position, data: int) -> str:
     """What the transposition table knows of a position."""
-    moves = table.move_of(data), table.second_of(data)
+    moves = transposition_table.move_of(data), transposition_table.second_of(data)
     names = " ".join(node.format_move(move) for move in moves if move != NO_MOVE)
-    sure = f"depth {table.depth_of(data)}, certainty {table.certainty_of(data)}"
-    return f"{table.lower_of(data):+} to {table.upper_of(data):+}, {sure}, moves {names or 'none'}"
+    sure = f"depth {transposition_table.depth_of(data)}, certainty {transposition_table.certainty_of(data)}"
+    bounds = f"{transposition_table.lower_of(data):+} to {transposition_table.upper_of(data):+}"
+    return f"{bounds}, {sure}, moves {names or 'none'}"
 
 
 def othello_order(node: Position, data: int, moves: U, state: Any) -> Iterator[str]:
@@ -198,7 +203,7 @@ def awale_plan() -> Iterator[str]:
     """Searches of each depth; then the first node below the root, as the next search finds it."""
     with Engine(AWALE.game, hash=16) as engine:
         engine.team.begin()
-        thinking = AwaleThinking(engine.team, AWALE)
+        thinking = AwaleIterativeSearch(engine.team, AWALE)
         yield f"{AWALE}\n\ndepth   value move      nodes"
         for depth in range(1, AWALE_DEPTH):
             thinking.found = thinking.search_moves(depth, SMALL)
@@ -211,11 +216,12 @@ def awale_plan() -> Iterator[str]:
 def awale_node(node: Position, state: Any) -> Iterator[str]:
     """What the table knows of a node, and the order of its moves with the terms of their promises."""
     own, opp, row = U(node.own) & ROW, U(node.opp) & ROW, state.rows[PAST + 1]
-    entry = awale_table.recall(hash_of(own, opp, state.multipliers), state)
-    best, value = awale_table.entry_pit(entry), awale_table.entry_value(entry) / SEED
-    bound = BOUNDS[int(U(entry) >> awale_table.BOUND_SHIFT & awale_table.BOUND_BITS)]
+    entry = awale_transposition_table.recall(hash_of(own, opp, state.multipliers), state)
+    best, value = awale_transposition_table.entry_pit(entry), awale_transposition_table.entry_value(entry) / SEED
+    bound = BOUNDS[int(U(entry) >> awale_transposition_table.BOUND_SHIFT & awale_transposition_table.BOUND_BITS)]
     yield f"{node}\n"
-    yield f"step 3: table: {bound} {value:+.2f}, depth {awale_table.entry_depth(entry)}, pit {node.format_move(best)}"
+    depth = awale_transposition_table.entry_depth(entry)
+    yield f"step 3: table: {bound} {value:+.2f}, depth {depth}, pit {node.format_move(best)}"
     yield "step 4: move captures killer history"
     others = word_of(pit for pit in node.legal_moves() if pit != best)
     count = awale.sort_moves(own, opp, others, 0, AWALE_DEPTH - 1, row, state)

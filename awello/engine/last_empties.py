@@ -1,0 +1,232 @@
+"""The last five empty squares: most positions of a solved game lie here, so each count has a kernel of its own.
+
+Every kernel answers one question, "is the score for the mover greater than alpha?", by a bound on the score
+that is exact where it can be (fail-soft).  Squares alone in their quarter of the board are tried first: who plays
+into an odd region also plays last in it.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from llvmlite.ir import IRBuilder as Builder
+
+from awello.bits import (
+    I64,
+    bit,
+    clear_lowest_bit,
+    constant_table,
+    emit_extract,
+    emit_flips,
+    flips_of,
+    index_of,
+    moves_of,
+    popcount,
+)
+from awello.engine.othello_state import OthelloState, odd_quarters
+from awello.engine.stability import stable_discs
+from awello.kernel import CPU, U, instruction, kernel
+from awello.rules.othello import score
+
+NONE = -65  # below every score
+# Stable discs are counted only where they may settle a node: the lower the threshold, the fewer nodes, but the more
+# counts that settle nothing.  In the endgame and the midgame it rises by this with each empty square.
+STABILITY_ALPHA_PER_EMPTY = 2
+STABILITY_LAST5_ALPHA = 8  # the least alpha with five empty squares
+QUARTER1, QUARTER2 = U(0x000000000F0F0F0F), U(0x00000000F0F0F0F0)
+QUARTER3, QUARTER4 = U(0x0F0F0F0F00000000), U(0xF0F0F0F000000000)
+
+# ---- how many discs the last move turns, by table -------------------------------------------------------------------
+I8 = ir.IntType(8)
+LINES = ((1, 0), (0, 1), (-1, 1), (1, 1))
+
+
+def _line_of(square: int, dx: int, dy: int) -> list[int]:
+    """The squares of the line through a square, in rising order."""
+    x, y = square % 8, square // 8
+    while 0 <= x - dx < 8 and 0 <= y - dy < 8:
+        x, y = x - dx, y - dy
+    squares = []
+    while 0 <= x < 8 and 0 <= y < 8:
+        squares.append(8 * y + x)
+        x, y = x + dx, y + dy
+    return squares
+
+
+def _turned_on_line(place: int, own: int) -> int:
+    """The discs turned by a move on a place of a line where every other square is full."""
+    turned = 0
+    for step in (1, -1):
+        run, at = 0, place + step
+        while 0 <= at < 8 and not own >> at & 1:
+            run, at = run + 1, at + step
+        turned += run if 0 <= at < 8 else 0
+    return turned
+
+
+TURNED = [_turned_on_line(place, own) for place in range(8) for own in range(256)]
+
+
+def _emit_last_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
+    """Each of the four lines through the square becomes a byte, which with its place on the line finds the count."""
+
+    def number(value: int) -> ir.Constant:
+        return ir.Constant(I64, value)
+
+    lines = [_line_of(at, *line) for at in range(64) for line in LINES]
+    masks = constant_table(b, "awello_lines", I64, [number(sum(1 << at for at in line)) for line in lines])
+    indices = [number(line.index(at)) for at in range(64) for line in lines[4 * at : 4 * at + 4]]
+    places = constant_table(b, "awello_places", I64, indices)
+    counts = constant_table(b, "awello_turned", I8, [ir.Constant(I8, count) for count in TURNED])
+    total = number(0)
+    for line in range(4):
+        at = b.add(b.shl(square, number(2)), number(line))
+        mask, place = (b.load(b.gep(table, [number(0), at], inbounds=True)) for table in (masks, places))
+        index = b.or_(b.shl(place, number(8)), emit_extract(b, own, mask))
+        total = b.add(total, b.zext(b.load(b.gep(counts, [number(0), index], inbounds=True)), I64))
+    return total
+
+
+def _emit_plain_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
+    """For processors without PEXT: count the discs that the move turns."""
+    return b.ctpop(emit_flips(b, own, opp, square))
+
+
+@instruction("int64(uint64, uint64, int64)", _emit_last_flips if "bmi2" in CPU else _emit_plain_flips)
+def last_flips(own: U, opp: U, square: int) -> int:
+    """The number of discs that a move on the last empty square turns."""
+    turned = 0
+    for line in LINES:
+        squares = _line_of(int(square), *line)
+        discs = sum(1 << place for place, at in enumerate(squares) if int(own) >> at & 1)
+        turned += TURNED[256 * squares.index(int(square)) + discs]
+    return turned
+
+
+# ---- one to five ----------------------------------------------------------------------------------------------------
+@kernel("int64(uint64, uint64, int64, int64)", inline=True)
+def last1(own: U, opp: U, alpha: int, square: int) -> int:
+    """One empty square."""
+    difference = popcount(own) - popcount(opp)
+    turned = last_flips(own, opp, square)
+    if turned > 0:
+        return difference + 2 * turned + 1
+    best = difference + 1 if difference > 0 else difference - 1
+    if difference + 1 <= alpha:
+        return difference + 1
+    turned = last_flips(opp, own, square)
+    return difference - 2 * turned - 1 if turned > 0 else best
+
+
+@kernel("int64(uint64, uint64, int64, int64, int64, uint64, uint64)", inline=True)
+def best2(own: U, opp: U, alpha: int, first: int, second: int, flips1: U, flips2: U) -> int:
+    """The better of two last moves, of which at least one turns discs."""
+    best = NONE
+    if flips1 != U(0):
+        best = -last1(opp ^ flips1, own | flips1 | bit(first), ~alpha, second)
+    if flips2 != U(0) and best <= alpha:
+        best = max(best, -last1(opp ^ flips2, own | flips2 | bit(second), ~alpha, first))
+    return best
+
+
+@kernel("int64(uint64, uint64, int64, int64, int64)")
+def last2(own: U, opp: U, alpha: int, first: int, second: int) -> int:
+    """Two empty squares.  Both moves are computed before it is asked which is legal: the machine does them at once."""
+    flips1, flips2 = flips_of(own, opp, first), flips_of(own, opp, second)
+    if flips1 | flips2 != U(0):
+        return best2(own, opp, alpha, first, second, flips1, flips2)
+    flips1, flips2 = flips_of(opp, own, first), flips_of(opp, own, second)
+    if flips1 | flips2 != U(0):
+        return -best2(opp, own, ~alpha, first, second, flips1, flips2)
+    return score(own, opp, own | opp | bit(first) | bit(second))
+
+
+@kernel("int64(uint64, uint64, int64, int64, int64, int64, OthelloState)")
+def last3(own: U, opp: U, alpha: int, first: int, second: int, third: int, state: OthelloState) -> int:
+    """Three empty squares, in the order to be tried."""
+    state.nodes += 1
+    sign = 1
+    for _ in range(2):
+        flips1, flips2, flips3 = flips_of(own, opp, first), flips_of(own, opp, second), flips_of(own, opp, third)
+        if flips1 | flips2 | flips3 != U(0):
+            best = NONE
+            if flips1 != U(0):
+                best = -last2(opp ^ flips1, own | flips1 | bit(first), ~alpha, second, third)
+            if flips2 != U(0) and best <= alpha:
+                best = max(best, -last2(opp ^ flips2, own | flips2 | bit(second), ~alpha, first, third))
+            if flips3 != U(0) and best <= alpha:
+                best = max(best, -last2(opp ^ flips3, own | flips3 | bit(third), ~alpha, first, second))
+            return sign * best
+        own, opp, alpha, sign = opp, own, ~alpha, -sign
+    return score(own, opp, own | opp | bit(first) | bit(second) | bit(third))
+
+
+@kernel("uint64(uint64)", inline=True)
+def alone(squares: U) -> U:
+    """The square if it is the only one."""
+    return squares if clear_lowest_bit(squares) == U(0) else U(0)
+
+
+@kernel("int64(uint64, uint64, uint64, int64, OthelloState)")
+def last4(own: U, opp: U, empty: U, alpha: int, state: OthelloState) -> int:
+    """Four empty squares; those alone in a quarter of the board come first."""
+    state.nodes += 1
+    lone = alone(empty & QUARTER1) | alone(empty & QUARTER2) | alone(empty & QUARTER3) | alone(empty & QUARTER4)
+    left = empty
+    first = index_of(lone if lone != U(0) else left)
+    left ^= bit(first)
+    second = index_of(lone & left if lone & left != U(0) else left)
+    left ^= bit(second)
+    third, fourth = index_of(left), index_of(clear_lowest_bit(left))
+    sign = 1
+    for _ in range(2):
+        best = NONE
+        moves = moves_of(own, opp) & empty
+        if moves != U(0):
+            if moves & bit(first) != U(0):
+                flips = flips_of(own, opp, first)
+                best = -last3(opp ^ flips, own | flips | bit(first), ~alpha, second, third, fourth, state)
+                if best > alpha:
+                    return sign * best
+            if moves & bit(second) != U(0):
+                flips = flips_of(own, opp, second)
+                best = max(best, -last3(opp ^ flips, own | flips | bit(second), ~alpha, first, third, fourth, state))
+                if best > alpha:
+                    return sign * best
+            if moves & bit(third) != U(0):
+                flips = flips_of(own, opp, third)
+                best = max(best, -last3(opp ^ flips, own | flips | bit(third), ~alpha, first, second, fourth, state))
+                if best > alpha:
+                    return sign * best
+            if moves & bit(fourth) != U(0):
+                flips = flips_of(own, opp, fourth)
+                best = max(best, -last3(opp ^ flips, own | flips | bit(fourth), ~alpha, first, second, third, state))
+            return sign * best
+        own, opp, alpha, sign = opp, own, ~alpha, -sign
+    return score(own, opp, own | opp | empty)
+
+
+@kernel("boolean(uint64, uint64, int64, OthelloState)", inline=True)
+def is_out_of_reach(own: U, opp: U, alpha: int, state: OthelloState) -> bool:
+    """Whether the opponent's stable discs alone keep the score from exceeding alpha."""
+    return bool(64 - 2 * popcount(stable_discs(opp, own, state.stable_edges)) <= alpha)
+
+
+@kernel("int64(uint64, uint64, uint64, uint64, int64, OthelloState)")
+def last5(own: U, opp: U, empty: U, moves: U, alpha: int, state: OthelloState) -> int:
+    """Five empty squares and the legal moves, at least one: odd quarters first, no memory."""
+    state.nodes += 1
+    if alpha >= STABILITY_LAST5_ALPHA and is_out_of_reach(own, opp, alpha, state):
+        return alpha
+    later = moves & ~odd_quarters(empty)
+    moves ^= later
+    best = NONE
+    for _ in range(2):
+        while moves != U(0):
+            square = index_of(moves)
+            moves = clear_lowest_bit(moves)
+            flips = flips_of(own, opp, square)
+            best = max(best, -last4(opp ^ flips, own | flips | bit(square), empty ^ bit(square), ~alpha, state))
+            if best > alpha:
+                return best
+        moves = later
+    return best

@@ -1,0 +1,166 @@
+"""The archive's part of the API: what was played in a position, games to find again, and games that are kept."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import BaseModel, Field, StringConstraints
+
+from awello.archive.archive import Archive, GameFilter, parse_years
+from awello.archive.explorer import explore as explore_archive
+from awello.archive.game_rows import record_of
+from awello.errors import AwelloError, ConfigError
+from awello.position import parse_position
+from awello.record import Record
+from awello.rules.game import Game
+from awello.schemas import REASONS, ExplorationJson, GameJson, GameListJson, GameName, GameRowJson, LossJson
+from awello.web.archive_service import ArchiveService
+from awello.web.jobs import call
+from awello.web.messages import LONGEST_GAME, LineRequest, Message
+from awello.web.page_tasks import find_learners, teach_players
+from awello.web.rate_limits import network_of
+from awello.web.request_guard import Refusal, address_of
+
+SITE = "Awello page"
+NOBODY = "guest"
+LAST_MOMENT = 1 << 32  # seconds since 1970
+LARGEST = (1 << 31) - 1  # number of a game
+
+router = APIRouter(prefix="/api", tags=["archive"])
+Name = Annotated[str, StringConstraints(max_length=120)]
+
+
+# ---- what is said ---------------------------------------------------------------------------------------------------
+class PlayedGameRequest(LineRequest):
+    """A game and what is known of it."""
+
+    players: tuple[Name | None, Name | None] = Field(
+        default=(None, None), description="Whoever moved first, and the other"
+    )
+    begun: int | None = Field(default=None, ge=0, lt=LAST_MOMENT, description="When, in seconds since 1970")
+    seconds: Annotated[list[Annotated[float, Field(ge=0, le=86400)] | None], Field(max_length=LONGEST_GAME)] = Field(
+        default=[], description="The time of each move, null where it is unknown; or nothing"
+    )
+    result: LossJson | None = Field(default=None, description="Left out if the board decided")
+
+    def played(self) -> Record:
+        """The game with all that is known of it: the same whenever and however often it is sent."""
+        record = self.record()
+        if self.result and record.final.over:
+            raise AwelloError("the board has decided this game: leave the result out")
+        if self.seconds and len(self.seconds) != len(record.moves):
+            raise AwelloError(f"seconds: {len(self.seconds)} times for {len(record.moves)} moves")
+        sides = zip(record.start.game.sides, self.players, strict=True)
+        tags = {side: _name(player) for side, player in sides if player is not None}
+        if self.begun is not None:
+            moment = datetime.fromtimestamp(self.begun)
+            tags |= {"Site": SITE, "Date": moment.date().isoformat(), "Time": moment.time().isoformat()}
+        loser, reason = (self.result.loser, REASONS[self.result.reason]) if self.result else (None, "")
+        return Record(record.start, record.moves, tuple(self.seconds), (), tags, loser, reason)
+
+
+class SaveGameRequest(PlayedGameRequest):
+    """A game that has been played to its end."""
+
+    players: tuple[Name, Name] = Field(description="Whoever moved first, and the other", examples=[["Ann", "greedy"]])
+    begun: int = Field(ge=0, lt=LAST_MOMENT, description="When, in seconds since 1970", examples=[1763251200])
+
+    def finished(self) -> Record:
+        """The record to keep."""
+        record = self.played()
+        if not record.moves:
+            raise AwelloError("no move was played: there is nothing to keep")
+        if not (record.final.over or self.result):
+            raise AwelloError("this game is not over: play it to its end")
+        return record
+
+
+class SavedGameJson(BaseModel):
+    """A game that is in the archive."""
+
+    number: int
+
+
+class GameFilterRequest(Message):
+    """Which games are asked for; what is left out does not matter."""
+
+    game: GameName | None = None
+    player: Annotated[str, Field(max_length=60, description="A part of a name")] = ""
+    opening: Annotated[str, Field(max_length=60, description="A part of its English or French name")] = ""
+    year: Annotated[str, Field(max_length=9, examples=["1996", "1990-1999"])] = ""
+    result: Annotated[Literal["", "first", "second", "draw", "open"], Field(description="Who won")] = ""
+    through: Annotated[
+        str, Field(max_length=100, description="A position of the game, which must be named, that it came through")
+    ] = ""
+
+    def wanted(self) -> GameFilter:
+        """The same for the archive."""
+        game = None if self.game is None else Game[self.game.upper()]
+        if self.through and game is None:
+            raise AwelloError("through: say of which game this is a position")
+        through = parse_position(self.through, game) if self.through and game is not None else None
+        kinds = () if through or game is None else (game,)
+        return GameFilter(kinds, self.player, "", parse_years(self.year), self.opening, self.result, through)
+
+
+class GameListRequest(GameFilterRequest):
+    """Which games are asked for, and how many of them."""
+
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    before: Annotated[int | None, Field(ge=1, le=LARGEST, description="Only games with smaller numbers")] = None
+
+
+def archive_service_of(request: Request) -> ArchiveService:
+    """Who looks after the archive of this server."""
+    archivist: ArchiveService = request.app.state.archivist
+    return archivist
+
+
+Keeping = Annotated[ArchiveService, Depends(archive_service_of)]
+
+
+# ---- questions ------------------------------------------------------------------------------------------------------
+@router.post("/explore", summary="What was played in a position")
+async def explore(request: LineRequest, archivist: Keeping) -> ExplorationJson:
+    """How often each move was played in the last position, and how it went."""
+    position = request.record().final
+    return ExplorationJson.of(await archivist.ask(lambda archive: explore_archive(archive, position)))
+
+
+@router.get("/games", summary="Find games of the archive")
+async def list_games(asked: Annotated[GameListRequest, Query()], archivist: Keeping) -> GameListJson:
+    """Games by who played, when, what and how it ended, the latest first; `before` the last one asks for more."""
+    wanted = asked.wanted()
+    found, rows = await archivist.ask(lambda archive: archive.latest(wanted, asked.limit, asked.before))
+    return GameListJson(games=found, rows=[GameRowJson.of(row, record_of(row)) for row in rows])
+
+
+@router.get("/games/{number}", summary="A game of the archive")
+async def show_game(number: Annotated[int, Path(ge=1, le=LARGEST)], archivist: Keeping) -> GameJson:
+    """Its players and moves, and how it ended."""
+
+    def find(archive: Archive) -> Record:
+        try:
+            return archive.find(number)
+        except ConfigError:
+            raise Refusal(404, "absent", f"there is no game {number} in the archive") from None
+
+    return GameJson.of(await archivist.ask(find), number)
+
+
+@router.post("/games", summary="Keep a game", response_model=SavedGameJson)
+async def keep_game(request: SaveGameRequest, archivist: Keeping, client: Request) -> Any:
+    """The number of a finished game in the archive; one that is there already is not kept twice."""
+    record = request.finished()
+    archivist.admit(network_of(address_of(client)))
+    number = await archivist.ask(lambda archive: archive.add(record))
+    learners = find_learners(record)
+    if learners and not archivist.for_guests:  # strangers could teach players whatever they like
+        await call(client, teach_players, record, learners)
+    return {"number": number}
+
+
+# ---- answers --------------------------------------------------------------------------------------------------------
+def _name(text: str) -> str:
+    """A player's name in one line."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split()) or NOBODY

@@ -1,0 +1,91 @@
+"""Who looks after the archive for the server: opens it once, asks it beside the other work, and bounds what comes in.
+
+An archive that cannot be opened or read costs an answer, never the page.  What a database says may name files and
+people, so it goes to the server's log and not to guests.
+"""
+
+import logging
+import threading
+from asyncio import Lock
+from collections.abc import Callable
+from time import monotonic
+from typing import TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from awello.archive.archive import Archive
+from awello.errors import AwelloError, StorageError
+from awello.web.rate_limits import RateLimit, RateLimits
+from awello.web.request_guard import Refusal
+
+DOWNLOADS = (5, 1 / 30)  # files with games that a network may take: at once, and a second
+AT_ONCE = 4  # questions to the archive; others wait, and the rest of the server does not
+RETRY = 10.0  # seconds before an archive that could not be opened is tried again
+MOST_A_MINUTE = 20  # games that one guest may add
+MOST_A_DAY = 2000  # games that all of them may add
+
+Answer = TypeVar("Answer")
+
+
+class ArchiveService:
+    """The archive at a place, the user's own if it is empty; none at all if it is None."""
+
+    def __init__(self, place: str | None = "", for_guests: bool = False) -> None:
+        self.place = place
+        self.for_guests = for_guests  # whether others than the person at this machine can ask
+        self.importing, self.exporting = Lock(), Lock()  # one file at a time
+        self.downloads = RateLimits(*DOWNLOADS)
+        self._archive: Archive | None = None
+        self._failed_at = -RETRY
+        self._opening = threading.Lock()
+        self._limiter: CapacityLimiter | None = None
+        self.of_guest, self.of_all = (
+            RateLimits(MOST_A_MINUTE, MOST_A_MINUTE / 60),
+            RateLimit(MOST_A_DAY, MOST_A_DAY / 86400),
+        )
+
+    async def ask(self, question: Callable[[Archive], Answer]) -> Answer:
+        """The answer to a question, which is asked in a thread."""
+        if self.place is None:
+            raise Refusal(404, "noarchive", "this server has no archive: start it without --no-archive")
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(AT_ONCE)
+        return await to_thread.run_sync(self._ask, question, limiter=self._limiter)
+
+    def admit(self, guest: str) -> None:
+        """Count a game that a guest adds; refuse it if there were too many."""
+        if not self.of_guest.take(guest):
+            raise Refusal(429, "often", f"{MOST_A_MINUTE} games a minute are kept at most: wait a little")
+        if not self.of_all.take():
+            raise Refusal(429, "often", f"{MOST_A_DAY} games a day are kept at most: come back tomorrow")
+
+    def close(self) -> None:
+        """Let go of the database."""
+        if self._archive:
+            self._archive.close()
+
+    def _ask(self, question: Callable[[Archive], Answer]) -> Answer:
+        archive = self._open()
+        try:
+            return question(archive)
+        except (StorageError, OSError) as error:
+            raise _broken(error) from None
+
+    def _open(self) -> Archive:
+        with self._opening:
+            if self._archive is None:
+                if monotonic() < self._failed_at + RETRY:
+                    raise _broken()
+                try:
+                    self._archive = Archive(self.place or None)
+                except (AwelloError, OSError) as error:
+                    self._failed_at = monotonic()
+                    raise _broken(error) from None
+            return self._archive
+
+
+def _broken(error: Exception | None = None) -> Refusal:
+    """The answer to clients; an error goes to the log."""
+    if error:
+        logging.getLogger("awello").error("the archive: %s", error)
+    return Refusal(503, "archive", "the archive cannot be used now: the server's log says why")

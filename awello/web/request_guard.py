@@ -1,0 +1,219 @@
+"""Who may come in: every request passes here before anything else sees it.
+
+The server is for the person at this machine.  A page from elsewhere in the same browser must not command it: so the
+host asked for must be one of ours (a foreign name that was pointed at this machine is not), and a request that changes
+or starts anything must come from our own page or from no page at all.  Bodies have a largest size and must come in
+time, and answers carry a policy that lets the page run nothing but its own files.
+
+Every request costs about as many milliseconds as the event loop spends on it.  A network other than this machine may
+spend so many at once and so many per second; its further requests are delayed, and refused when that would take long.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+from awello.web.rate_limits import ConcurrencyLimit, RateLimits, network_of
+
+SMALL_BODY, LARGEST_BODY, LARGEST_FILES = 1 << 14, 1 << 17, 1 << 24
+FILES = "/api/games/files"  # the one address where files are sent
+TEXTS = ("/api/read", "/api/file")  # where long texts are sent
+BODY_TIME = 60.0  # seconds in which a body must come
+COSTS = (500.0, 150.0)  # milliseconds of a network: at once, and per second
+PATIENCE = 6.0  # seconds by which a request is delayed at most
+MOST_AT_ONCE = 256  # requests of a network that are being answered
+ASIDE, QUESTION = 0.25, 1.5  # milliseconds for a file and for a question to the API,
+DEARER = {  # and for some of those
+    "/api/contests": 8.0,
+    "/api/games": 8.0,
+    "/api/explore": 8.0,
+    "/api/club/players": 20.0,
+    "/api/club": 4.0,
+}
+BYTES_READ, BYTES_SENT = 1 << 12, 1 << 16  # that cost a millisecond
+OWN = ("localhost", "127.0.0.1", "::1")
+HEADERS = {
+    "content-security-policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+class Refusal(HTTPException):
+    """A request that must not go on: the status, a code for programs and a line for people."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(status, message)
+        self.code = code
+
+
+class RequestGuard:
+    """The outermost layer of the server."""
+
+    def __init__(
+        self,
+        inside: ASGIApp,
+        host: str = "127.0.0.1",
+        names: Sequence[str] = (),
+        costs: RateLimits | None = None,
+    ) -> None:
+        self.inside = inside
+        self.anywhere = host in ("0.0.0.0", "::")  # nosec # noqa: S104 - nothing is bound here
+        self.costs, self.being_answered = costs or RateLimits(*COSTS), ConcurrencyLimit()
+        self.hosts = {*OWN, host.lower(), socket.gethostname().lower(), *(name.lower() for name in names)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, with its body counted and its answer sealed, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            return await self.inside(scope, receive, send)
+        headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
+        try:
+            if address in OWN:
+                return await self._admit(scope, headers, receive, send)
+            return await self._admit_guest(network_of(address), scope, headers, receive, send)
+        except Refusal as refusal:
+            return await refuse(refusal, scope, receive, send)
+
+    async def _admit_guest(self, network: str, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """Let a request in when its network can afford it."""
+        bucket = self.costs.find(network)
+        wait = bucket.reserve(cost_of(scope["path"], _length(headers)), PATIENCE)
+        key = {network: MOST_AT_ONCE}
+        if wait is None or not self.being_answered.enter(key):
+            raise Refusal(429, "often", "too many questions: wait a little")
+
+        async def counted(event: Message) -> None:
+            bucket.spend(len(event.get("body") or event.get("text") or "") / BYTES_SENT)
+            await send(event)
+
+        async def counted_in() -> Message:
+            event = await receive()
+            if "content-length" not in headers:  # else they were charged before
+                bucket.spend(len(event.get("body", b"")) / BYTES_READ)
+            return event
+
+        try:
+            if wait:
+                await asyncio.sleep(wait)
+            if scope["type"] == "websocket":
+                self.being_answered.leave(key)
+                key = {}
+            await self._admit(scope, headers, counted_in, counted)
+        finally:
+            self.being_answered.leave(key)
+
+    def check(self, scope: Scope, headers: Headers) -> None:
+        """Raise a `Refusal` for what comes from elsewhere."""
+        host = headers.get("host", "")
+        if not self.knows(host):
+            raise Refusal(403, "host", "this name is not mine: open the address that the server printed")
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/api/"):
+            return
+        origin = headers.get("origin")
+        own = origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
+        if not own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise Refusal(403, "origin", "another site asked for this: use the page of this server")
+        if _length(headers) > (largest := _largest(scope)):
+            raise _too_large(largest)
+
+    def knows(self, host: str) -> bool:
+        """Whether a Host header names this server."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return name in self.hosts or (self.anywhere and _is_address(name))
+
+    async def _admit(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """Let a request in that comes from our page or from none; its body must be small and come in time."""
+        self.check(scope, headers)
+        if scope["type"] == "websocket":
+            return await self.inside(scope, receive, send)
+        size, largest, more = 0, _largest(scope), True
+        deadline = asyncio.get_running_loop().time() + BODY_TIME
+
+        async def counted() -> Message:
+            nonlocal size, more
+            try:
+                async with asyncio.timeout_at(deadline if more else None):
+                    event = await receive()
+            except TimeoutError:
+                raise Refusal(408, "slow", f"the request did not come within {BODY_TIME:.0f} seconds") from None
+            size, more = size + len(event.get("body", b"")), event.get("more_body", False)
+            if size > largest:
+                raise _too_large(largest)
+            return event
+
+        async def sealed(event: Message) -> None:
+            if event["type"] == "http.response.start":
+                MutableHeaders(scope=event).update(HEADERS)
+            await send(event)
+
+        return await self.inside(scope, counted, sealed)
+
+
+def address_of(client: HTTPConnection) -> str:
+    """Where a request or a connection comes from."""
+    return client.client.host if client.client else ""
+
+
+def network_of_client(client: HTTPConnection) -> str:
+    """The network that a request or a connection counts for."""
+    return network_of(address_of(client))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _largest(scope: Scope) -> int:
+    """The largest body that may be sent to an address: what is read by the event loop must be small."""
+    if scope["path"] == FILES:
+        return LARGEST_FILES
+    return LARGEST_BODY if scope["path"] in TEXTS else SMALL_BODY
+
+
+def _length(headers: Headers) -> int:
+    """The bytes that a request says it has."""
+    length = headers.get("content-length", "0")
+    return int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
+
+
+def cost_of(path: str, length: int) -> float:
+    """About how many milliseconds of the event loop a request costs."""
+    if not path.startswith("/api/"):
+        return ASIDE
+    dearer = (cost for prefix, cost in DEARER.items() if path.startswith(prefix))
+    return next(dearer, QUESTION) + min(length, LARGEST_BODY) / BYTES_READ
+
+
+def _too_large(largest: int) -> Refusal:
+    return Refusal(413, "large", f"too much at once: send at most {largest >> 10} KiB")
+
+
+async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request that was not let in."""
+    if scope["type"] == "websocket":
+        await receive()
+        await WebSocketClose(1008, refusal.detail)(scope, receive, send)
+        return
+    content = {"code": refusal.code, "message": refusal.detail}
+    headers = {**HEADERS, "connection": "close"}  # a refused client must connect again, and that is limited too
+    await JSONResponse(content, refusal.status_code, headers)(scope, receive, send)

@@ -1,0 +1,274 @@
+"""The tree of played games against a plain one that asks `Position` for everything."""
+
+import random
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+from conftest import random_record
+
+from awello import PASS, Game, Position, Record
+from awello.archive import explorer
+from awello.archive.archive import Archive, GameFilter
+from awello.archive.explorer import explore
+from awello.archive.game_tree import Advice, GameTree
+from awello.archive.nodes import key_of
+from awello.errors import ConfigError
+from awello.kernel import U
+from awello.rules.othello import symmetric
+
+BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
+
+
+class PlainTree:
+    """What the games say, by recursion over the positions that they came through."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        decided = [record for record in records if record.final.over]
+        self.known = {(each.game, each.canonical()) for record in decided for each in record.positions()}
+        self.value = cache(self._value)
+
+    def branches(self, position: Position) -> dict[int, int]:
+        after = {move: position.after(move) for move in position.legal_moves()}
+        return {move: -self.value(to) for move, to in after.items() if (to.game, to.canonical()) in self.known}
+
+    def _value(self, position: Position) -> int:
+        if position.over:
+            first, second = position.score()
+            return second - first if position.side else first - second
+        return max(self.branches(position).values())
+
+
+def turned(record: Record, symmetry: int) -> Record:
+    """The same game on a board that is turned round or mirrored, from wherever that begins."""
+    start = record.start
+    own, opp = (int(symmetric(U(word), symmetry)) for word in (start.own, start.opp))
+    squares = [
+        move if move == PASS else int(symmetric(U(1 << move), symmetry)).bit_length() - 1 for move in record.moves
+    ]
+    return Record(Position(start.game, own, opp, start.side), tuple(squares))
+
+
+def relatives(record: Record, count: int, chance: random.Random) -> Iterator[Record]:
+    """Games that go the way of another for a while."""
+    for _ in range(count):
+        moves = list(record.moves[: chance.randrange(len(record.moves))])
+        position = Record(record.start, tuple(moves)).final
+        while legal := position.legal_moves():
+            moves.append(chance.choice(legal))
+            position = position.after(moves[-1])
+        yield Record(record.start, tuple(moves))
+
+
+def some_games(game: Game, seed: int, count: int = 9) -> list[Record]:
+    """Games that have much in common, some of them turned, and one that nobody finished."""
+    chance = random.Random(seed)
+    found = list(relatives(random_record(game, seed), count, chance))
+    found += [turned(record, chance.randrange(8)) for record in found[::3]] + [random_record(game, seed + 1)]
+    unfinished = random_record(game, seed + 2)
+    return [
+        *found,
+        Record(unfinished.start, unfinished.moves[:-3]),
+        Record(unfinished.start, unfinished.moves[:2], loser=0),
+    ]
+
+
+def compare(tree: GameTree, records: Sequence[Record]) -> None:
+    """Every position of the games, finished or not, and those beside them, are what the plain tree says."""
+    plain = PlainTree(records)
+    assert len(tree) == len(plain.known) and tree.games == sum(record.final.over for record in records)
+    for record in records:
+        for position in record.positions():
+            assert tree.branches(position) == plain.branches(position)
+            known = (position.game, position.canonical()) in plain.known
+            assert tree.value(position) == (plain.value(position) if known else None)
+
+
+@pytest.mark.parametrize("game", BOARDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_values_are_those_of_a_plain_tree(game: Game, seed: int) -> None:
+    records = some_games(game, seed)
+    compare(GameTree(records), records)
+
+
+def test_symmetric_positions_have_the_same_key() -> None:
+    for position in random_record(Game.OTHELLO, 3).positions():
+        boards = [[symmetric(U(word), each) for word in (position.own, position.opp)] for each in range(8)]
+        assert len({key_of(0, U(own), U(opp)) for own, opp in boards}) == 1
+
+
+def test_small_boards_pass_and_meet_again() -> None:
+    """What the comparison above relies on: these games hold passes, and positions that are reached by several ways."""
+    records = [random_record(Game.OTHELLO4, seed) for seed in range(80)]
+    assert any(PASS in record.moves for record in records)
+    ways = {
+        (position.canonical(), tuple(record.moves[:ply]))
+        for record in records
+        for ply, position in enumerate(record.positions())
+    }
+    assert len(ways) > len({canonical for canonical, _ in ways})
+    compare(GameTree(records), records)
+
+
+def test_a_known_position_joins_games_that_never_met() -> None:
+    """A move that nobody played here leads to a position that another game came through: it is known."""
+    records = [random_record(Game.OTHELLO4, seed) for seed in range(40)]
+    played = {
+        (position.canonical(), position.after(move).canonical())
+        for record in records
+        for position, move in zip(record.positions(), record.moves, strict=False)
+    }
+    tree = GameTree(records)
+    joined = [
+        position
+        for record in records
+        for position in record.positions()
+        for move in tree.branches(position)
+        if (position.canonical(), position.after(move).canonical()) not in played
+    ]
+    assert joined and all(tree.value(position) == max(tree.branches(position).values()) for position in joined)
+
+
+def test_it_grows() -> None:
+    records = [*some_games(Game.OTHELLO6, 5), *some_games(Game.OTHELLO4, 6), *some_games(Game.OTHELLO, 7)]
+    random.Random(1).shuffle(records)
+    tree = GameTree()
+    assert len(tree) == 0 and tree.value(Position.start()) is None and tree.advise(Position.start()) is None
+    for at in range(0, len(records), 40):
+        tree.add(iter(records[at : at + 40]))
+        compare(tree, records[: at + 40])
+    count, games = len(tree), tree.games
+    tree.add([turned(record, 3) for record in records])
+    assert len(tree) == count and tree.games == 2 * games, "the same games again, turned round"
+
+
+def test_boards_are_kept_apart() -> None:
+    """The start is the same two words on every board."""
+    tree = GameTree([random_record(Game.OTHELLO4, 1)])
+    assert tree.value(Position.start(Game.OTHELLO4)) is not None
+    assert tree.value(Position.start()) is tree.value(Position.start(Game.OTHELLO6)) is None
+    assert tree.branches(Position.start()) == {}
+
+
+def test_awale_is_refused() -> None:
+    with pytest.raises(ConfigError, match="Awalé"):
+        GameTree([random_record(Game.ABAPA, 1)])
+    assert GameTree().value(Position.start(Game.ABAPA)) is None
+
+
+# ---- advice ---------------------------------------------------------------------------------------------------------
+def endings(position: Position) -> dict[int, list[Record]]:
+    """By its first move, every way in which a position can go on to its end."""
+    if position.over:
+        return {}
+
+    def lines(here: Position) -> Iterator[tuple[int, ...]]:
+        if here.over:
+            yield ()
+        for move in here.legal_moves():
+            yield from ((move, *rest) for rest in lines(here.after(move)))
+
+    return {
+        move: [Record(position, (move, *rest)) for rest in lines(position.after(move))]
+        for move in position.legal_moves()
+    }
+
+
+def find_position(good: int, bad: int) -> tuple[Position, list[tuple[int, list[Record]]]]:
+    """A position near the end with so many winning and so many losing moves, and its games by move."""
+    for seed in range(3000):
+        record = random_record(Game.OTHELLO4, seed)
+        for position in list(record.positions())[5:]:
+            ways = endings(position)
+            if len(ways) == good + bad and PASS not in ways:
+                truth = GameTree([line for lines in ways.values() for line in lines]).branches(position)
+                if sum(value > 0 for value in truth.values()) == good and len(set(truth.values())) == len(truth):
+                    return position, sorted(ways.items(), key=lambda way: truth[way[0]])
+    raise AssertionError("no such position")
+
+
+def grow(*ways: tuple[int, list[Record]]) -> GameTree:
+    return GameTree(line for _, lines in ways for line in lines)
+
+
+def test_a_known_move_that_wins_is_played() -> None:
+    position, (worst, better, best) = find_position(2, 1)
+    assert GameTree().advise(position) is None
+    for known in ([better], [worst, better]):
+        tree = grow(*known)
+        assert tree.advise(position) == Advice(better[0], tree.branches(position)[better[0]])
+    tree = grow(worst, better, best)
+    assert tree.advise(position) == Advice(best[0], tree.branches(position)[best[0]])
+
+
+def test_known_moves_that_lose_are_forbidden_while_others_are_untried() -> None:
+    position, (worst, better, best) = find_position(0, 3)
+    tree = grow(worst, better)
+    advice, value = tree.advise(position), tree.branches(position)[better[0]]
+    assert advice == Advice(None, value, tuple(sorted((worst[0], better[0])))) and value <= 0
+    tree.add(best[1])
+    assert tree.advise(position) == Advice(best[0], tree.branches(position)[best[0]]), "where all lose, the least bad"
+
+
+def test_a_draw_is_no_win() -> None:
+    for seed in range(200):
+        record = random_record(Game.OTHELLO4, seed)
+        first, second = record.final.score()
+        position = next((each for each in reversed(list(record.positions())) if len(each.legal_moves()) > 1), None)
+        if first == second and position is not None:
+            advice = GameTree([record]).advise(position)
+            assert advice is not None and advice.move is None and advice.value == 0 and len(advice.forbidden) >= 1
+            return
+    raise AssertionError("no draw")
+
+
+def test_ties_passes_and_the_end() -> None:
+    start = Position.start(Game.OTHELLO6)
+    records = [random_record(Game.OTHELLO6, seed) for seed in range(60)]
+    tree = GameTree(records)
+    advice = tree.advise(start)
+    assert len(tree.branches(start)) == 4, "the four first moves are one by symmetry"
+    assert advice is not None and advice.move == start.legal_moves()[0] and advice.forbidden == ()
+    passing = next(each for record in records for each in record.positions() if each.legal_moves() == (PASS,))
+    value = tree.value(passing)
+    assert value is not None and tree.advise(passing) == Advice(PASS, value)
+    assert tree.value(passing.after(PASS)) == -value
+    final = records[0].final
+    assert tree.advise(final) == Advice(None, tree.value(final) or 0)
+
+
+# ---- the archive ----------------------------------------------------------------------------------------------------
+def test_the_tree_of_some_games(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "archive.sqlite")
+    games = some_games(Game.OTHELLO6, 3)
+    for at, record in enumerate(games):
+        archive.add(Record(record.start, record.moves, tags={"Black": "Ann" if at % 2 else "Bob"}, loser=record.loser))
+    archive.add(random_record(Game.ABAPA, 1))
+    compare(GameTree.of(archive, GameFilter()), games)
+    compare(GameTree.of(archive, GameFilter(player="ann")), games[1::2])
+    through = list(games[0].positions())[6]
+    mine = [game for game in games if through.canonical() in {each.canonical() for each in game.positions()}]
+    compare(GameTree.of(archive, GameFilter(through=through)), mine)
+    assert len(GameTree.of(archive, GameFilter(player="nobody"))) == 0
+    with pytest.raises(ConfigError, match="Awalé"):
+        GameTree.of(archive, GameFilter(kinds=(Game.ABAPA,)))
+
+
+def test_the_explorer_tells_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(tmp_path / "archive.sqlite")
+    games = some_games(Game.OTHELLO4, 4, 30)
+    for at, record in enumerate(games):
+        archive.add(Record(record.start, record.moves, tags={"Black": "Ann" if at % 2 else "Bob"}, loser=record.loser))
+    for asked, mine in ((None, games), (GameFilter(player="ann"), games[1::2])):
+        for position in games[1].positions():
+            through = [each for each in mine if position.canonical() in {here.canonical() for here in each.positions()}]
+            found, plain = explore(archive, position, asked), PlainTree(through)
+            assert found.value == plain.value(position)
+            values = {branch.move: branch.value for branch in found.branches}
+            assert values == {move: plain.branches(position).get(move) for move in values}
+    count = explore(archive, games[0].start).games
+    for most, known in ((count, True), (count - 1, False)):
+        monkeypatch.setattr(explorer, "VALUED", most)
+        found = explore(archive, games[0].start)
+        assert {value is not None for value in (found.value, *(branch.value for branch in found.branches))} == {known}

@@ -1,0 +1,395 @@
+"""Searched trees: the same values and counts as the kernels, and pictures that show them."""
+
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from conftest import awello, fresh_awello
+
+from awello import Game, Position, parse_position
+from awello.errors import ConfigError, NotationError
+from awello.evaluate.heuristics import EXACT
+from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
+from awello.kernel import U
+from awello.lab.trees import draw_tree, draw_tree_svg, format_node, format_value
+from awello.search import negamax
+from awello.search.negamax import INFINITY, NEVER
+from awello.search.root import TEXTBOOK
+from awello.search.search_tree import MOST_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
+
+LESSON = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
+PLAIN, PRUNING = ("minimax", "negamax"), ("alphabeta", "negamax-alphabeta")
+FEW = 2_500  # nodes of a whole tree that plain Python walks through quickly
+
+
+def search_lesson(algorithm: str) -> SearchTree:
+    return search_tree(algorithm, parse_lists(LESSON))
+
+
+def read(*words: str) -> Any:
+    done = awello("tree", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_lesson_stops_right_after_the_leaf_4(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+    evaluate = SearchTree.evaluate
+
+    def listen(tree: SearchTree, node: SearchNode) -> float:
+        value = evaluate(tree, node)
+        seen.append(tree.seen(node, value))
+        return value
+
+    monkeypatch.setattr(SearchTree, "evaluate", listen)
+    tree = search_lesson("alphabeta")
+    assert seen == [7, 9, 3, -3, 1, -7, 4]
+    assert [node.written for node in tree.root.walk() if node.cut] == [-8, 14]
+    assert (tree.value, tree.nodes, tree.leaves, tree.cut, tree.line) == (1, 12, 7, 2, ["1", "2", "2"])
+
+
+@pytest.mark.parametrize("algorithm", PLAIN)
+def test_plain_minimax_visits_everything(algorithm: str) -> None:
+    tree = search_lesson(algorithm)
+    assert (tree.value, tree.nodes, tree.leaves, tree.cut) == (1, 14, 9, 0)
+    assert search_lesson("alphabeta").whole == (14, 9)
+
+
+def test_negamax_sees_each_node_with_its_movers_eyes() -> None:
+    pairs = zip(search_lesson("alphabeta").root.walk(), search_lesson("negamax-alphabeta").root.walk(), strict=True)
+    for one, other in pairs:
+        sign = 1 if one.maximising else -1
+        assert one.maximising == other.maximising
+        assert one.cut == other.cut
+        assert (one.value or 0) == sign * (other.value or 0)
+        assert (one.written or 0) == sign * (other.written or 0)
+        assert other.window == (one.window if one.maximising else (-one.window[1], -one.window[0]))
+
+
+def test_a_value_that_a_cut_left_uncertain_is_a_bound() -> None:
+    root = search_lesson("alphabeta").root
+    bounds = {format_node(node): node.bound for node in root.walk() if node.children}
+    assert bounds == {"1": None, "9": None, "≥4": "lower"}
+    late = search_tree("alphabeta", parse_lists("[[5, 6], [3, 9], [7, 2]]")).root
+    assert [format_node(child) for child in late.children] == ["5", "≤3", "2"], "nothing is cut below the last"
+
+
+def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
+    """The value, nodes and leaves of a kernel called at the root with a full window."""
+    evaluator.begin(position, depth)
+    evaluator.state.cut_margin = NEVER if algorithm in PLAIN else 0
+    words, window = (U(position.own), U(position.opp)), (-INFINITY, INFINITY)
+    value = negamax.search(int(position.game), *words, *window, depth, evaluator.heuristic, evaluator.state)
+    return int(value), evaluator.nodes, evaluator.leaves
+
+
+def sample(game: Game, number: int) -> Iterator[tuple[Position, int, Evaluator]]:
+    """Positions from random games, each with a depth at which its tree stays small, and a heuristic."""
+    chance = random.Random(int(game))
+    for _ in range(number):
+        position = Position.start(game)
+        for _ in range(chance.randrange(60 if game.family == "awale" else game.points - 4)):
+            position = position.play(chance.choice(position.legal_moves())) if not position.over else position
+        position = replace(position, past=frozenset())
+        evaluator = Evaluator(game, Heuristic(chance.choice(heuristics_for(game)), chance.choice("12")))
+        depth = chance.randint(1, 4)
+        while kernel_result("minimax", position, depth, evaluator)[1] > FEW:
+            depth -= 1
+        yield position, depth, evaluator
+
+
+def test_values_and_counts_are_those_of_the_kernels(game: Game) -> None:
+    for position, depth, evaluator in sample(game, 8):
+        trees = [search_tree(name, PositionSource(position, depth, evaluator)) for name in TEXTBOOK]
+        for tree in trees:
+            expected = kernel_result(tree.algorithm, position, depth, evaluator)
+            assert (tree.value, tree.nodes, tree.leaves) == expected, (tree.algorithm, position, depth)
+            visited = [node for node in tree.root.walk() if not node.cut]
+            assert tree.nodes == len(visited)
+            assert tree.leaves == sum(node.leaf for node in visited)
+            assert tree.cut == sum(node.cut for node in tree.root.walk())
+            assert tree.line == trees[0].line
+
+
+def test_the_sample_has_depth_passes_and_finished_games() -> None:
+    depths, names, exact = set(), set(), 0
+    for game in Game:
+        for position, depth, evaluator in sample(game, 8):
+            nodes = list(search_tree("minimax", PositionSource(position, depth, evaluator)).root.walk())
+            depths.add(depth)
+            names |= {node.name for node in nodes}
+            exact += sum(node.exact for node in nodes)
+    assert depths == {1, 2, 3, 4}
+    assert "pass" in names
+    assert exact
+
+
+def test_what_alphabeta_says_of_any_node_is_true() -> None:
+    bounds: Counter[str | None] = Counter()
+    for game in (Game.OTHELLO4, Game.OTHELLO6, Game.ABAPA):
+        for position, depth, evaluator in sample(game, 8):
+            for node in search_tree("alphabeta", PositionSource(position, depth, evaluator)).root.walk():
+                if node.children:
+                    truth, value = search_tree("minimax", node.source).value, node.value or 0
+                    assert {None: truth == value, "lower": truth >= value, "upper": truth <= value}[node.bound]
+                    bounds[node.bound] += 1
+    assert min(bounds[bound] for bound in (None, "lower", "upper")) > 10
+
+
+def test_a_position_that_comes_again_ends_nothing_as_in_the_kernels() -> None:
+    start = Position.start(Game.ABAPA)
+    after = start.after(0)
+    known = replace(start, past=frozenset({(after.own, after.opp, after.side)}))
+    evaluator = Evaluator(Game.ABAPA, Heuristic("diffscore"))
+    assert not known.after(0).legal_moves()
+    assert search_tree("minimax", PositionSource(known, 2, evaluator)).nodes == 43
+
+
+def test_a_finished_game_is_one_leaf() -> None:
+    position = parse_position("XXX" + "-" * 61 + " O")
+    tree = search_tree("minimax", PositionSource(position, 3, Evaluator(Game.OTHELLO, Heuristic("positional"))))
+    assert (tree.value, tree.nodes, tree.leaves, tree.line) == (-64 * EXACT, 1, 1, [])
+    assert "-64!" in draw_tree(tree).plain
+    assert "-64!" in texts_of(draw_tree_svg(tree))
+
+
+def test_values_for_people() -> None:
+    values = (12 * EXACT, -3 * EXACT, 7, -8, 2.5, 0.0, float("inf"), 1_000_000)
+    assert [format_value(value) for value in values] == ["+12!", "-3!", "7", "-8", "2.5", "0", "∞", "1000000"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("[[7, 9", "Expecting"),
+        ("", "'the end'"),
+        ("[1, 2] 3", "'3'"),
+        ("[]", "the tree is an empty list"),
+        ("[[1, 2], [3, []]]", "part 2.2 is an empty list"),
+        ('[[1, "two"]]', 'part 1.2, "two",'),
+        ("[1, true]", "part 2, true,"),
+        ("[1, null]", "part 2, null,"),
+        ('[{"a": 1}]', 'part 1, {"a": 1},'),
+        ("[1, NaN]", "part 2, NaN,"),
+        ("[1, -1e400]", "part 2, -Infinity,"),
+        ("[1, 1000001]", "part 2, 1000001,"),
+        ("7", "7 is no tree"),
+        ("[" * 13 + "1" + "]" * 13, "12 levels"),
+        ("[" * 5000, "too deep"),
+        ("[" + "9" * 5000 + "]", "too long a number"),
+    ],
+)
+def test_bad_lists_say_which_part_is_wrong(text: str, part: str) -> None:
+    with pytest.raises(NotationError) as error:
+        parse_lists(text)
+    assert part in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 140
+
+
+def test_twelve_levels_are_not_too_deep() -> None:
+    assert search_tree("negamax", parse_lists("[" * 12 + "1" + "]" * 12)).value == 1
+
+
+def test_a_tree_too_large_to_draw_is_refused_early() -> None:
+    evaluator = Evaluator(Game.OTHELLO, Heuristic("positional"))
+    with pytest.raises(ConfigError, match=r"20,000 nodes.*lower the depth"):
+        search_tree("minimax", PositionSource(Position.start(), 7, evaluator))
+    just = search_tree("minimax", parse_lists(json.dumps([1] * (MOST_NODES - 1))))
+    assert just.nodes == MOST_NODES
+    with pytest.raises(ConfigError, match="20,000"):
+        search_tree("minimax", parse_lists(json.dumps([1] * MOST_NODES)))
+
+
+def test_the_lesson_as_text() -> None:
+    assert draw_tree(search_lesson("alphabeta")).plain.splitlines() == [
+        "alphabeta: value 1 for MAX",
+        "nodes visited: 12, leaves evaluated: 7, branches cut: 2 (plain minimax: 14 nodes, 9 leaves)",
+        "line: 1 2 2; values from the view of MAX",
+        "* principal line; cut: never visited; ≥ ≤: a cut left only a bound",
+        "MAX 1 *",
+        "└─ MIN 1 *",
+        "   ├─ MAX 9",
+        "   │  ├─ 7",
+        "   │  ├─ 9",
+        "   │  └─ 3",
+        "   ├─ MAX 1 *",
+        "   │  ├─ -3",
+        "   │  ├─ 1 *",
+        "   │  └─ -7",
+        "   └─ MAX ≥4",
+        "      ├─ 4",
+        "      ├─ -8 cut",
+        "      └─ 14 cut",
+    ]
+
+
+def test_text_says_whose_view_values_take_and_shows_windows_and_plies() -> None:
+    assert "view of whoever moves at the node" in draw_tree(search_lesson("negamax")).plain
+    assert "MAX ≥4 (-∞, 1)" in draw_tree(search_lesson("alphabeta"), windows=True).plain
+    assert draw_tree(search_lesson("alphabeta"), plies=2).plain.splitlines()[-3:] == [
+        "   ├─ MAX 9 …",
+        "   ├─ MAX 1 * …",
+        "   └─ MAX ≥4 …",
+    ]
+
+
+def texts_of(svg: str) -> Counter[str]:
+    """The texts of a picture, which must be well-formed."""
+    return Counter(text.text or "" for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"))
+
+
+@pytest.mark.parametrize("algorithm", TEXTBOOK)
+def test_the_picture_shows_every_value_and_every_move(algorithm: str, game: Game) -> None:
+    evaluator = Evaluator(game, Heuristic("mobility" if game.family == "othello" else "diffscore"))
+    tree = search_tree(algorithm, PositionSource(Position.start(game), 3, evaluator))
+    expected = Counter(format_node(node) for node in tree.root.walk() if not node.cut)
+    expected += Counter(node.name for node in tree.root.walk() if node.name)
+    assert expected <= texts_of(draw_tree_svg(tree))
+
+
+def test_parents_stand_above_the_middle_of_their_children_and_leaves_apart_evenly() -> None:
+    picture = ElementTree.fromstring(draw_tree_svg(search_lesson("minimax")))
+    words = [text for text in picture.iter() if text.get("text-anchor") == "middle"]
+    places = [(text.text, float(text.get("x", "")), float(text.get("y", ""))) for text in words]
+    levels = sorted({y for _, _, y in places})
+    rows = [sorted((x, text) for text, x, y in places if y == level) for level in levels]
+    assert [[text for _, text in row] for row in rows] == [["1"], ["1"], ["9", "1", "14"], LESSON_LEAVES]
+    leaves = [x for x, _ in rows[3]]
+    assert len({round(right - left, 3) for left, right in pairwise(leaves)}) == 1
+    assert [x for x, _ in rows[2]] == [leaves[1], leaves[4], leaves[7]]
+
+
+LESSON_LEAVES = ["7", "9", "3", "-3", "1", "-7", "4", "-8", "14"]
+
+
+def test_cut_branches_are_dashed_and_the_principal_line_thick() -> None:
+    picture = draw_tree_svg(search_lesson("alphabeta"))
+    assert picture.count("stroke-dasharray") == 2 + 1, "and one in the legend"
+    assert picture.count('stroke-width="4"/>') == 3 + 1
+    assert "stroke-dasharray" not in draw_tree_svg(search_lesson("minimax"))
+
+
+def test_a_picture_escapes_what_xml_cannot_hold() -> None:
+    tree = search_tree("minimax", parse_lists("[1, 2]"), "<&\x01>")
+    assert "<&?>: value 2 for MAX" in texts_of(draw_tree_svg(tree))
+
+
+def test_the_command_draws_a_position(tmp_path: Path) -> None:
+    file = tmp_path / "tree.svg"
+    done = awello("tree", "othello", "--search", "alphabeta:positional@2", "--svg", str(file))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("alphabeta:positional@2: value 0 for Black\n")
+    assert "d3: MIN 0 *" in done.stdout
+    assert "\x1b" not in done.stdout, "no colour where nobody sees it"
+    assert texts_of(file.read_text("utf-8"))["d3"] >= 1
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_command_shows_the_lesson_in_colour_and_wraps_no_line() -> None:
+    shown = fresh_awello("tree", "--leaves", LESSON, FORCE_COLOR="1", TERM="xterm").stdout
+    assert "\x1b[1;32mMAX 1 *\x1b[0m\n" in shown
+    assert "\x1b[2m14 cut\x1b[0m\n" in shown
+    assert "branches cut: 2 (plain minimax: 14 nodes, 9 leaves)\n" in shown
+
+
+def test_the_command_knows_defaults_positions_and_settings() -> None:
+    assert read("awale", "--variant", "romein")["search"] == "alphabeta:diffscore@3"
+    pass_first = "-OXXXXXX" + "-" * 56 + " O"
+    found = read("othello", "--position", pass_first, "--search", "negamax:absolute@9,corners=2")
+    assert found["search"] == "negamax:absolute@9,corners=2"
+    assert (found["line"], found["value"], found["tree"]["exact"]) == (["pass", "a1"], -64, True)
+    one, two = (read("othello", "--size", "6", "--search", f"minimax@3,table={table}") for table in "12")
+    assert one["nodes"] == two["nodes"]
+    assert one["value"] != two["value"]
+
+
+def test_json_tells_the_whole_tree() -> None:
+    found = read("othello", "--search", "alphabeta@3")
+    assert list(found) == ["search", "value", "nodes", "leaves", "cut", "line", "tree"]
+    nodes = list(walk(found["tree"]))
+    assert found["nodes"] == sum(not node["cut"] for node in nodes)
+    assert found["leaves"] == sum(node["leaf"] for node in nodes)
+    assert found["cut"] == sum(node["cut"] for node in nodes)
+    assert found["line"] == [node["move"] for node in nodes if node["principal"]][1:]
+    assert found["value"] == found["tree"]["value"] == next(n["value"] for n in reversed(nodes) if n["principal"])
+    source = PositionSource(Position.start(), 3, Evaluator(Game.OTHELLO, Heuristic("positional")))
+    assert found == json.loads(json.dumps(search_tree("alphabeta", source, "alphabeta:positional@3").as_json()))
+
+
+def test_json_tells_the_lesson() -> None:
+    found = read("--leaves", LESSON, "--search", "alphabeta")
+    nodes = list(walk(found["tree"]))
+    assert [node["value"] for node in nodes if node["leaf"]] == [7, 9, 3, -3, 1, -7, 4]
+    assert [node["written"] for node in nodes if node["cut"]] == [-8, 14]
+    assert (found["value"], found["cut"], found["line"]) == (1, 2, ["1", "2", "2"])
+    assert [node["window"] for node in nodes if node["bound"] == "lower"] == [[None, 1]]
+
+
+def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for child in node["children"]:
+        yield from walk(child)
+
+
+BAD = [
+    ((), "no GAME: name othello or awale, or give a tree with --leaves"),
+    (("othello", "--leaves", LESSON), "--leaves is a tree of its own"),
+    (("--leaves", "[[1, 2"), "Expecting"),
+    (("--leaves", "[[1, []]]"), "part 1.2 is an empty list"),
+    (("--leaves", '["one"]'), 'part 1, "one", is neither a number nor a list'),
+    (("--leaves", LESSON, "--search", "alphabeta@3"), "alphabeta@3 says too much for --leaves: write alphabeta alone"),
+    (("--leaves", LESSON, "--search", "negamax:mixed"), "negamax:mixed says too much"),
+    (("--leaves", LESSON, "--search", "uct"), "no tree search 'uct': choose minimax, alphabeta, negamax, negamax-al"),
+    (("othello", "--search", "random"), "no tree search 'random'"),
+    (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
+    (("othello", "--search", "alphabeta,memory=9"), "a tree takes no memory: it takes table, thresholds, corners"),
+    (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
+    (("othello", "--search", "minimax@12"), "more than 20,000 nodes"),
+    (("--leaves", LESSON, "--svg", "no/such/folder/tree.svg"), "cannot write 'no/such/folder/tree.svg': No such file"),
+    (("--leaves", LESSON, "--svg", "docs"), "cannot write 'docs': it is no plain file"),
+]
+
+
+@pytest.mark.parametrize(("words", "part"), BAD, ids=[" ".join(words)[:40] for words, _ in BAD])
+def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+    done = awello("tree", *words)
+    complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(complaints) == 1
+    assert part in complaints[0]
+
+
+def test_a_picture_is_written_completely_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from awello.cli.tree import write_whole
+
+    file = tmp_path / "tree.svg"
+    file.write_text("old")
+
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(ConfigError, match="No space left on device"):
+        write_whole(file, "new")
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_picture_replaces_no_link_such_as_a_terminal(tmp_path: Path) -> None:
+    from awello.cli.tree import write_whole
+
+    link = tmp_path / "stdout"
+    link.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ConfigError, match="no plain file"):
+        write_whole(link, "new")
+    assert list(tmp_path.iterdir()) == [link]
