@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
+_EXPORTS = {
     "awello.arena.match": ("Match", "play_match"),
     "awello.formats.transcript": ("format_transcript", "parse_transcript"),
     "awello.errors": ("AwelloError",),
@@ -57,9 +57,9 @@ __all__ = [
 def __getattr__(name: str) -> "Any":
     from importlib import import_module
 
-    for home, names in _HOMES.items():
+    for module, names in _EXPORTS.items():
         if name in names:
-            return getattr(import_module(home), name)
+            return getattr(import_module(module), name)
     raise AttributeError(f"module 'awello' has no attribute {name!r}")
 
 

@@ -28,8 +28,8 @@ class Analysis:
     @property
     def best_moves(self) -> tuple[int, ...]:
         """All moves that are as good as the best."""
-        most = max(value for _, value in self.candidates)
-        return tuple(move for move, value in self.candidates if value == most)
+        best = max(value for _, value in self.candidates)
+        return tuple(move for move, value in self.candidates if value == best)
 
 
 def format_value(value: float, exact: bool = False) -> str:

@@ -12,13 +12,18 @@ import numpy as np
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
-from awello.kernel import CPU, U, instruction
+from awello.kernel import CPU_FEATURES, U, instruction
 
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 LANES = ir.VectorType(I64, 4)
 FULL = 0xFFFFFFFFFFFFFFFF
-INNER = 0x7E7E7E7E7E7E7E7E  # columns b to g: a line that turns discs across columns ends at the edge
-DIRECTIONS = ((1, INNER), (8, FULL), (7, INNER), (9, INNER))  # shift, squares where discs can be turned
+INNER_COLUMNS = 0x7E7E7E7E7E7E7E7E  # columns b to g: a line that turns discs across columns ends at the edge
+DIRECTIONS = (
+    (1, INNER_COLUMNS),
+    (8, FULL),
+    (7, INNER_COLUMNS),
+    (9, INNER_COLUMNS),
+)  # shift, squares where discs can be turned
 
 
 @instruction("int64(uint64)", lambda b, word: b.ctpop(word))
@@ -28,7 +33,7 @@ def popcount(word: U) -> int:
 
 
 @instruction("int64(uint64)", lambda b, word: b.cttz(word, ir.Constant(I1, 1)))
-def index_of(word: U) -> int:
+def bit_scan(word: U) -> int:
     """The index of the lowest set bit; the word must not be zero."""
     return (int(word) & -int(word)).bit_length() - 1
 
@@ -52,7 +57,7 @@ def bit(index: int) -> U:
 
 
 @instruction("int64(uint64)", lambda b, word: word)
-def signed(word: U) -> int:
+def to_signed(word: U) -> int:
     """The word as a number with a sign; words and numbers must not be mixed."""
     return int(np.uint64(word).astype(np.int64))
 
@@ -64,10 +69,10 @@ def byte_swap(word: U) -> U:
 
 
 def _emit_multiply_shift(b: Builder, first: Any, second: Any, low1: Any, high1: Any, low2: Any, high2: Any) -> Any:
-    wide = ir.IntType(128)
-    products = [b.mul(b.zext(word, wide), b.zext(low, wide)) for word, low in ((first, low1), (second, low2))]
-    carried = b.trunc(b.lshr(b.add(*products), ir.Constant(wide, 64)), I64)
-    return b.add(carried, b.add(b.mul(first, high1), b.mul(second, high2)))
+    double = ir.IntType(128)
+    products = [b.mul(b.zext(word, double), b.zext(low, double)) for word, low in ((first, low1), (second, low2))]
+    carry = b.trunc(b.lshr(b.add(*products), ir.Constant(double, 64)), I64)
+    return b.add(carry, b.add(b.mul(first, high1), b.mul(second, high2)))
 
 
 @instruction("uint64(uint64, uint64, uint64, uint64, uint64, uint64)", _emit_multiply_shift)
@@ -81,14 +86,14 @@ def multiply_shift(first: U, second: U, low1: U, high1: U, low2: U, high2: U) ->
     return U(total >> 64 & FULL)
 
 
-def call(b: Builder, name: str, result: Any, *arguments: Any) -> Any:
+def emit_call(b: Builder, name: str, result: Any, *arguments: Any) -> Any:
     """Call a function that LLVM knows by name."""
-    kinds = [argument.type for argument in arguments]
-    function = b.module.globals.get(name) or ir.Function(b.module, ir.FunctionType(result, kinds), name)
+    types = [argument.type for argument in arguments]
+    function = b.module.globals.get(name) or ir.Function(b.module, ir.FunctionType(result, types), name)
     return b.call(function, arguments)
 
 
-def constant_table(b: Builder, name: str, kind: Any, rows: list[Any]) -> Any:
+def emit_constant_table(b: Builder, name: str, kind: Any, rows: list[Any]) -> Any:
     """A table in the code itself; the copies of different kernels are merged."""
     table = b.module.globals.get(name)
     if table is None:
@@ -100,53 +105,53 @@ def constant_table(b: Builder, name: str, kind: Any, rows: list[Any]) -> Any:
 
 def emit_extract(b: Builder, word: Any, mask: Any) -> Any:
     """The bits of a word under a mask, moved together to the low end; for CPUs that have PEXT."""
-    return call(b, "llvm.x86.bmi.pext.64", I64, word, mask)
+    return emit_call(b, "llvm.x86.bmi.pext.64", I64, word, mask)
 
 
 def _vector(values: list[int]) -> ir.Constant:
     return ir.Constant(LANES, [ir.Constant(I64, value) for value in values])
 
 
-STEP = _vector([shift for shift, _ in DIRECTIONS])
+STEPS = _vector([shift for shift, _ in DIRECTIONS])
 TWO_STEPS = _vector([2 * shift for shift, _ in DIRECTIONS])
 GUARD = _vector([squares for _, squares in DIRECTIONS])
-NONE, ONE, HIGHEST = _vector([0] * 4), _vector([1] * 4), _vector([1 << 63] * 4)
-VECTOR_LEADING_ZEROS = {"avx512cd", "avx512vl"} <= CPU
+ZEROS, ONES, HIGHEST_BITS = _vector([0] * 4), _vector([1] * 4), _vector([1 << 63] * 4)
+HAS_VECTOR_LEADING_ZEROS = {"avx512cd", "avx512vl"} <= CPU_FEATURES
 
 
-def _splat(b: Builder, word: Any) -> Any:
+def _emit_splat(b: Builder, word: Any) -> Any:
     """The word in all four lanes."""
     first = b.insert_element(ir.Constant(LANES, ir.Undefined), word, ir.Constant(I32, 0))
     return b.shuffle_vector(first, first, ir.Constant(ir.VectorType(I32, 4), [0] * 4))
 
 
-def _join(b: Builder, lanes: Any) -> Any:
+def _emit_or_reduce(b: Builder, lanes: Any) -> Any:
     """The four lanes, or-ed into one word."""
-    return call(b, "llvm.vector.reduce.or.v4i64", I64, lanes)
+    return emit_call(b, "llvm.vector.reduce.or.v4i64", I64, lanes)
 
 
-def _run(b: Builder, start: Any, enemy: Any, shift: Any) -> Any:
+def _emit_run(b: Builder, start: Any, enemy: Any, shift: Any) -> Any:
     """Enemy discs met without a gap from `start`, one direction a lane."""
-    run = b.and_(enemy, shift(start, STEP))
-    run = b.or_(run, b.and_(enemy, shift(run, STEP)))
-    pairs = b.and_(enemy, shift(enemy, STEP))
+    run = b.and_(enemy, shift(start, STEPS))
+    run = b.or_(run, b.and_(enemy, shift(run, STEPS)))
+    pairs = b.and_(enemy, shift(enemy, STEPS))
     run = b.or_(run, b.and_(pairs, shift(run, TWO_STEPS)))
     return b.or_(run, b.and_(pairs, shift(run, TWO_STEPS)))
 
 
 def _emit_moves(b: Builder, own: Any, opp: Any) -> Any:
-    enemy, mine = b.and_(_splat(b, opp), GUARD), _splat(b, own)
-    up, down = (shift(_run(b, mine, enemy, shift), STEP) for shift in (b.shl, b.lshr))
-    return b.and_(_join(b, b.or_(up, down)), b.not_(b.or_(own, opp)))
+    enemy, mine = b.and_(_emit_splat(b, opp), GUARD), _emit_splat(b, own)
+    up, down = (shift(_emit_run(b, mine, enemy, shift), STEPS) for shift in (b.shl, b.lshr))
+    return b.and_(_emit_or_reduce(b, b.or_(up, down)), b.not_(b.or_(own, opp)))
 
 
 @cache
-def _rays(sign: int) -> list[ir.Constant]:
+def _build_ray_table(sign: int) -> list[ir.Constant]:
     """For each square, the squares beyond it in each direction, up the word (1) or down (-1)."""
-    return [_vector([_ray(square, sign * shift) for shift, _ in DIRECTIONS]) for square in range(64)]
+    return [_vector([_find_ray(square, sign * shift) for shift, _ in DIRECTIONS]) for square in range(64)]
 
 
-def _ray(square: int, step: int) -> int:
+def _find_ray(square: int, step: int) -> int:
     """The squares beyond a square in one direction, up to the edge of the board."""
     ray, at, after = 0, square, square + step
     while 0 <= after < 64 and abs(after % 8 - at % 8) <= 1:
@@ -160,47 +165,50 @@ def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
 
     Half as many instructions as step by step, but they need a vector instruction that counts leading zeros.
     """
-    mine, free = _splat(b, own), b.not_(_splat(b, opp))
-    tables = [constant_table(b, f"awello_rays_{name}", LANES, _rays(sign)) for name, sign in (("up", 1), ("down", -1))]
+    mine, free = _emit_splat(b, own), b.not_(_emit_splat(b, opp))
+    tables = [
+        emit_constant_table(b, f"awello_rays_{name}", LANES, _build_ray_table(sign))
+        for name, sign in (("up", 1), ("down", -1))
+    ]
     up, down = (b.load(b.gep(table, [ir.Constant(I64, 0), square], inbounds=True), align=32) for table in tables)
     ends = b.and_(up, free)
     end = b.and_(b.and_(ends, b.neg(ends)), mine)  # up the word the first square is the lowest bit, down the highest
-    turned = b.and_(up, b.select(b.icmp_unsigned("!=", end, NONE), b.sub(end, ONE), NONE))
+    turned = b.and_(up, b.select(b.icmp_unsigned("!=", end, ZEROS), b.sub(end, ONES), ZEROS))
     ends = b.and_(down, free)
-    zeros = call(b, "llvm.ctlz.v4i64", LANES, ends, ir.Constant(I1, 0))
-    end = b.and_(call(b, "llvm.x86.avx2.psrlv.q.256", LANES, HIGHEST, zeros), mine)
-    return _join(b, b.or_(turned, b.and_(down, b.neg(b.add(end, end)))))
+    zeros = emit_call(b, "llvm.ctlz.v4i64", LANES, ends, ir.Constant(I1, 0))
+    end = b.and_(emit_call(b, "llvm.x86.avx2.psrlv.q.256", LANES, HIGHEST_BITS, zeros), mine)
+    return _emit_or_reduce(b, b.or_(turned, b.and_(down, b.neg(b.add(end, end)))))
 
 
 def emit_step_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     """The discs that a move turns, by following each line step by step; for all processors."""
-    enemy, mine = b.and_(_splat(b, opp), GUARD), _splat(b, own)
-    start, turned = _splat(b, b.shl(ir.Constant(I64, 1), square)), NONE
+    enemy, mine = b.and_(_emit_splat(b, opp), GUARD), _emit_splat(b, own)
+    start, turned = _emit_splat(b, b.shl(ir.Constant(I64, 1), square)), ZEROS
     for shift in (b.shl, b.lshr):
-        run = _run(b, start, enemy, shift)
-        closed = b.icmp_unsigned("!=", b.and_(shift(run, STEP), mine), NONE)
-        turned = b.or_(turned, b.select(closed, run, NONE))
-    return _join(b, turned)
+        run = _emit_run(b, start, enemy, shift)
+        closed = b.icmp_unsigned("!=", b.and_(shift(run, STEPS), mine), ZEROS)
+        turned = b.or_(turned, b.select(closed, run, ZEROS))
+    return _emit_or_reduce(b, turned)
 
 
-emit_flips = emit_ray_flips if VECTOR_LEADING_ZEROS else emit_step_flips
+emit_flips = emit_ray_flips if HAS_VECTOR_LEADING_ZEROS else emit_step_flips
 
 
-def _shifted(word: int, step: int) -> int:
+def _shift(word: int, step: int) -> int:
     """The word with all squares moved by `step`, up or down."""
     return word << step & FULL if step > 0 else word >> -step
 
 
-def _lines(opp: U, start: int) -> list[tuple[int, int]]:
+def _follow_directions(opp: U, start: int) -> list[tuple[int, int]]:
     """In each of the eight directions: the enemy discs met from `start`, and the squares behind them."""
     lines = []
     for shift, squares in DIRECTIONS:
         enemy = int(opp) & squares
         for step in (shift, -shift):
-            run = enemy & _shifted(start, step)
+            run = enemy & _shift(start, step)
             for _ in range(5):
-                run |= enemy & _shifted(run, step)
-            lines.append((run, _shifted(run, step)))
+                run |= enemy & _shift(run, step)
+            lines.append((run, _shift(run, step)))
     return lines
 
 
@@ -209,7 +217,7 @@ def moves_of(own: U, opp: U) -> U:
     """The squares of an 8x8 board where the mover turns at least one disc."""
     empty = ~(int(own) | int(opp)) & FULL
     reached = 0
-    for _, behind in _lines(opp, int(own)):
+    for _, behind in _follow_directions(opp, int(own)):
         reached |= behind
     return U(reached & empty)
 
@@ -218,6 +226,6 @@ def moves_of(own: U, opp: U) -> U:
 def flips_of(own: U, opp: U, square: int) -> U:
     """The opponent's discs that a move on `square` turns."""
     turned = 0
-    for run, behind in _lines(opp, 1 << int(square)):
+    for run, behind in _follow_directions(opp, 1 << int(square)):
         turned |= run if behind & int(own) else 0
     return U(turned)

@@ -22,14 +22,14 @@ STYLES = {
 WOOD, WOOD_DARK, SEED = "#c89b6b", "#9a6b3f", "#5b3a1e"
 
 
-def draw(game: Game, first: int, second: int, side: int, legal: Sequence[int]) -> Text:
+def draw_text(game: Game, first: int, second: int, side: int, legal: Sequence[int]) -> Text:
     """The board as text, with colour where the terminal has it."""
-    return DRAWINGS[game.family][0](game, first, second, side, legal)
+    return RENDERERS[game.family][0](game, first, second, side, legal)
 
 
 def draw_svg(game: Game, first: int, second: int, side: int, legal: Sequence[int]) -> str:
     """The board as an SVG picture."""
-    return DRAWINGS[game.family][1](game, first, second, side, legal)
+    return RENDERERS[game.family][1](game, first, second, side, legal)
 
 
 def _draw_othello(game: Game, black: int, white: int, side: int, legal: Sequence[int]) -> Text:
@@ -44,7 +44,7 @@ def _draw_othello(game: Game, black: int, white: int, side: int, legal: Sequence
             text.append(" " if column < size - 1 else "", FELT)
         text.append("\n")
     counts = f"Black X {black.bit_count()}, White O {white.bit_count()}"
-    return text.append(f"{counts}; {_turn(game, side, legal)}")
+    return text.append(f"{counts}; {_describe_turn(game, side, legal)}")
 
 
 def _draw_awale(game: Game, south: int, north: int, side: int, legal: Sequence[int]) -> Text:
@@ -58,10 +58,10 @@ def _draw_awale(game: Game, south: int, north: int, side: int, legal: Sequence[i
             playable = owner == side and pit in legal
             text.append("|").append(f" {awale.pits_of(word)[pit]:>2} ", "bold reverse" if playable else "bold")
         text.append("|\n" + rule + ("" if owner else names))
-    return text.append(f"taken: South {south >> 48}, North {north >> 48}; {_turn(game, side, legal)}")
+    return text.append(f"taken: South {south >> 48}, North {north >> 48}; {_describe_turn(game, side, legal)}")
 
 
-def _turn(game: Game, side: int, legal: Sequence[int]) -> str:
+def _describe_turn(game: Game, side: int, legal: Sequence[int]) -> str:
     return f"{game.sides[side]} to move" if legal else "the game is over"
 
 
@@ -72,14 +72,14 @@ def format_svg(width: int, height: int, shapes: list[str]) -> str:
     return "\n".join([head, *shapes, "</svg>\n"])
 
 
-def _label(x: float, y: float, text: str, size: int = 14, colour: str = "#666") -> str:
+def _svg_label(x: float, y: float, text: str, size: int = 14, colour: str = "#666") -> str:
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="middle" '
         f'dominant-baseline="central">{text}</text>'
     )
 
 
-def _circle(x: float, y: float, radius: float, fill: str, stroke: str = "none") -> str:
+def _svg_circle(x: float, y: float, radius: float, fill: str, stroke: str = "none") -> str:
     return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{stroke}"/>'
 
 
@@ -90,17 +90,17 @@ def _svg_othello(game: Game, black: int, white: int, side: int, legal: Sequence[
     for line in range(size + 1):
         at = MARGIN + line * CELL
         shapes.append(f'<path d="M{MARGIN} {at}h{board}M{at} {MARGIN}v{board}" stroke="#12502d" stroke-width="1.5"/>')
-    for place in range(size):
-        middle = MARGIN + (place + 0.5) * CELL
-        shapes += [_label(middle, MARGIN / 2, othello.COLUMNS[place]), _label(MARGIN / 2, middle, str(place + 1))]
+    for line in range(size):
+        middle = MARGIN + (line + 0.5) * CELL
+        shapes += [_svg_label(middle, MARGIN / 2, othello.COLUMNS[line]), _svg_label(MARGIN / 2, middle, str(line + 1))]
     for index, square in enumerate(othello.squares_of(size)):
-        x, y = (MARGIN + (place + 0.5) * CELL for place in (index % size, index // size))
+        x, y = (MARGIN + (line + 0.5) * CELL for line in (index % size, index // size))
         if black >> square & 1:
-            shapes.append(_circle(x, y, 0.42 * CELL, "#15181a", "#000"))
+            shapes.append(_svg_circle(x, y, 0.42 * CELL, "#15181a", "#000"))
         elif white >> square & 1:
-            shapes.append(_circle(x, y, 0.42 * CELL, "#f5f5f0", "#9a9a92"))
+            shapes.append(_svg_circle(x, y, 0.42 * CELL, "#f5f5f0", "#9a9a92"))
         elif square in legal:
-            shapes.append(_circle(x, y, 0.1 * CELL, "#9fd6b4"))
+            shapes.append(_svg_circle(x, y, 0.1 * CELL, "#9fd6b4"))
     return format_svg(board + 2 * MARGIN, board + 2 * MARGIN, shapes)
 
 
@@ -113,22 +113,25 @@ def _svg_awale(game: Game, south: int, north: int, side: int, legal: Sequence[in
         for pit, seeds in enumerate(awale.pits_of(word)):
             x = store + step * ((5 - pit if owner else pit) + 0.5)
             playable = owner == side and pit in legal
-            shapes.append(_circle(x, y, 36, "#b3804f", "#f7e3b5" if playable else WOOD_DARK))
-            shapes += _seeds(x, y + (6 if owner else -6), seeds)
-            shapes.append(_label(x, y + (-28 if owner else 28), str(seeds), 14, "#fff"))
-            shapes.append(_label(x, 11 if owner else 240, awale.PITS[owner][pit]))
+            shapes.append(_svg_circle(x, y, 36, "#b3804f", "#f7e3b5" if playable else WOOD_DARK))
+            shapes += _svg_seeds(x, y + (6 if owner else -6), seeds)
+            shapes.append(_svg_label(x, y + (-28 if owner else 28), str(seeds), 14, "#fff"))
+            shapes.append(_svg_label(x, 11 if owner else 240, awale.PITS[owner][pit]))
         x = store / 2 if owner else width - store / 2
-        shapes += [_label(x, 112, game.sides[owner], 14, "#3c2815"), _label(x, 136, str(word >> 48), 22, "#3c2815")]
+        shapes += [
+            _svg_label(x, 112, game.sides[owner], 14, "#3c2815"),
+            _svg_label(x, 136, str(word >> 48), 22, "#3c2815"),
+        ]
     return format_svg(width, height, shapes)
 
 
-def _seeds(x: float, y: float, seeds: int) -> list[str]:
+def _svg_seeds(x: float, y: float, seeds: int) -> list[str]:
     """Seeds in a pit, laid on a sunflower's spiral so that any number stays inside."""
     shapes = []
     for index in range(seeds):
         radius, angle = 19 * math.sqrt((index + 0.5) / max(seeds, 8)), 2.39996 * index
-        shapes.append(_circle(x + radius * math.cos(angle), y + radius * math.sin(angle), 3.6, SEED, "#3c2512"))
+        shapes.append(_svg_circle(x + radius * math.cos(angle), y + radius * math.sin(angle), 3.6, SEED, "#3c2512"))
     return shapes
 
 
-DRAWINGS = {"othello": (_draw_othello, _svg_othello), "awale": (_draw_awale, _svg_awale)}
+RENDERERS = {"othello": (_draw_othello, _svg_othello), "awale": (_draw_awale, _svg_awale)}

@@ -35,27 +35,27 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typeinfer import TypeInferer, register_dispatcher
 from numba.extending import intrinsic, typeof_impl
 
-from awello.folders import lock_path, user_cache, writable_cache
+from awello.folders import lock_path, user_cache_folder, writable_cache_folder
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Begin = Callable[[Any], object]
+OnDispatcher = Callable[[Any], object]
 
 U = np.uint64
 Words = npt.NDArray[np.uint64]
 COMPILED = not config.DISABLE_JIT
-LATE = "AWELLO_LATE_KERNELS"  # set while kernels are compiled in the background: see `LateKernel`
+LAZY_VARIABLE = "AWELLO_LAZY_KERNELS"  # set while kernels are compiled in the background: see `LazyKernel`
 PACKAGE = Path(__file__).parent
-CPU = frozenset(name for name, present in llvmlite.binding.get_host_cpu_features().items() if present)
+CPU_FEATURES = frozenset(name for name, present in llvmlite.binding.get_host_cpu_features().items() if present)
 
 if not COMPILED:
     warnings.filterwarnings("ignore", "overflow encountered")  # words wrap round, as they do in the machine
 
 
-def kernel_sources() -> list[Path]:
+def find_kernel_sources() -> list[Path]:
     """The files that hold kernels, instructions or layouts, and this one, which compiles them."""
     files = sorted(PACKAGE.rglob("*.py"))
-    marked = re.compile(r"^@(kernel|instruction)\(|^from awello\.layout import|^class Layout:", re.M)
-    return [file for file in files if file == Path(__file__) or marked.search(file.read_text("utf-8"))]
+    pattern = re.compile(r"^@(kernel|instruction)\(|^from awello\.layout import|^class Layout:", re.M)
+    return [file for file in files if file == Path(__file__) or pattern.search(file.read_text("utf-8"))]
 
 
 def _cache_folder(sources: list[Path]) -> Path:
@@ -63,13 +63,13 @@ def _cache_folder(sources: list[Path]) -> Path:
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {PACKAGE}".encode())
     for source in sources:
         digest.update(source.read_bytes())
-    return writable_cache(user_cache(), f"kernels-{digest.hexdigest()[:16]}")
+    return writable_cache_folder(user_cache_folder(), f"kernels-{digest.hexdigest()[:16]}")
 
 
-def prune(days: int = 60) -> None:
+def prune_cache(days: int = 60) -> None:
     """Remove folders of kernels that were compiled long ago and are not these."""
-    for folder in user_cache().glob("kernels-*"):
-        if folder != FOLDER and time.time() - folder.stat().st_mtime > 86_400 * days:
+    for folder in user_cache_folder().glob("kernels-*"):
+        if folder != CACHE_FOLDER and time.time() - folder.stat().st_mtime > 86_400 * days:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -83,7 +83,9 @@ class CompileNotice:
         """Say that this kernel is about to be compiled."""
         self.done += 1
         if sys.stderr.isatty():
-            line = f"compiling kernels, once on this machine: {max(0, self.total - len(CACHED))} left, now {name}"
+            line = (
+                f"compiling kernels, once on this machine: {max(0, self.total - len(CACHED_KERNELS))} left, now {name}"
+            )
             sys.stderr.write(f"\r{line:<78}")
         elif self.done == 1:
             sys.stderr.write("awello: compiling kernels, once on this machine\n")
@@ -96,34 +98,36 @@ class CompileNotice:
             sys.stderr.flush()
 
 
-SOURCES = kernel_sources()
-FOLDER = _cache_folder(SOURCES) if COMPILED else Path()
+KERNEL_SOURCES = find_kernel_sources()
+CACHE_FOLDER = _cache_folder(KERNEL_SOURCES) if COMPILED else Path()
 
 
-def kernel_modules() -> list[str]:
+def list_kernel_modules() -> list[str]:
     """The modules that hold kernels, by name."""
-    return [".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts) for source in SOURCES]
+    return [".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts) for source in KERNEL_SOURCES]
 
 
 def load_kernels(modules: Iterable[str] | None = None) -> None:
     """Compile or load the kernels of some modules; default: all."""
-    for module in kernel_modules() if modules is None else modules:
+    for module in list_kernel_modules() if modules is None else modules:
         for value in list(vars(import_module(module)).values()):
-            if isinstance(value, LateKernel):
+            if isinstance(value, LazyKernel):
                 value.load()
 
 
-notice = CompileNotice(sum(len(re.findall(r"^@kernel\(", source.read_text("utf-8"), re.M)) for source in SOURCES))
+notice = CompileNotice(
+    sum(len(re.findall(r"^@kernel\(", source.read_text("utf-8"), re.M)) for source in KERNEL_SOURCES)
+)
 
 
-CACHED: set[str] = set()
+CACHED_KERNELS: set[str] = set()
 
 
 def find_cached() -> set[str]:
     """The names of the kernels in the cache, those included that other processes have compiled meanwhile."""
     if COMPILED:
-        CACHED.update(file.name.rpartition("-")[0] for file in FOLDER.rglob("*.nbi"))
-    return CACHED
+        CACHED_KERNELS.update(file.name.rpartition("-")[0] for file in CACHE_FOLDER.rglob("*.nbi"))
+    return CACHED_KERNELS
 
 
 find_cached()
@@ -139,45 +143,47 @@ def kernel(signature: str, inline: bool = False) -> Callable[[Function], Functio
         if not COMPILED:
             return function
         name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}"
-        if name in CACHED:
+        if name in CACHED_KERNELS:
             try:
                 return _compile(function, signature, inline)
             except Exception:  # a damaged file of the cache can raise anything: make it again
-                _forget(name)
-        if os.environ.get(LATE):
-            return LateKernel(function, partial(_compile_once, name, function, signature, inline))  # type: ignore[return-value]
+                _remove_from_cache(name)
+        if os.environ.get(LAZY_VARIABLE):
+            return LazyKernel(function, partial(_compile_once, name, function, signature, inline))  # type: ignore[return-value]
         return _compile_once(name, function, signature, inline)
 
     return compile_now
 
 
-def _forget(name: str) -> None:
+def _remove_from_cache(name: str) -> None:
     """Remove a kernel from the cache."""
-    CACHED.discard(name)
-    for file in FOLDER.rglob(f"{name}-*"):
+    CACHED_KERNELS.discard(name)
+    for file in CACHE_FOLDER.rglob(f"{name}-*"):
         file.unlink(missing_ok=True)
 
 
-def _compile_once(name: str, function: Function, signature: str, inline: bool, begin: Begin = id) -> Function:
+def _compile_once(
+    name: str, function: Function, signature: str, inline: bool, on_dispatcher: OnDispatcher = id
+) -> Function:
     """Compile a kernel, unless another process does: then wait for it and load what it has compiled."""
     with ExitStack() as stack:
         with suppress(OSError):  # some network file systems have no locks
-            stack.enter_context(lock_path(FOLDER / f"{function.__module__}.lock"))
-        if missing := name not in find_cached():
+            stack.enter_context(lock_path(CACHE_FOLDER / f"{function.__module__}.lock"))
+        if is_missing := name not in find_cached():
             notice(name)
-        compiled = _compile(function, signature, inline, begin)
-    if missing:
+        compiled = _compile(function, signature, inline, on_dispatcher)
+    if is_missing:
         notice.clear()
     return compiled
 
 
-class LateKernel:
-    """A kernel that is not in the cache yet, in a process with `AWELLO_LATE_KERNELS`: it is loaded when it is needed.
+class LazyKernel:
+    """A kernel that is not in the cache yet, in a process with `AWELLO_LAZY_KERNELS`: it is loaded when it is needed.
 
     So a server can import everything while other processes compile.
     """
 
-    def __init__(self, function: Callable[..., Any], compile: Callable[[Begin], Any]) -> None:
+    def __init__(self, function: Callable[..., Any], compile: Callable[[OnDispatcher], Any]) -> None:
         self._function, self._compile, self._compiled = function, compile, None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -187,29 +193,33 @@ class LateKernel:
         """The compiled kernel; while it is being compiled, what a recursive call needs of it."""
         with global_compiler_lock:
             if self._compiled is None:
-                for other in self._called():  # first, because whoever compiles one kernel must not wait for another
+                for (
+                    other
+                ) in self._find_called():  # first, because whoever compiles one kernel must not wait for another
                     other.load()
-                self._compiled = self._compile(self._keep)
+                self._compiled = self._compile(self._set_compiled)
             return self._compiled
 
-    def _keep(self, dispatcher: Any) -> None:
+    def _set_compiled(self, dispatcher: Any) -> None:
         self._compiled = dispatcher
 
-    def _called(self) -> Iterator["LateKernel"]:
+    def _find_called(self) -> Iterator["LazyKernel"]:
         """The late kernels that this one may call, by their names or as `module.name`."""
-        names, known = self._function.__code__.co_names, self._function.__globals__
-        found = [known[name] for name in names if name in known]
+        names, scope = self._function.__code__.co_names, self._function.__globals__
+        found = [scope[name] for name in names if name in scope]
         found += [getattr(module, name, None) for module in found if inspect.ismodule(module) for name in names]
-        return (value for value in found if isinstance(value, LateKernel) and value is not self)
+        return (value for value in found if isinstance(value, LazyKernel) and value is not self)
 
 
-@typeof_impl.register(LateKernel)  # type: ignore[untyped-decorator]
-def _type_of_late_kernel(value: LateKernel, context: Any) -> Any:
+@typeof_impl.register(LazyKernel)  # type: ignore[untyped-decorator]
+def _type_of_late_kernel(value: LazyKernel, context: Any) -> Any:
     """What Numba sees where another kernel calls it."""
     return typeof_impl(value.load(), context)
 
 
-QUICKLY = {"no_cfunc_wrapper": True}  # no kernel is called by its address from C: a twentieth less to compile
+FAST_COMPILE_FLAGS = {
+    "no_cfunc_wrapper": True
+}  # no kernel is called by its address from C: a twentieth less to compile
 _infer_return_type = TypeInferer.return_types_from_partial
 
 
@@ -226,22 +236,22 @@ def _declared_return_type(inference: Any) -> Any:
 TypeInferer.return_types_from_partial = _declared_return_type
 
 
-def _compile(function: Function, signature: str, inline: bool, begin: Begin = id) -> Function:
-    """What Numba's own decorator does, with our cache folder; `begin` is given the kernel before it is compiled."""
-    elsewhere, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
+def _compile(function: Function, signature: str, inline: bool, on_dispatcher: OnDispatcher = id) -> Function:
+    """What Numba's own decorator does, with our cache folder; `on_dispatcher` gets the kernel before compilation."""
+    previous_folder, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
     try:
-        settings = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inline, **QUICKLY}
-        made = numba.njit(**settings)(function)
-        begin(made)
-        with register_dispatcher(made):  # a function that calls itself finds itself
-            made.compile(signature)
-        made.disable_compile()
-        return made  # type: ignore[no-any-return]
+        settings = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inline, **FAST_COMPILE_FLAGS}
+        dispatcher = numba.njit(**settings)(function)
+        on_dispatcher(dispatcher)
+        with register_dispatcher(dispatcher):  # a function that calls itself finds itself
+            dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        return dispatcher  # type: ignore[no-any-return]
     except OSError as error:
         advice = "free some space, or set AWELLO_CACHE to another folder"
-        raise OSError(error.errno, f"{error.strerror}: {advice}", str(FOLDER)) from None
+        raise OSError(error.errno, f"{error.strerror}: {advice}", str(CACHE_FOLDER)) from None
     finally:
-        config.CACHE_DIR = elsewhere
+        config.CACHE_DIR = previous_folder
 
 
 def instruction(signature: str, emit: Callable[..., Any]) -> Callable[[Function], Function]:
@@ -251,19 +261,19 @@ def instruction(signature: str, emit: Callable[..., Any]) -> Callable[[Function]
     """
     arguments, result = sigutils.normalize_signature(signature)
 
-    def replace(twin: Function) -> Function:
+    def replace(python_function: Function) -> Function:
         if not COMPILED:
-            return twin
+            return python_function
 
         def define(typing: Any, *_: Any) -> Any:
             return result(*arguments), lambda context, builder, signature, values: emit(builder, *values)
 
-        place = inspect.Parameter("typing", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        names = inspect.signature(twin).parameters.values()
-        define.__signature__ = inspect.Signature([place, *names])  # type: ignore[attr-defined]
-        define.__name__, define.__doc__ = twin.__name__, twin.__doc__
-        made = intrinsic(define)
-        made.twin = twin
-        return made  # type: ignore[no-any-return]
+        first = inspect.Parameter("typing", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        names = inspect.signature(python_function).parameters.values()
+        define.__signature__ = inspect.Signature([first, *names])  # type: ignore[attr-defined]
+        define.__name__, define.__doc__ = python_function.__name__, python_function.__doc__
+        dispatcher = intrinsic(define)
+        dispatcher.py_func = python_function
+        return dispatcher  # type: ignore[no-any-return]
 
     return replace

@@ -35,7 +35,7 @@ from llvmlite.ir import IRBuilder as Builder
 from numba import from_dtype, types
 
 from awello.kernel import U, instruction
-from awello.memory import I64, NOTHING, aligned_bytes, locate
+from awello.memory import I64, VOID_RESULT, allocate_bytes, check_address
 
 Int16: TypeAlias = Annotated[int, np.int16]
 Int32: TypeAlias = Annotated[int, np.int32]
@@ -50,8 +50,8 @@ class Layout:
 
     def __init_subclass__(cls) -> None:
         hints = {name: hint for name, hint in get_type_hints(cls, include_extras=True).items() if name != "dtype"}
-        if taken := [name for name in hints if hasattr(np.record, name)]:
-            raise TypeError(f"every NumPy record has an attribute {taken[0]}, which would hide the field: rename it")
+        if reserved := [name for name in hints if hasattr(np.record, name)]:
+            raise TypeError(f"every NumPy record has an attribute {reserved[0]}, which would hide the field: rename it")
         fields = [(name, *_field_type(hint)) for name, hint in hints.items()]
         cls.dtype = np.dtype((np.record, np.dtype(fields, align=True)))
         if hasattr(types, cls.__name__):
@@ -66,7 +66,7 @@ class Layout:
     @classmethod
     def new_array(cls, count: int) -> "npt.NDArray[Any]":
         """So many records of zeros, beginning with a cache line."""
-        return aligned_bytes(count * cls.dtype.itemsize).view(cls.dtype)
+        return allocate_bytes(count * cls.dtype.itemsize).view(cls.dtype)
 
     @classmethod
     def view(cls, array: "npt.NDArray[Any]") -> Self:
@@ -99,7 +99,7 @@ def record_at(layout: type[AnyLayout]) -> Callable[[int], AnyLayout]:
     pointer = ir.ArrayType(ir.IntType(8), size).as_pointer()
 
     def at(address: int) -> Any:
-        memory: Any = (ctypes.c_byte * size).from_address(locate(address, 0, size))
+        memory: Any = (ctypes.c_byte * size).from_address(check_address(address, 0, size))
         return np.frombuffer(memory, dtype)[0]
 
     at.__name__ = at.__qualname__ = f"{layout.__name__.lower()}_at"
@@ -112,9 +112,9 @@ def _atomic(layout: type[AnyLayout], field: str, operation: str, invert: bool) -
     offset = ir.Constant(I64, cast(Any, layout.dtype.fields)[field][1])
 
     def emit(b: Builder, record: Any, bits: Any) -> Any:
-        place = b.inttoptr(b.add(b.ptrtoint(record, I64), offset), I64.as_pointer())
-        b.atomic_rmw(operation, place, b.not_(bits) if invert else bits, "seq_cst")
-        return NOTHING
+        pointer = b.inttoptr(b.add(b.ptrtoint(record, I64), offset), I64.as_pointer())
+        b.atomic_rmw(operation, pointer, b.not_(bits) if invert else bits, "seq_cst")
+        return VOID_RESULT
 
     return instruction(f"none({layout.__name__}, uint64)", emit)
 

@@ -21,7 +21,7 @@ from awello.kernel import COMPILED, U, instruction
 
 I8, I16, I32, I64 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 CACHE_LINE = 64  # bytes
-NOTHING = ir.Constant(I8.as_pointer(), None)
+VOID_RESULT = ir.Constant(I8.as_pointer(), None)
 
 
 # ---- addresses ------------------------------------------------------------------------------------------------------
@@ -37,15 +37,15 @@ def address_of(array: npt.NDArray[Any]) -> int:
     return start
 
 
-def aligned_bytes(count: int) -> npt.NDArray[np.uint8]:
+def allocate_bytes(count: int) -> npt.NDArray[np.uint8]:
     """So many bytes, all zero, that begin with a cache line."""
-    room = np.zeros(count + CACHE_LINE, np.uint8)
-    return room[-address_of(room) % CACHE_LINE :][:count]
+    buffer = np.zeros(count + CACHE_LINE, np.uint8)
+    return buffer[-address_of(buffer) % CACHE_LINE :][:count]
 
 
-def aligned_words(count: int) -> npt.NDArray[np.int64]:
+def allocate_words(count: int) -> npt.NDArray[np.int64]:
     """So many words, all zero, that begin with a cache line."""
-    return aligned_bytes(8 * count).view(np.int64)
+    return allocate_bytes(8 * count).view(np.int64)
 
 
 def _register(array: npt.NDArray[Any], start: int) -> None:
@@ -64,22 +64,22 @@ def _unregister(start: int) -> None:
     del _ends[start]
 
 
-def locate(address: int, offset: int, size: int) -> int:
+def check_address(address: int, offset: int, size: int) -> int:
     """The address of so many bytes behind another address, for twins; `IndexError` if they leave its array."""
-    place = int(address) + int(offset)
+    target = int(address) + int(offset)
     if not COMPILED:
         number = bisect_right(_starts, int(address)) - 1
         start = _starts[number] if number >= 0 else 0
-        if not start <= place <= _ends.get(start, 0) - size:
+        if not start <= target <= _ends.get(start, 0) - size:
             raise IndexError(f"{size} bytes at {offset} bytes from {address:#x} lie outside the array there")
-    return place
+    return target
 
 
 # ---- machine code ---------------------------------------------------------------------------------------------------
 
 
-def _place(b: Builder, kind: Any, address: Any, index: Any) -> Any:
-    return b.gep(b.inttoptr(address, kind.as_pointer()), [index])
+def _emit_pointer(b: Builder, type: Any, address: Any, index: Any) -> Any:
+    return b.gep(b.inttoptr(address, type.as_pointer()), [index])
 
 
 def _emit_prefetch(b: Builder, address: Any) -> Any:
@@ -87,25 +87,25 @@ def _emit_prefetch(b: Builder, address: Any) -> Any:
     kind = ir.FunctionType(ir.VoidType(), (pointer, I32, I32, I32))
     function = b.module.declare_intrinsic("llvm.prefetch", (pointer,), kind)
     b.call(function, (b.inttoptr(address, pointer), I32(1), I32(3), I32(1)))
-    return NOTHING
+    return VOID_RESULT
 
 
 def _emit_swap8(b: Builder, address: Any, old: Any, new: Any) -> Any:
-    place = b.inttoptr(address, I8.as_pointer())
-    swapped = b.cmpxchg(place, b.trunc(old, I8), b.trunc(new, I8), "monotonic", "monotonic")
+    pointer = b.inttoptr(address, I8.as_pointer())
+    swapped = b.cmpxchg(pointer, b.trunc(old, I8), b.trunc(new, I8), "monotonic", "monotonic")
     return b.extract_value(swapped, 1)
 
 
 def _emit_subtract8(b: Builder, address: Any, amount: Any) -> Any:
-    place = b.inttoptr(address, I8.as_pointer())
-    return b.zext(b.atomic_rmw("sub", place, b.trunc(amount, I8), "monotonic"), I64)
+    pointer = b.inttoptr(address, I8.as_pointer())
+    return b.zext(b.atomic_rmw("sub", pointer, b.trunc(amount, I8), "monotonic"), I64)
 
 
 # ---- instructions ---------------------------------------------------------------------------------------------------
-@instruction("uint64(int64, uint64)", lambda b, *place: b.zext(b.load(_place(b, I8, *place)), I64))
+@instruction("uint64(int64, uint64)", lambda b, *arguments: b.zext(b.load(_emit_pointer(b, I8, *arguments)), I64))
 def load8(address: int, index: U) -> U:
     """The byte at a place of a table."""
-    return U(ctypes.c_uint8.from_address(locate(address, int(index), 1)).value)
+    return U(ctypes.c_uint8.from_address(check_address(address, int(index), 1)).value)
 
 
 @instruction("none(int64)", _emit_prefetch)
@@ -114,18 +114,18 @@ def prefetch(address: int) -> None:
 
 
 @instruction("boolean(int64, int64, int64)", _emit_swap8)
-def swap8(address: int, old: int, new: int) -> bool:
+def compare_and_swap8(address: int, old: int, new: int) -> bool:
     """Replace a byte that other threads write too, if it still holds `old`; whether it did."""
-    byte = ctypes.c_uint8.from_address(locate(address, 0, 1))
-    held = byte.value == old
-    byte.value = int(new) if held else byte.value
-    return held
+    byte = ctypes.c_uint8.from_address(check_address(address, 0, 1))
+    swapped = byte.value == old
+    byte.value = int(new) if swapped else byte.value
+    return swapped
 
 
 @instruction("int64(int64, int64)", _emit_subtract8)
-def subtract8(address: int, amount: int) -> int:
+def fetch_and_subtract8(address: int, amount: int) -> int:
     """Subtract from a byte that other threads write too; what it held before."""
-    byte = ctypes.c_uint8.from_address(locate(address, 0, 1))
+    byte = ctypes.c_uint8.from_address(check_address(address, 0, 1))
     before = byte.value
     byte.value = (before - int(amount)) & 255
     return before

@@ -9,7 +9,7 @@ from awello.errors import IllegalMoveError, NotationError
 from awello.kernel import U
 from awello.rules import game
 from awello.rules.awale import MAJORITY
-from awello.rules.game import PASS, USUAL, Game
+from awello.rules.game import DEFAULT_GAMES, PASS, Game
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -55,7 +55,7 @@ class Position:
         return self.own if self.side else self.opp
 
     @property
-    def mover(self) -> str:
+    def side_name(self) -> str:
         """What the side to move is called."""
         return self.game.sides[self.side]
 
@@ -73,9 +73,9 @@ class Position:
         return self.game.points - (self.own | self.opp).bit_count()
 
     @property
-    def board(self) -> tuple[int, int]:
+    def board_words(self) -> tuple[int, int]:
         """Both words without what legal moves do not depend on: the seeds taken."""
-        bits = self.game.adapter.board_bits
+        bits = self.game.adapter.board_mask
         return self.own & bits, self.opp & bits
 
     def check(self) -> None:
@@ -117,7 +117,7 @@ class Position:
         if isinstance(move, str):
             move = self.parse_move(move)
         if move not in self.legal_moves():
-            raise IllegalMoveError(self._refusal(move))
+            raise IllegalMoveError(self._explain_illegal(move))
         return self.after(move)
 
     def after(self, move: int) -> "Position":
@@ -127,37 +127,37 @@ class Position:
         own, opp = game.play(int(self.game), U(self.own), U(self.opp), move)
         if not self.game.adapter.has_repetition:
             return Position(self.game, int(own), int(opp), 1 - self.side)
-        quiet = int(opp) >> 48 == self.own >> 48
-        past = self.past | {(self.own, self.opp, self.side)} if quiet else frozenset()
+        captured_nothing = int(opp) >> 48 == self.own >> 48
+        past = self.past | {(self.own, self.opp, self.side)} if captured_nothing else frozenset()
         return Position(self.game, int(own), int(opp), 1 - self.side, past)
 
     def skip_pass(self) -> "Position":
         """The position in which there is a choice: this one, or the one after a forced pass."""
         return self.after(PASS) if self.legal_moves() == (PASS,) else self
 
-    def _refusal(self, move: int) -> str:
+    def _explain_illegal(self, move: int) -> str:
         """Why a move is illegal, and what is legal."""
         moves = self.legal_moves()
         if not moves:
             return "the game is over: no move can be played"
         if moves == (PASS,):
-            return f"{self.mover} has no move and must pass"
+            return f"{self.side_name} has no move and must pass"
         legal = ", ".join(map(self.format_move, moves))
-        name = self.format_move(move) if move in (PASS, *self.squares()) else str(move)
-        return f"{name} {self.game.adapter.explain(self.own, move)}: {self.mover} can play {legal}"
+        name = self.format_move(move) if move in (PASS, *self.all_moves()) else str(move)
+        return f"{name} {self.game.adapter.explain_illegal(self.own, move)}: {self.side_name} can play {legal}"
 
-    def squares(self) -> tuple[int, ...]:
+    def all_moves(self) -> tuple[int, ...]:
         """All moves that have a name in this game, legal or not."""
-        return self.game.adapter.moves
+        return self.game.adapter.all_moves
 
-    def holdings(self) -> tuple[int, int]:
+    def counts(self) -> tuple[int, int]:
         """What the first and the second player hold: discs on the board; seeds taken, shared out at the end."""
-        own, opp = self.game.adapter.holdings(self.own, self.opp, self.repeated)
+        own, opp = self.game.adapter.counts(self.own, self.opp, self.repeated)
         return (opp, own) if self.side else (own, opp)
 
     def score(self) -> tuple[int, int]:
         """The official score (first, second) if the game ends here: Othello's empty squares go to the winner."""
-        return self.game.adapter.score(*self.holdings())
+        return self.game.adapter.score(*self.counts())
 
     @property
     def margin(self) -> int:
@@ -166,13 +166,13 @@ class Position:
         return second - first if self.side else first - second
 
     @property
-    def end(self) -> str:
+    def end_reason(self) -> str:
         """What ended the game: one of the keys of `ENDINGS`, or nothing if it goes on or needs no explanation."""
-        return self.game.adapter.end(self.own, self.opp, self.repeated) if self.over else ""
+        return self.game.adapter.end_reason(self.own, self.opp, self.repeated) if self.over else ""
 
-    def ending(self) -> str:
+    def describe_end(self) -> str:
         """Why the game is over, for people; empty if it goes on or if nothing needs to be said."""
-        return ENDINGS[self.end].format(mover=self.mover) if self.end else ""
+        return ENDINGS[self.end_reason].format(mover=self.side_name) if self.end_reason else ""
 
     def canonical(self) -> tuple[int, int]:
         """The two words that all symmetric positions share; Awalé has no symmetry but the sides."""
@@ -196,7 +196,7 @@ class Position:
         """The move of a name; `NotationError` if it is no name, `IllegalMoveError` if the rules forbid it."""
         move = self.game.adapter.parse_move(text, self.side)
         if move not in self.legal_moves():
-            raise IllegalMoveError(self._refusal(move))
+            raise IllegalMoveError(self._explain_illegal(move))
         return move
 
     def __repr__(self) -> str:
@@ -204,10 +204,10 @@ class Position:
         return f"parse_position({format_position(self)!r}{rules})"
 
     def __str__(self) -> str:
-        return drawing.draw(self.game, self.first, self.second, self.side, self.legal_moves()).plain
+        return drawing.draw_text(self.game, self.first, self.second, self.side, self.legal_moves()).plain
 
     def __rich__(self) -> "Text":
-        return drawing.draw(self.game, self.first, self.second, self.side, self.legal_moves())
+        return drawing.draw_text(self.game, self.first, self.second, self.side, self.legal_moves())
 
     def _repr_svg_(self) -> str:
         return drawing.draw_svg(self.game, self.first, self.second, self.side, self.legal_moves())
@@ -221,7 +221,7 @@ def format_position(position: Position) -> str:
 def parse_position(text: str, game: Game | None = None) -> Position:
     """The position of a text; without a game, the text tells it (Awalé's variant is then abapa)."""
     if (expected := game) is None:
-        expected = next(usual for usual in reversed(USUAL.values()) if usual.adapter.is_position(text))
+        expected = next(usual for usual in reversed(DEFAULT_GAMES.values()) if usual.adapter.is_position(text))
     first, second, side, number = expected.adapter.parse_position(text)
     if game not in (None, number):
         raise NotationError(f"the board is of size {Game(number).size}, not {expected.size}: choose the size it has")

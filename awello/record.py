@@ -12,7 +12,7 @@ from awello.kernel import U, Words
 from awello.position import Position
 from awello.rules.game import replay as replay_moves
 from awello.rules.game import squares_of
-from awello.rules.othello import put_passes
+from awello.rules.othello import insert_passes
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Record:
             position = position.after(move)
             yield position
 
-    def timed_moves(self) -> Iterator[tuple[int, float | None, float | None]]:
+    def annotated_moves(self) -> Iterator[tuple[int, float | None, float | None]]:
         """Every move with its value and its time, None where they are unknown."""
         unknown = (None,) * len(self.moves)
         return zip(self.moves, self.values or unknown, self.seconds or unknown, strict=True)
@@ -72,7 +72,7 @@ class Record:
             return f"{sides[1 - self.loser]} wins: {sides[self.loser]} {self.reason}"
         if not self.final.over:
             return f"unfinished after {len(self.moves)} moves"
-        why = f" ({ending})" if (ending := self.final.ending()) else ""
+        why = f" ({ending})" if (ending := self.final.describe_end()) else ""
         if self.winner is None:
             return f"a draw, {first}-{second}{why}"
         return f"{sides[self.winner]} wins {max(first, second)}-{min(first, second)}{why}"
@@ -90,12 +90,12 @@ def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
     rows, past = replay_words(start, moves).tolist(), set(start.past)
     legal = len(rows) - 1
     if start.game.adapter.has_repetition:
-        for ply, ((own, opp), (_, sown)) in enumerate(pairwise(rows)):
+        for ply, ((own, opp), (_, next_opp)) in enumerate(pairwise(rows)):
             key = own, opp, start.side ^ ply & 1
             if key in past:  # a repetition has ended the game
                 legal = ply
                 break
-            if sown >> 48 == own >> 48:
+            if next_opp >> 48 == own >> 48:
                 past.add(key)
             else:
                 past.clear()
@@ -103,17 +103,17 @@ def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
     return legal, Position(start.game, own, opp, start.side ^ legal & 1, frozenset(past))
 
 
-def put_back_passes(start: Position, moves: Sequence[int]) -> tuple[int, ...]:
+def restore_passes(start: Position, moves: Sequence[int]) -> tuple[int, ...]:
     """Moves of Othello given without passes, and the passes that the rules demand between them; fast.
 
     `IllegalMoveError` names the first that is illegal.
     """
-    given, room = np.array(moves, np.uint8), np.empty(2 * len(moves), np.int8)
-    legal, written = put_passes(U(start.own), U(start.opp), squares_of(int(start.game)), given, room)
-    found = tuple(room[:written].tolist())
+    given, buffer = np.array(moves, np.uint8), np.empty(2 * len(moves), np.int8)
+    legal, written = insert_passes(U(start.own), U(start.opp), squares_of(int(start.game)), given, buffer)
+    complete = tuple(buffer[:written].tolist())
     if legal < len(moves):
         try:
-            Record(start, found).final.play(moves[legal])
+            Record(start, complete).final.play(moves[legal])
         except IllegalMoveError as error:
             raise IllegalMoveError(f"move {legal + 1}: {error}") from None
-    return found
+    return complete

@@ -13,12 +13,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from awello.analysis import Analysis
 from awello.engine.levels import OPPONENTS
 from awello.evaluate.settings import heuristics_for
-from awello.formats.openings import Opening, opening_at, opening_called
+from awello.formats.openings import Opening, find_opening_at, find_opening_by_name
 from awello.formats.transcript import format_transcript
 from awello.kernel import U
 from awello.position import Position, format_position
 from awello.record import Record
-from awello.review.review import SCALES, MoveReview, ReviewSummary, summarise
+from awello.review.review import MISTAKE_SCALES, MoveReview, ReviewSummary, summarise
 from awello.rules import awale, othello
 from awello.rules.game import PASS, Game
 
@@ -65,7 +65,7 @@ class RulesJson(BaseModel):
             "heuristics": heuristics_for(game),
             "opponents": OPPONENTS[game.family],
         }
-        return cls.model_validate(game.describe() | vars(SCALES[game.family]) | known)
+        return cls.model_validate(game.describe() | vars(MISTAKE_SCALES[game.family]) | known)
 
 
 class PositionJson(BaseModel):
@@ -92,12 +92,12 @@ class PositionJson(BaseModel):
                 "position": format_position(position),
                 "side": position.side,
                 **BOARDS[position.game.family](position),
-                "holdings": position.holdings(),
+                "holdings": position.counts(),
                 "over": over,
                 "score": score if over else None,
                 "winner": int(score[1] > score[0]) if over and score[0] != score[1] else None,
-                "ending": position.end,
-                "opening": opening_at(position),
+                "ending": position.end_reason,
+                "opening": find_opening_at(position),
             }
         )
 
@@ -294,7 +294,7 @@ class GameRowJson(BaseModel):
             "score": record.final.score() if decided else None,
             "winner": row.winner if row.winner in (0, 1) else None,
             "event": row.event_name,
-            "opening": opening_called(row.opening),
+            "opening": find_opening_by_name(row.opening),
         }
         return cls.model_validate(row._asdict() | told)
 
@@ -331,7 +331,7 @@ class ExplorationJson(BaseModel):
     def of(cls, found: "Exploration") -> "ExplorationJson":
         """The form of an exploration."""
         branches = [vars(branch) | {"move": found.position.format_move(branch.move)} for branch in found.branches]
-        return cls.model_validate(vars(found) | {"opening": opening_at(found.position), "branches": branches})
+        return cls.model_validate(vars(found) | {"opening": find_opening_at(found.position), "branches": branches})
 
 
 class ImportJson(BaseModel):
@@ -374,7 +374,7 @@ class MoveReviewJson(BaseModel):
         """The form of a judgement."""
         position, played, best = judgement.position, judgement.move, judgement.best_move
         names = {"move": position.format_move(played), "best": position.format_move(best)}
-        more = {"side": position.side, "line": position.format_moves(judgement.line), "mark": judgement.mark}
+        more = {"side": position.side, "line": position.format_moves(judgement.pv), "mark": judgement.mark}
         return cls.model_validate(vars(judgement) | names | more)
 
 

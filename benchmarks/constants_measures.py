@@ -22,7 +22,7 @@ from awello.engine.bench import GAMES
 from awello.engine.engine import Engine
 from awello.engine.tablebase import seeds_on_board
 from awello.formats.obf import parse_obf
-from awello.formats.transcript import follow
+from awello.formats.transcript import play_names
 from awello.formats.wthor import read_wthor
 from awello.limits import Limit
 from awello.record import Record
@@ -65,7 +65,7 @@ def awale_positions(data: Path, count: int) -> list[Position]:
     """Positions of Awalé's published games, or of one that the engine plays against itself without them."""
     file = data / "awari" / "aalina_abapa_games.txt"
     lines = [line.split() for line in file.read_text("utf-8").splitlines()] if file.exists() else []
-    games = [list(follow(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
+    games = [list(play_names(moves, Position.start(Game.ABAPA))[0].positions()) for _, moves in lines]
     chosen = [game[at] for game in games or [awale_game()] for at in MOVES if at < len(game) - 1]
     return [position for position in chosen if seeds_on_board(position) >= SEEDS][:count]
 

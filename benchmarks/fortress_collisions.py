@@ -12,7 +12,7 @@ from operator import mul
 from awello import Game, Position
 from awello.engine.transposition_table import PUBLIC_MULTIPLIERS
 from awello.kernel import U
-from awello.rules.othello import symmetric
+from awello.rules.othello import apply_symmetry
 
 FULL = (1 << 64) - 1
 OWN_FACTOR, OPP_FACTOR = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F  # xor-ed to the words before they were multiplied
@@ -50,7 +50,7 @@ def weak_boards(empties: int, chance: random.Random) -> Iterator[Position]:
     for constant in (OWN_FACTOR, OPP_FACTOR):
         for word in (constant, ~constant & FULL):
             for symmetry in range(8):
-                first = int(symmetric(U(word), symmetry))
+                first = int(apply_symmetry(U(word), symmetry))
                 second = without_some(~first & FULL, empties, chance)
                 yield Position(Game.OTHELLO, first, second)
                 yield Position(Game.OTHELLO, second, first)

@@ -23,8 +23,8 @@ from awello.evaluate.settings import Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Limit
 from awello.position import parse_position
-from awello.rules.awale import SEEDS
-from awello.rules.othello import BOARD, canonical
+from awello.rules.awale import TOTAL_SEEDS
+from awello.rules.othello import BOARD_SQUARES, canonical
 from awello.search.budget_search import BudgetSearch
 from awello.search.iterative_deepening import IterativeDeepening
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
@@ -52,8 +52,8 @@ def fixed_positions(game: Game) -> Iterator[Position]:
     if game.family == "awale":
         yield from (parse_position(text, game) for text in SEEDS_OF_PITS)
         return
-    board, corner = BOARD[game.size], BOARD[game.size] & -BOARD[game.size]
-    light, ring = board & LIGHT, board & ~BOARD.get(game.size - 2, 0x0000001818000000)
+    board, corner = BOARD_SQUARES[game.size], BOARD_SQUARES[game.size] & -BOARD_SQUARES[game.size]
+    light, ring = board & LIGHT, board & ~BOARD_SQUARES.get(game.size - 2, 0x0000001818000000)
     pairs = [(0, 0), (corner, 0), (0, corner), (board, 0), (board ^ corner, 0), (corner, board ^ corner)]
     pairs += [
         (light, board ^ light),
@@ -73,10 +73,10 @@ def odd_position(game: Game, chance: random.Random) -> Position:
     side = chance.randrange(2)
     if game.family == "awale":
         seeds, pile = [0] * 14, chance.randrange(12)
-        for number in range(SEEDS):
+        for number in range(TOTAL_SEEDS):
             seeds[pile if number < chance.choice((32, 40, 47)) else chance.randrange(14)] += 1
         return parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game)
-    board = BOARD[game.size]
+    board = BOARD_SQUARES[game.size]
     masks = [chance.choice((LIGHT, 0x0F0F0F0F0F0F0F0F, 0xFFFFFFFF, 0x00FF00FF00FF00FF)) for _ in range(2)]
     holes = sum(1 << square for square in chance.sample(range(64), chance.choice((1, 3, 6, 12, 40)))) & masks[0]
     return Position(game, board & masks[1] & ~holes, board & ~masks[1] & ~holes, side)

@@ -10,8 +10,8 @@ from fortress_odd import odd_position
 from awello import Game, Position, format_position, parse_position
 from awello.engine.tablebase import evenly, seeds_on_board
 from awello.limits import Limit
-from awello.rules.awale import SEEDS
-from awello.rules.othello import BOARD
+from awello.rules.awale import TOTAL_SEEDS
+from awello.rules.othello import BOARD_SQUARES
 
 LETTERS = "XO-xo.* 0123456789-SN;\n\t\0é٣sſ"
 
@@ -44,12 +44,12 @@ def made_up_position(game: Game, few: int, chance: random.Random) -> Position:
     """Discs or seeds thrown on the board."""
     seeds, side = [0] * 14, chance.randrange(2)
     if game.family == "othello":
-        squares, share = [square for square in range(64) if BOARD[game.size] >> square & 1], chance.random()
+        squares, share = [square for square in range(64) if BOARD_SQUARES[game.size] >> square & 1], chance.random()
         discs = sum(1 << square for square in chance.sample(squares, game.points - few))
         own = sum(1 << square for square in squares if discs >> square & 1 and chance.random() < share)
         return Position(game, own, discs ^ own, side)
     pits = chance.sample(range(12), chance.randint(1, 12))
-    for number in range(SEEDS):
+    for number in range(TOTAL_SEEDS):
         seeds[chance.choice(pits) if number < few else chance.choice((12, 13))] += 1
     position = parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game)
     return evenly(position) if chance.random() < 0.7 else position

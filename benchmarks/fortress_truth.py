@@ -24,7 +24,7 @@ from awello.search.alphabeta_tt import search
 from awello.search.root import AlphaBetaEvaluator
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
-from twins import BLACK, EMPTY, WHITE, OthelloTwin
+from reference_rules import BLACK, EMPTY, WHITE, ReferenceOthello
 
 PLAIN, TWINS, MORE = 13, 3, 2  # empty squares up to which scores are known, and by the twins; seeds beyond the engine's
 
@@ -40,18 +40,18 @@ def endgames(game: Game) -> Tablebase:
     return Tablebase(game, base.seeds + MORE, table)
 
 
-def twin_of(position: Position) -> OthelloTwin:
+def reference_at(position: Position) -> ReferenceOthello:
     """A position without bits."""
     colours = ((EMPTY, BLACK, WHITE)[(position.first >> s & 1) + 2 * (position.second >> s & 1)] for s in range(64))
-    return OthelloTwin(position.game.size, tuple(colours), position.side)
+    return ReferenceOthello(position.game.size, tuple(colours), position.side)
 
 
-def score_of(twin: OthelloTwin) -> int:
+def score_of(reference: ReferenceOthello) -> int:
     """The score under best play for the mover, by the rules alone."""
-    if twin.over():
-        score = twin.score()
-        return score[twin.side] - score[1 - twin.side]
-    return max(-score_of(twin.play(move)) for move in twin.legal_moves())
+    if reference.over():
+        score = reference.score()
+        return score[reference.side] - score[1 - reference.side]
+    return max(-score_of(reference.play(move)) for move in reference.legal_moves())
 
 
 @lru_cache(10_000)
@@ -63,7 +63,7 @@ def truth(position: Position) -> int | None:
     if (empties := position.empties) > PLAIN:
         return None
     if empties <= TWINS:
-        return score_of(twin_of(position))
+        return score_of(reference_at(position))
     known, most = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False), EXACT * position.game.points
     words = U(position.own), U(position.opp)
     value = search(int(position.game), *words, -most, most, 2 * empties, known.heuristic, known.search_state)

@@ -17,7 +17,7 @@ from awello.kernel import U
 from awello.learn.cnn_games import read_records
 from awello.record import Record
 from awello.rules.game import PASS, Game
-from awello.rules.othello import symmetric
+from awello.rules.othello import apply_symmetry
 
 HELD_OUT = 2016  # the first year that training does not see
 BATCH, THREADS = 256, 2
@@ -45,7 +45,9 @@ def main() -> None:
             some, begun = words[place : place + BATCH], perf_counter()
             shares, values = np.zeros((len(some), 64), np.float32), np.zeros(len(some), np.float32)
             for turn in range(options.symmetries):
-                turned = np.array([[symmetric(U(own), turn), symmetric(U(opp), turn)] for own, opp in some], np.uint64)
+                turned = np.array(
+                    [[apply_symmetry(U(own), turn), apply_symmetry(U(opp), turn)] for own, opp in some], np.uint64
+                )
                 promises, value = network.judge(turned)
                 shares += softmax(promises)[:, TURNED[turn]] / options.symmetries
                 values += value / options.symmetries

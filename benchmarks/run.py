@@ -19,7 +19,7 @@ from rich.table import Table
 
 from awello import Game, Position, __version__, parse_transcript
 from awello.arena.match import Match, play_match
-from awello.bits import bit, clear_lowest_bit, flips_of, index_of, moves_of, popcount
+from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount
 from awello.engine.bench import GAMES, measure
 from awello.engine.engine import Engine
 from awello.evaluate.patterns import PatternRow, StageWeights, fill_row, mobility, turn_row, worth
@@ -101,7 +101,7 @@ def judge_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: Sta
     moves, total = moves_of(own, opp), 0
     count = popcount(moves)
     while moves != U(0):
-        square = index_of(moves)
+        square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         flips = flips_of(own, opp, square)
         turn_row(row, square, flips, child)

@@ -19,5 +19,5 @@ class Right(WeightsPlayer):
         """Six weights, from the mover's left to the right; those of illegal moves do not matter."""
         weights = [0.0] * 6
         for pit in position.legal_moves():
-            weights[pit] = position.play(pit).holdings()[position.side] + pit / 10
+            weights[pit] = position.play(pit).counts()[position.side] + pit / 10
         return weights

@@ -77,7 +77,7 @@ class Weighs(WeightsPlayer):
         return {
             "rising": [1, 2, 3, 4, 5, 6],
             "equal": [0] * 6,
-            "squares": list(range(len(position.squares()))),
+            "squares": list(range(len(position.all_moves()))),
             "short": [1, 2, 3],
             "nan": [1, math.nan, 3, 4, 5, 6],
             "words": ["many", "few"],

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from conftest import ROOT, listen
+from conftest import ROOT, restore_interrupts
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from awello import Record
@@ -19,9 +19,9 @@ from awello.web.messages import LineRequest
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the fastest first
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
-PATIENCE = 120_000  # milliseconds that anything may take on a busy machine
+TIMEOUT = 120_000  # milliseconds that anything may take on a busy machine
 
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=TIMEOUT)
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def serving(*words: str, **environment: str) -> Iterator[str]:
         env=os.environ | environment,
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=listen,
+        preexec_fn=restore_interrupts,
     )
     try:
         assert process.stdout
@@ -43,7 +43,7 @@ def serving(*words: str, **environment: str) -> Iterator[str]:
         yield found[0]
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE // 1000) == 0
+        assert process.wait(TIMEOUT // 1000) == 0
 
 
 @contextmanager
@@ -77,7 +77,7 @@ class Visitor:
     def new_page(self) -> Page:
         """Another tab."""
         page = self.context.new_page()
-        page.set_default_timeout(PATIENCE)
+        page.set_default_timeout(TIMEOUT)
         page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         return page
@@ -182,7 +182,7 @@ def play_on(page: Page, choose: Callable[[list[str]], str], act: Callable[[Page,
 def result_of(record: Record) -> str:
     """What the page says at the end of a game."""
     final = record.final
-    ending = final.ending()
+    ending = final.describe_end()
     why = f" ({ending})" if ending else ""
     most, least = sorted(final.score(), reverse=True)
     if record.winner is None:

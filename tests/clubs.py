@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 import uvicorn
-from waiting import PATIENCE, wait_until
+from waiting import TIMEOUT, wait_until
 from websockets.sync.client import connect
 
 from awello.cli.serve import listen
@@ -60,7 +60,7 @@ class Talk:
         self.socket, self.events, self.number = socket, list[dict[str, Any]](), 0
 
     def read(self) -> dict[str, Any]:
-        message: dict[str, Any] = json.loads(self.socket.recv(timeout=PATIENCE))
+        message: dict[str, Any] = json.loads(self.socket.recv(timeout=TIMEOUT))
         return message
 
     def ask(self, type: str, **fields: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
-from twins import AwaleTwin, OthelloTwin
+from reference_rules import ReferenceAwale, ReferenceOthello
 
 from awello import Game, Position, Record
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parent.parent
-Twin = OthelloTwin | AwaleTwin
+Reference = ReferenceOthello | ReferenceAwale
 
 
-def twin_of(game: Game) -> Twin:
+def reference_start(game: Game) -> Reference:
     """The plain-Python judge of a game, at its start."""
-    return AwaleTwin.start(game.variant) if game.variant else OthelloTwin.start(game.size)
+    return ReferenceAwale.start(game.variant) if game.variant else ReferenceOthello.start(game.size)
 
 
-def listen() -> None:
+def restore_interrupts() -> None:
     """Hear Ctrl-C in a new process: a shell may have told background work to ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

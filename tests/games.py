@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from awello import Game, Position, Record
 
-CALMLY = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+SLOW_EXAMPLES = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=12).filter(lambda name: name != "?")
 REASONS = st.sampled_from(["resigned", "ran out of time", "crash: it fell", ""])
 
 
-def played(game: Game, seed: int, length: int, start: Position | None = None) -> Record:
+def play_random_moves(game: Game, seed: int, length: int, start: Position | None = None) -> Record:
     """A game of random moves, to its end or to some length."""
     chance, moves = random.Random(seed), list[int]()
     first = position = start or Position.start(game)
@@ -28,8 +28,8 @@ def played(game: Game, seed: int, length: int, start: Position | None = None) ->
 def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record:
     """Games with all that a record can hold: any start, times, values, tags, and an end beside the board."""
     game, seed = draw(st.sampled_from(games)), draw(st.integers(0, 999))
-    start = played(game, seed, draw(st.sampled_from([0, 0, 7, 20]))).final
-    record = played(game, seed + 1, draw(st.sampled_from([0, 1, 9, 40, 300])), start)
+    start = play_random_moves(game, seed, draw(st.sampled_from([0, 0, 7, 20]))).final
+    record = play_random_moves(game, seed + 1, draw(st.sampled_from([0, 1, 9, 40, 300])), start)
     numbers, chance = [None, *draw(st.lists(FINITE, max_size=4))], random.Random(seed)
     rows = [[chance.choice(numbers) for _ in record.moves] for _ in range(2)]
     kept = [tuple(row) if any(number is not None for number in row) else () for row in rows]

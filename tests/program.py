@@ -10,13 +10,13 @@ import sys
 import threading
 from pathlib import Path
 
-from twins import PASS, AwaleTwin, OthelloTwin
+from reference_rules import PASS, ReferenceAwale, ReferenceOthello
 
 protocol, log, wrong = sys.argv[1], Path(sys.argv[2]), " ".join(sys.argv[3:])
 log.with_suffix(".process").write_text(str(os.getpid()))
 with log.with_suffix(".processes").open("a") as processes:
     processes.write(f"{os.getpid()}\n")
-othello, awale = OthelloTwin.start(8), AwaleTwin.start("abapa")
+othello, awale = ReferenceOthello.start(8), ReferenceAwale.start("abapa")
 NONSENSE = {"resigns": "resign", "passes": "PASS", "cheats": "A1", "babbles": "what a lovely day"}
 
 
@@ -64,7 +64,7 @@ def answer_gtp(command: str, *words: str) -> str:
     global othello
     match command:
         case "clear_board":
-            othello = OthelloTwin.start(8)
+            othello = ReferenceOthello.start(8)
         case "set_game" if wrong == "is old":
             return "? unknown command"
         case "boardsize" if wrong == "plays draughts":
@@ -89,7 +89,7 @@ def answer_nboard(command: str, *words: str) -> str:
         case "ping":
             return f"pong {words[0]}"
         case "set" if words[0] == "game":
-            othello = OthelloTwin.start(8)
+            othello = ReferenceOthello.start(8)
             for name in re.findall(r"\b[BW]\[(\w+)", " ".join(words)):
                 othello = othello.play(parse(name))
         case "go":
@@ -108,7 +108,7 @@ def answer_uci(command: str, *words: str) -> str:
         case "isready":
             return "readyok"
         case "position":
-            awale = AwaleTwin.start("abapa")
+            awale = ReferenceAwale.start("abapa")
             for name in words[2] if len(words) > 2 else "":
                 awale = awale.play("abcdef".index(name.lower()))
         case "go":

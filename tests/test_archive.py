@@ -25,7 +25,7 @@ from awello.archive.game_rows import parse_date
 from awello.archive.importer import ImportReport, ImportSource, import_games
 from awello.errors import AwelloError, ConfigError, NotationError, StorageError
 from awello.kernel import U
-from awello.rules.othello import symmetric
+from awello.rules.othello import apply_symmetry
 
 GAMES = list(Game)
 
@@ -158,7 +158,7 @@ def test_symmetric_games_are_one(archive: Archive) -> None:
 
 
 def turn(move: int, symmetry: int) -> int:
-    return move if move == PASS else int(symmetric(U(1 << move), symmetry)).bit_length() - 1
+    return move if move == PASS else int(apply_symmetry(U(1 << move), symmetry)).bit_length() - 1
 
 
 def test_games_are_found_by_what_is_known_of_them(archive: Archive) -> None:

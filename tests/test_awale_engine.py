@@ -34,7 +34,7 @@ def own_folder(tmp_path_factory: pytest.TempPathFactory) -> object:
     """Tables of these tests lie in a folder of their own, small ones."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("tables")
-        patch.setattr(tablebase, "user_cache", lambda: folder)
+        patch.setattr(tablebase, "user_cache_folder", lambda: folder)
         patch.setattr(tablebase, "SMALL", 6)
         yield folder
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from conftest import awello
 from judges import worth_of_pits
-from waiting import PATIENCE
+from waiting import TIMEOUT
 
 from awello import Game, Position
 from awello.engine import tablebase
@@ -48,7 +48,7 @@ from awello.rules.awale import ROW, START, pits_of
 @pytest.fixture(autouse=True)
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small tables of endgames, few games, short lessons."""
-    monkeypatch.setattr(tablebase, "user_cache", lambda: tmp_path)
+    monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path)
     monkeypatch.setattr(tablebase, "SMALL", 7)
     monkeypatch.setattr(awale_network, "GAMES", 8)
     monkeypatch.setattr(awale_network, "DEPTH", 2)
@@ -203,7 +203,7 @@ def test_an_interruption_does_not_wait_for_the_round(monkeypatch: pytest.MonkeyP
         calls.append(given)
         if len(calls) == 1:
             raise KeyboardInterrupt
-        assert cancelled.wait(PATIENCE)
+        assert cancelled.wait(TIMEOUT)
 
     class Pool(ThreadPoolExecutor):
         def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -79,7 +79,7 @@ def test_a_book_says_nothing_of_what_it_does_not_know() -> None:
     start = Position.start(Game.ABAPA)
     assert book.choose(start.play("C")) is None
     move, value = book.choose(start) or (None, None)
-    assert move in start.legal_moves() and value == book.value(start.board)
+    assert move in start.legal_moves() and value == book.value(start.board_words)
 
 
 def test_the_champion_opens_by_its_book() -> None:

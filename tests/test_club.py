@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, select, update
-from waiting import PATIENCE
+from waiting import TIMEOUT
 
 from awello import PASS, Game, Position, Record
 from awello.cli.club import audit as show_audit
@@ -334,7 +334,7 @@ def test_what_fails_harms_nothing_else(store: ClubStore) -> None:
         raise ClubError("wrong", "wrong")
 
     handed_in = threading.Event()
-    store.submit(lambda connection: handed_in.wait(PATIENCE))  # so that the others come into the same transaction
+    store.submit(lambda connection: handed_in.wait(TIMEOUT))  # so that the others come into the same transaction
     futures = [
         store.submit(wrong if number == 3 else lambda connection: note(connection, "fine")) for number in range(8)
     ]

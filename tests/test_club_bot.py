@@ -18,7 +18,7 @@ import pytest
 from clubs import Visitor, serving
 from conftest import awello
 from sqlalchemy import select
-from waiting import PATIENCE, wait_until_async
+from waiting import TIMEOUT, wait_until_async
 
 from awello import Game, Player, Position, Record, register
 from awello.club.accounts import make_token, open_account
@@ -160,7 +160,7 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
 
     def slow(player: Any, record: Record, clock: Clock) -> Choice:
         thoughts.append(len(record.moves))
-        assert decided.wait(PATIENCE)
+        assert decided.wait(TIMEOUT)
         return Choice(record.final.legal_moves()[0])
 
     async def play() -> None:
@@ -201,7 +201,7 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     tokens_of(file)
     with serving(file) as address:
         with pytest.raises(ConfigError, match="does not let random in: this token is not valid"):
-            asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), PATIENCE))
+            asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), TIMEOUT))
         assert Visitor(base_url=address).get("/api/health").json()["ok"]
     with pytest.raises(SpecError):
         ClubBot("http://127.0.0.1", "token", "nobody")
@@ -273,7 +273,7 @@ class Pupil(Player):
         self.calls.append(("end", self))
 
     def learn(self, record: Record, side: int) -> Mapping[str, int]:
-        assert self.lesson.wait(PATIENCE)
+        assert self.lesson.wait(TIMEOUT)
         self.calls.append(("learn", (self, record, side)))
         return {}
 

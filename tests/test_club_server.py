@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from waiting import PATIENCE, ManualClock, wait_until_async
+from waiting import TIMEOUT, ManualClock, wait_until_async
 
 from awello import Game, Record
 from awello.club import lobby as lobbies
@@ -92,7 +92,7 @@ def club(test: Play) -> Callable[[Path], None]:
             finally:
                 await club.close()
 
-        asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
+        asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
 
     run.__name__ = test.__name__
     return run

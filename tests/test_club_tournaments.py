@@ -17,7 +17,7 @@ from clubs import Visitor, serving, sign_up
 from conftest import ROOT, awello
 from sqlalchemy import select, update
 from test_club_server import Club, club, refused
-from waiting import PATIENCE, ManualClock, wait_until_async
+from waiting import TIMEOUT, ManualClock, wait_until_async
 
 from awello import Game
 from awello.club import server, tournament_store
@@ -121,7 +121,7 @@ async def until_looked(club: Club) -> None:
 
     cups._look = report  # type: ignore[method-assign]
     cups.wake()
-    await asyncio.wait_for(looked.wait(), PATIENCE)
+    await asyncio.wait_for(looked.wait(), TIMEOUT)
     cups._look = look  # type: ignore[method-assign]
 
 
@@ -423,7 +423,7 @@ def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, syste
             player.heard[-1].get("state") == "ended" for player in players
         ):
             club.news.clear()
-            await asyncio.wait_for(club.news.wait(), PATIENCE)
+            await asyncio.wait_for(club.news.wait(), TIMEOUT)
         for task in (*club.hall._tasks, *(task for player in players for task in player.tasks)):
             task.cancel()
         contest = look(club, number)

@@ -10,7 +10,7 @@ import pytest
 from database import Postgres, find_programs, new_database
 from sqlalchemy import event, inspect
 from test_club_server import Club, play_on, refused
-from waiting import PATIENCE
+from waiting import TIMEOUT
 
 from awello import Game
 from awello.archive.archive import Archive, GameFilter
@@ -68,7 +68,7 @@ def test_a_database_that_is_killed_costs_nobody_anything() -> None:
         async def play() -> None:
             await go_through(await Club(place).open(), server.kill, server.start)
 
-        asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
+        asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
     finally:
         server.remove()
 
@@ -92,7 +92,7 @@ def test_a_full_disk_costs_nobody_anything(tmp_path: Path) -> None:
         event.listen(club.store.engine, "checkout", limit)
         await go_through(club, fill, empty)
 
-    asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
+    asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
 
 
 # ---- books of older versions -----------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
             await play_on(club, number, players)
         await club.close()
 
-    asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
+    asyncio.run(asyncio.wait_for(play(), 2 * TIMEOUT))
 
 
 @pytest.mark.parametrize("file", sorted(BOOKS.glob("archive-*.sql")), ids=lambda file: file.stem)

@@ -11,7 +11,7 @@ from clubs import PASSWORD, Visitor, serving, sign_up
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from awello import Record
-from awello.formats.files import read_games
+from awello.formats.registry import read_games
 from awello.web import club_service
 from awello.web.club_service import COOKIE
 

@@ -18,7 +18,7 @@ import distributed
 import pytest
 from conftest import ROOT, awello
 from database import find_programs, new_database, postgres
-from waiting import PATIENCE, wait_until
+from waiting import TIMEOUT, wait_until
 
 from awello import Game, Match, Position, Record, play_match
 from awello.archive.archive import Archive, GameFilter
@@ -101,10 +101,10 @@ def address(scheduler: str) -> Iterator[str]:
     with (
         pytest.MonkeyPatch.context() as patch,
         started("worker", scheduler, *words),
-        distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False) as client,
+        distributed.Client(scheduler, timeout=TIMEOUT, set_as_default=False) as client,
     ):
-        client.wait_for_workers(2, timeout=PATIENCE)
-        patch.setattr(cluster, "CONNECTING", PATIENCE)
+        client.wait_for_workers(2, timeout=TIMEOUT)
+        patch.setattr(cluster, "CONNECTING", TIMEOUT)
         yield scheduler
 
 
@@ -131,9 +131,9 @@ def one_line(*words: str) -> str:
 
 
 def test_no_scheduler_and_no_workers_are_errors_of_a_line(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False):
+    with distributed.Client(scheduler, timeout=TIMEOUT, set_as_default=False):
         wait = distributed.Client.wait_for_workers
-        monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
+        monkeypatch.setattr(cluster, "CONNECTING", TIMEOUT)
         monkeypatch.setattr(distributed.Client, "wait_for_workers", lambda *words, timeout: wait(*words, timeout=0.1))
         said = one_line("--cluster", scheduler)
         assert f"no workers at {scheduler}: start some with 'dask worker {scheduler} --nthreads 1 --nworkers N'" in said
@@ -296,7 +296,7 @@ START = Record(Position.start(Game.OTHELLO))
 
 
 @asynccontextmanager
-async def engines(address: str, count: int = 1, most_seconds: float = PATIENCE) -> AsyncIterator[EnginePool]:
+async def engines(address: str, count: int = 1, most_seconds: float = TIMEOUT) -> AsyncIterator[EnginePool]:
     """A pool of engine processes on a cluster."""
     slots = ClusterSlots(address)
     pool = EnginePool(count, most_seconds, partial(ClusterSlot, slots))
@@ -325,7 +325,7 @@ def test_engine_processes_run_on_workers(address: str, own_players: None) -> Non
             assert multiprocessing.active_children() == before
         assert not any((await served(address)).values())
 
-    asyncio.run(asyncio.wait_for(use(), PATIENCE))
+    asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 
 
 async def served(address: str) -> dict[str, int]:
@@ -346,7 +346,7 @@ def test_an_engine_process_on_a_worker_can_be_stopped_and_killed(address: str) -
             assert error["code"] == "slow", "it does not stop, so its process is killed"
             assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
 
-    asyncio.run(asyncio.wait_for(use(), PATIENCE))
+    asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 
 
 def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
@@ -363,7 +363,7 @@ def test_a_worker_that_dies_costs_one_answer(address: str) -> None:
             choice, *_ = await ask(pool, ChooseTask(START, "greedy"))
             assert choice["type"] == "choice", choice
 
-    asyncio.run(asyncio.wait_for(use(), PATIENCE))
+    asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 
 
 def test_a_worker_that_the_scheduler_has_not_missed_yet_is_passed_over() -> None:
@@ -406,10 +406,10 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
         return stack
 
     async def use() -> None:
-        monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
+        monkeypatch.setattr(cluster, "CONNECTING", TIMEOUT)
         with cluster_of_one():
             slots = ClusterSlots(address)
-            pool = EnginePool(1, PATIENCE, partial(ClusterSlot, slots))
+            pool = EnginePool(1, TIMEOUT, partial(ClusterSlot, slots))
             await pool.start()
             assert (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] == "choice"
         monkeypatch.setattr(cluster, "CONNECTING", 0.5)
@@ -417,14 +417,14 @@ def test_a_pool_recovers_when_its_scheduler_returns(monkeypatch: pytest.MonkeyPa
             pass
         while "no scheduler answers" not in error["message"]:
             (error,) = await ask(pool, ChooseTask(START, "greedy"))
-        monkeypatch.setattr(cluster, "CONNECTING", PATIENCE)
+        monkeypatch.setattr(cluster, "CONNECTING", TIMEOUT)
         with cluster_of_one():
             while (await ask(pool, ChooseTask(START, "greedy")))[0]["type"] != "choice":
                 pass
             await pool.close()
             await slots.close()
 
-    asyncio.run(asyncio.wait_for(use(), PATIENCE))
+    asyncio.run(asyncio.wait_for(use(), TIMEOUT))
 
 
 def test_a_server_refuses_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:

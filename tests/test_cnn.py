@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from games import played
+from games import play_random_moves
 
 from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import ConfigError, SpecError
@@ -15,7 +15,7 @@ from awello.evaluate.cnn import ILLEGAL, TURNED, Cnn, cnn_for, load_cnn, unpack
 from awello.evaluate.perceptron import PerceptronState, judge
 from awello.evaluate.perceptron_weights import perceptron_for
 from awello.kernel import U, Words
-from awello.rules.othello import symmetric
+from awello.rules.othello import apply_symmetry
 from awello.search.batched_alphabeta import INFINITY, BatchedAlphaBeta
 from awello.search.montecarlo import CnnTree, PerceptronTree
 from awello.search.puct import BATCH
@@ -45,7 +45,7 @@ def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Positio
     """Positions in which somebody moves."""
     chance, found = random.Random(count), list[Position]()
     while len(found) < count:
-        position = played(Game.OTHELLO, chance.randrange(1000), chance.randint(*plies)).final
+        position = play_random_moves(Game.OTHELLO, chance.randrange(1000), chance.randint(*plies)).final
         if position.legal_moves() not in ((), (PASS,)):
             found.append(position)
     return found
@@ -73,7 +73,7 @@ def test_a_turned_board_is_judged_alike() -> None:
         shares, value = network.look(position.own, position.opp)
         assert shares.sum() == pytest.approx(1, abs=1e-5)
         assert set(np.flatnonzero(shares > 1e-9)) <= set(position.legal_moves())
-        own, opp = (int(symmetric(U(word), number)) for word in (position.own, position.opp))
+        own, opp = (int(apply_symmetry(U(word), number)) for word in (position.own, position.opp))
         turned, same = network.look(own, opp)
         assert same == pytest.approx(value, abs=1e-5)
         assert turned[TURNED[number]] == pytest.approx(shares, abs=1e-5)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import run as run_python
-from games import played
+from games import play_random_moves
 
 from awello import PASS, Game, Position, Record
 from awello.errors import ConfigError
@@ -42,7 +42,7 @@ TINY = CnnConfig(width=16, blocks=1, batch=64, steps=12, every=4, rate=1e-2)
 
 def some_records(count: int) -> list[Record]:
     """Games of random moves from 2006 on, every fifth cut short, every seventh the same as the first."""
-    games = [played(Game.OTHELLO, 0 if n % 7 == 0 else n, 40 if n % 5 == 4 else 200) for n in range(count)]
+    games = [play_random_moves(Game.OTHELLO, 0 if n % 7 == 0 else n, 40 if n % 5 == 4 else 200) for n in range(count)]
     return [replace(game, tags={"Date": str(2006 + n % 20)}) for n, game in enumerate(games)]
 
 
@@ -73,7 +73,7 @@ def is_even(position: Position) -> bool:
 # ---- data -----------------------------------------------------------------------------------------------------------
 def test_games_keep_their_moves_scores_and_years() -> None:
     records = some_records(20)
-    packed = pack([*records, Record(played(Game.OTHELLO, 1, 9).final, ())])
+    packed = pack([*records, Record(play_random_moves(Game.OTHELLO, 1, 9).final, ())])
     assert len(packed["year"]) == 20
     for number, record in enumerate(records):
         squares = [move for move in record.moves if move != PASS]
@@ -88,7 +88,7 @@ def test_a_file_of_games_comes_from_wthor_and_from_an_archive(tmp_path: Path) ->
     from awello.archive.archive import Archive
     from awello.formats.wthor import WthorHeader, write_wthor
 
-    records = [played(Game.OTHELLO, seed, 200) for seed in range(3)]
+    records = [play_random_moves(Game.OTHELLO, seed, 200) for seed in range(3)]
     (tmp_path / "WTH_2001.wtb").write_bytes(b"".join(write_wthor(records, WthorHeader(year=2001))))
     archive = Archive(tmp_path / "games.sqlite")
     for record in records:
@@ -305,7 +305,7 @@ def test_a_loss_that_is_not_finite_ends_training(tmp_path: Path) -> None:
 
 def greedy(seed: int, year: int) -> Record:
     """A game in which both play the last of their squares, but for some random moves at the start."""
-    opening = played(Game.OTHELLO, seed, 6)
+    opening = play_random_moves(Game.OTHELLO, seed, 6)
     position, moves = opening.final, list(opening.moves)
     while legal := position.legal_moves():
         moves.append(max(legal))

@@ -63,7 +63,7 @@ def test_no_word_hides_the_other() -> None:
     for fixed in WORDS:
         for place in (0, 1):
             pairs = ((fixed, word) if place == 0 else (word, fixed) for word in WORDS)
-            hashes = {int(multiply_shift.twin(*map(U, pair), *multipliers)) for pair in pairs}  # type: ignore[attr-defined]
+            hashes = {int(multiply_shift.py_func(*map(U, pair), *multipliers)) for pair in pairs}  # type: ignore[attr-defined]
             assert len(hashes) == len(WORDS)
 
 

@@ -4,63 +4,63 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from conftest import Twin, twin_of
-from twins import AwaleTwin
+from conftest import Reference, reference_start
+from reference_rules import ReferenceAwale
 
 from awello import PASS, Game, Position, format_position, parse_position
 from awello.errors import IllegalMoveError
 from awello.kernel import U
 from awello.rules import game as kernels
-from awello.rules.game import ADAPTERS, USUAL
+from awello.rules.game import ADAPTERS, DEFAULT_GAMES
 
 POSITIONS = 3400  # for each of the six games: more than 20,000 in all
 
 
-def beginning(game: Game, chance: random.Random) -> tuple[Position, Twin]:
+def beginning(game: Game, chance: random.Random) -> tuple[Position, Reference]:
     """The start of a game; for Awalé often a late position, where feeding, slams and endings are near."""
     if game.family == "othello" or chance.random() < 0.5:
-        return Position.start(game), twin_of(game)
+        return Position.start(game), reference_start(game)
     seeds = [0] * 14
     for _ in range(chance.randrange(2, 20)):
         seeds[chance.randrange(12)] += 1
     seeds[12] = (48 - sum(seeds)) // 2
     seeds[13] = 48 - sum(seeds)
     side = chance.randrange(2)
-    twin = AwaleTwin(game.variant or "", (tuple(seeds[:6]), tuple(seeds[6:12])), (seeds[12], seeds[13]), side)
-    return parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game), twin
+    reference = ReferenceAwale(game.variant or "", (tuple(seeds[:6]), tuple(seeds[6:12])), (seeds[12], seeds[13]), side)
+    return parse_position("-".join(map(str, seeds)) + "-" + "SN"[side], game), reference
 
 
-def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Position, Twin]]:
+def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Position, Reference]]:
     """Positions of random games with their twins; some games avoid captures, so that Awalé's go round."""
     chance = random.Random(f"{game.name}/{seed}")
     while positions > 0:
-        position, twin = beginning(game, chance)
+        position, reference = beginning(game, chance)
         quiet = game.family == "awale" and chance.random() < 0.3
-        yield position, twin
+        yield position, reference
         for _ in range(200):
             if not (moves := position.legal_moves()):
                 break
             calm = [move for move in moves if position.after(move).opp >> 48 == position.own >> 48]
             move = chance.choice(calm if quiet and calm else moves)
-            position, twin = position.play(move), twin.play(move)
-            yield position, twin
+            position, reference = position.play(move), reference.play(move)
+            yield position, reference
             positions -= 1
 
 
 def test_kernels_agree_with_the_twin(game: Game) -> None:
-    for position, twin in random_games(game, 1, POSITIONS):
-        assert (position.own, position.opp) == twin.words()
-        assert position.side == twin.side
-        assert list(position.legal_moves()) == twin.legal_moves()
-        assert position.over == twin.over()
+    for position, reference in random_games(game, 1, POSITIONS):
+        assert (position.own, position.opp) == reference.words()
+        assert position.side == reference.side
+        assert list(position.legal_moves()) == reference.legal_moves()
+        assert position.over == reference.over()
         if position.over:
-            assert position.score() == twin.score()
+            assert position.score() == reference.score()
 
 
 def test_the_score_kernel_agrees_with_the_twin(game: Game) -> None:
-    for position, twin in random_games(game, 2, 600):
+    for position, reference in random_games(game, 2, 600):
         if position.over and not position.repeated:
-            first, second = twin.score()
+            first, second = reference.score()
             value = first - second if position.side == 0 else second - first
             assert kernels.score(int(game), U(position.own), U(position.opp)) == value
 
@@ -68,8 +68,8 @@ def test_the_score_kernel_agrees_with_the_twin(game: Game) -> None:
 def test_random_games_meet_every_ending() -> None:
     reasons = set()
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
-        for _, twin in random_games(game, 1, POSITIONS):
-            reasons.add((game.variant, twin.ending()))  # type: ignore[union-attr]
+        for _, reference in random_games(game, 1, POSITIONS):
+            reasons.add((game.variant, reference.ending()))  # type: ignore[union-attr]
     for variant, ending in [
         ("abapa", "majority"),
         ("abapa", "no move"),
@@ -97,14 +97,14 @@ def test_moves_have_names_that_read_back(game: Game) -> None:
 
 def test_other_moves_are_refused(game: Game) -> None:
     for position, _ in random_games(game, 5, 60):
-        for move in {PASS, 99, *position.squares()} - set(position.legal_moves()):
+        for move in {PASS, 99, *position.all_moves()} - set(position.legal_moves()):
             with pytest.raises(IllegalMoveError):
                 position.play(move)
 
 
 def test_nothing_is_lost(game: Game) -> None:
     for position, _ in random_games(game, 6, 300):
-        first, second = position.holdings()
+        first, second = position.counts()
         assert 0 <= first + second <= game.points
         if position.over and game.family == "othello":
             assert sum(position.score()) == game.points
@@ -130,20 +130,20 @@ def test_feeding_from_every_pit_with_every_number_of_seeds(game: Game) -> None:
                 row[pit] += seeds
                 row[other] += 1
                 taken = 48 - sum(row)
-                twin = AwaleTwin(game.variant or "", (tuple(row), (0,) * 6), (taken // 2, taken - taken // 2))
-                position = Position(game, *twin.words())
-                assert list(position.legal_moves()) == twin.legal_moves()
+                reference = ReferenceAwale(game.variant or "", (tuple(row), (0,) * 6), (taken // 2, taken - taken // 2))
+                position = Position(game, *reference.words())
+                assert list(position.legal_moves()) == reference.legal_moves()
 
 
 @pytest.mark.parametrize("game", AWALE)
 def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> None:
     rows, taken = ((3, 0, 2, 0, 0, 4), (0, 1, 0, 0, 5, 2)), (15, 16)
-    twin = AwaleTwin(game.variant or "", rows, taken, 1, frozenset({(rows, taken, 1)}))
-    own, opp = twin.words()
+    reference = ReferenceAwale(game.variant or "", rows, taken, 1, frozenset({(rows, taken, 1)}))
+    own, opp = reference.words()
     position = Position(game, own, opp, 1, frozenset({(own, opp, 1)}))
     assert position.over
-    assert twin.over()
-    assert position.score() == twin.score()
+    assert reference.over()
+    assert position.score() == reference.score()
     assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # the other side was to move then
 
 
@@ -151,7 +151,7 @@ def test_adapters_have_the_same_members(game: Game) -> None:
     members = [{name for name in dir(other.adapter) if not name.startswith("_")} for other in (game, Game.OTHELLO)]
     assert members[0] == members[1]
     assert game.adapter is ADAPTERS[int(game)] and game.adapter.number == int(game)
-    assert USUAL[game.family].adapter.title == game.adapter.title
+    assert DEFAULT_GAMES[game.family].adapter.title == game.adapter.title
 
 
 def test_facts_of_a_game_are_true(game: Game) -> None:
@@ -161,7 +161,7 @@ def test_facts_of_a_game_are_true(game: Game) -> None:
     for position, _ in random_games(game, 9, 1500):
         moves = [move for move in position.legal_moves() if move != PASS]
         passed |= position.legal_moves() == (PASS,)
-        repeated |= position.end == "repetition"
+        repeated |= position.end_reason == "repetition"
         assert {len(position.format_move(move)) for move in moves} <= {adapter.name_length}
         assert adapter.has_symmetries or position.canonical() == (position.own, position.opp)
     assert passed == facts["has_passes"]

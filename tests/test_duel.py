@@ -45,7 +45,7 @@ def test_an_opening_is_played_with_both_colours() -> None:
         scores = record.final.score()
         leads.append(scores[side] - scores[1 - side])
         assert result.points[number] == (0.5 if leads[-1] == 0 else leads[-1] > 0)
-        assert sum(len(game.time_of(side)) for side in (0, 1)) == sum(record.final.holdings()) - 12
+        assert sum(len(game.time_of(side)) for side in (0, 1)) == sum(record.final.counts()) - 12
     assert result.margin == pytest.approx(sum(leads) / 6)
 
 

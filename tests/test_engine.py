@@ -78,7 +78,7 @@ def static_value(position: Position) -> int:
     """The value of a position in whole discs, as the search rounds it."""
     row, weights = patterns.PatternRow.new(), pattern_weights()[stage_of(position.empties)]
     patterns.fill_row(position.own, position.opp, row)
-    value = int(patterns.worth.twin(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
+    value = int(patterns.worth.py_func(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
     for place, board in enumerate((position, replace(position, own=position.opp, opp=position.own))):
         value += int(weights[patterns.WEIGHTS + 32 * place + len(set(board.legal_moves()) - {PASS})])
     discs = min(62, (abs(value) + 64) // 128)

@@ -53,22 +53,22 @@ def test_boards_that_resemble_each_other_have_different_hashes() -> None:
             theirs = theirs & ~(1 << square) | (colour == 2) << square
         key = int(hash_of(U(mine), U(theirs), multipliers))
         assert seen.setdefault(key, (mine, theirs)) == (mine, theirs)
-    hashed = multiply_shift.twin(U(own), U(opp), *map(U, transposition_table.PUBLIC_MULTIPLIERS))  # type: ignore[attr-defined]
+    hashed = multiply_shift.py_func(U(own), U(opp), *map(U, transposition_table.PUBLIC_MULTIPLIERS))  # type: ignore[attr-defined]
     assert int(hash_of(U(own), U(opp), multipliers)) == int(hashed)
 
 
 # ---- flips ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("emit", [bits.emit_step_flips, bits.emit_ray_flips])
 def test_flips_are_found_step_by_step_and_by_rays(emit: Any) -> None:
-    if emit is bits.emit_ray_flips and not bits.VECTOR_LEADING_ZEROS:
+    if emit is bits.emit_ray_flips and not bits.HAS_VECTOR_LEADING_ZEROS:
         pytest.skip("this processor does not count leading zeros of vectors")
-    flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.flips_of.twin))  # type: ignore[attr-defined]
+    flips = compiled(instruction("uint64(uint64, uint64, int64)", emit)(bits.flips_of.py_func))  # type: ignore[attr-defined]
     chance = random.Random(8)
     for _ in range(3000):
         square, discs = chance.randrange(64), chance.getrandbits(64) | chance.getrandbits(64)
         own = discs & chance.getrandbits(64) & ~(1 << square)
         opp = discs & ~own & ~(1 << square)
-        plain = bits.flips_of.twin(U(own), U(opp), square)  # type: ignore[attr-defined]
+        plain = bits.flips_of.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
         assert flips(U(own), U(opp), square) == plain
 
 
@@ -91,14 +91,14 @@ def test_pattern_rows_follow_the_moves() -> None:
         kept.indices = twin.indices = fresh.indices
         if move == PASS:
             swap(kept)
-            patterns.swap_row.twin(twin)  # type: ignore[attr-defined]
+            patterns.swap_row.py_func(twin)  # type: ignore[attr-defined]
         else:
             flips = U(position.opp & ~after.own)
             turn(fresh, move, flips, kept)
-            patterns.turn_row.twin(fresh, move, flips, twin)  # type: ignore[attr-defined]
+            patterns.turn_row.py_func(fresh, move, flips, twin)  # type: ignore[attr-defined]
         patterns.fill_row(after.own, after.opp, fresh)
         assert list(kept.indices) == list(twin.indices) == list(fresh.indices)
-        assert value(kept, weights) == patterns.worth.twin(kept, weights)  # type: ignore[attr-defined]
+        assert value(kept, weights) == patterns.worth.py_func(kept, weights)  # type: ignore[attr-defined]
 
 
 def test_an_index_counts_own_discs_up_and_enemy_discs_down() -> None:
@@ -117,7 +117,7 @@ def test_a_turned_board_has_the_same_value() -> None:
     own, opp = position.own, position.opp
     for _ in range(4):
         patterns.fill_row(own, opp, row)
-        values.append(int(patterns.worth.twin(row, weights)))  # type: ignore[attr-defined]
+        values.append(int(patterns.worth.py_func(row, weights)))  # type: ignore[attr-defined]
         own, opp = (
             sum(1 << patterns._turned(square) for square in range(64) if word >> square & 1) for word in (own, opp)
         )
@@ -129,7 +129,7 @@ def test_bytes_of_memory() -> None:
     table = np.array([2, 1], np.uint8)
     read = compiled(load8)
     assert [int(read(address_of(table), U(place))) for place in (0, 1)] == [2, 1]
-    assert [int(load8.twin(address_of(table), U(place))) for place in (0, 1)] == [2, 1]  # type: ignore[attr-defined]
+    assert [int(load8.py_func(address_of(table), U(place))) for place in (0, 1)] == [2, 1]  # type: ignore[attr-defined]
 
 
 def bucket_of(key: int, worker: OthelloWorker) -> transposition_table.TableBucket:
@@ -222,7 +222,7 @@ def test_the_last_move_is_counted() -> None:
         position = Position(Game.OTHELLO, own, opp)
         legal = square in position.legal_moves()
         assert turned == (position.opp.bit_count() - position.after(square).own.bit_count() if legal else 0)
-        assert turned == last_empties.last_flips.twin(U(own), U(opp), square)  # type: ignore[attr-defined]
+        assert turned == last_empties.last_flips.py_func(U(own), U(opp), square)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("game", judges.BOARDS, ids=str)

@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 
 import pytest
 from conftest import ROOT
-from twins import OthelloTwin
-from waiting import PATIENCE, wait_until, wait_until_async
+from reference_rules import ReferenceOthello
+from waiting import TIMEOUT, wait_until, wait_until_async
 
 from awello import PASS, Game, Position, Record, parse_position
 from awello.engine.engine import Engine
 from awello.engine.tablebase import load_or_build
 from awello.limits import Limit
-from awello.review.review import review, summarise
+from awello.review.review import review_game, summarise
 from awello.web import engine_pool, engine_slots
 from awello.web.engine_pool import EngineJob, EnginePool
 from awello.web.engine_tasks import (
@@ -48,7 +48,7 @@ class Room:
     pool: EnginePool
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return self.runner.run(asyncio.wait_for(work, PATIENCE))
+        return self.runner.run(asyncio.wait_for(work, TIMEOUT))
 
     def ask(self, task: Task) -> list[Answer]:
         return self.run(ask(self.pool, task))
@@ -80,18 +80,18 @@ def play(game: Game, plies: int = 600) -> Record:
 
 
 @cache
-def solve(twin: OthelloTwin) -> int:
+def solve(reference: ReferenceOthello) -> int:
     """The final difference for the mover under best play."""
-    moves = twin.legal_moves()
+    moves = reference.legal_moves()
     if not moves:
-        black, white = twin.score()
-        return (white - black) if twin.side else (black - white)
-    return max(-solve(twin.play(move)) for move in moves)
+        black, white = reference.score()
+        return (white - black) if reference.side else (black - white)
+    return max(-solve(reference.play(move)) for move in moves)
 
 
-def twin_at(position: Position) -> OthelloTwin:
+def reference_at(position: Position) -> ReferenceOthello:
     letters = ("X" if position.first >> at & 1 else "O" if position.second >> at & 1 else "." for at in range(64))
-    return OthelloTwin(position.game.size, tuple(letters), position.side)
+    return ReferenceOthello(position.game.size, tuple(letters), position.side)
 
 
 # --- choices ----------------------------------------------------------------------------------------------------------
@@ -182,8 +182,8 @@ def test_the_end_of_othello_is_exact(room: Room) -> None:
     *_, last, _ = room.ask(AnalyseTask(Record(position), LONG))
     values = {move["move"]: move["value"] for move in last["moves"] if move["exact"]}
     moves = position.legal_moves()
-    assert values == {position.format_move(move): -solve(twin_at(position.after(move))) for move in moves}
-    assert last["exact"] and last["value"] == solve(twin_at(position)) and last["certainty"] == 100
+    assert values == {position.format_move(move): -solve(reference_at(position.after(move))) for move in moves}
+    assert last["exact"] and last["value"] == solve(reference_at(position)) and last["certainty"] == 100
 
 
 def test_the_end_of_awale_is_exact_and_counts_seeds_taken(room: Room) -> None:
@@ -221,7 +221,7 @@ def test_a_review_judges_each_move_once_though_it_is_interrupted(room: Room, mon
 
     *judgements, summary, done = room.run(both())
     with Engine(Game.OTHELLO4) as engine:
-        expected = list(review(record, engine, Limit(seconds=10)))
+        expected = list(review_game(record, engine, Limit(seconds=10)))
     assert done["type"] == "done"
     assert [judgement["ply"] for judgement in judgements] == list(range(len(record.moves), 0, -1))
     found = [(item["value"], item["best_value"], item["loss"], item["mark"], item["exact"]) for item in judgements]
@@ -301,7 +301,7 @@ def test_a_champion_that_is_stopped_answers_at_once() -> None:
     thread.start()
     wait_until(lambda: runner.player and getattr(runner.player, "engine", None) and runner.player.engine.nodes)  # type: ignore[attr-defined]
     runner.stop()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert [answer["type"] for answer in answers] == ["choice"]
 
 
@@ -391,7 +391,7 @@ def test_processes_that_cannot_start(monkeypatch: pytest.MonkeyPatch, name: str,
         finally:
             await pool.close()
 
-    (error,) = asyncio.run(asyncio.wait_for(try_to_start(), PATIENCE))
+    (error,) = asyncio.run(asyncio.wait_for(try_to_start(), TIMEOUT))
     assert error["code"] == "crash" and multiprocessing.active_children() == before
 
 
@@ -416,5 +416,5 @@ async def main():
 
 asyncio.run(main())
 """
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE)
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=TIMEOUT)
     assert ended.stdout.split() == ["choice", "done"] and ended.returncode == -signal.SIGKILL

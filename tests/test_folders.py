@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from awello.folders import draft_beside, write_atomically
+from awello.folders import draft_path, write_atomically
 
 
 def test_text_and_bytes_replace_the_content(tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 def test_a_draft_replaces_the_file_or_is_removed(tmp_path: Path) -> None:
     file = tmp_path / "file"
-    with draft_beside(file) as draft:
+    with draft_path(file) as draft:
         draft.write_text("new")
         assert not file.exists() and draft.parent == tmp_path
-    with pytest.raises(OSError, match="disk"), draft_beside(file) as draft:
+    with pytest.raises(OSError, match="disk"), draft_path(file) as draft:
         draft.write_text("half")
         raise OSError("the disk is full")
     assert file.read_text() == "new" and list(tmp_path.iterdir()) == [file]

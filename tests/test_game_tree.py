@@ -16,7 +16,7 @@ from awello.archive.game_tree import Advice, GameTree
 from awello.archive.nodes import key_of
 from awello.errors import ConfigError
 from awello.kernel import U
-from awello.rules.othello import symmetric
+from awello.rules.othello import apply_symmetry
 
 BOARDS = [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4]
 
@@ -43,9 +43,9 @@ class PlainTree:
 def turned(record: Record, symmetry: int) -> Record:
     """The same game on a board that is turned round or mirrored, from wherever that begins."""
     start = record.start
-    own, opp = (int(symmetric(U(word), symmetry)) for word in (start.own, start.opp))
+    own, opp = (int(apply_symmetry(U(word), symmetry)) for word in (start.own, start.opp))
     squares = [
-        move if move == PASS else int(symmetric(U(1 << move), symmetry)).bit_length() - 1 for move in record.moves
+        move if move == PASS else int(apply_symmetry(U(1 << move), symmetry)).bit_length() - 1 for move in record.moves
     ]
     return Record(Position(start.game, own, opp, start.side), tuple(squares))
 
@@ -94,7 +94,7 @@ def test_values_are_those_of_a_plain_tree(game: Game, seed: int) -> None:
 
 def test_symmetric_positions_have_the_same_key() -> None:
     for position in random_record(Game.OTHELLO, 3).positions():
-        boards = [[symmetric(U(word), each) for word in (position.own, position.opp)] for each in range(8)]
+        boards = [[apply_symmetry(U(word), each) for word in (position.own, position.opp)] for each in range(8)]
         assert len({key_of(0, U(own), U(opp)) for own, opp in boards}) == 1
 
 

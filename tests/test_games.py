@@ -16,7 +16,7 @@ from test_archive import contents
 from awello import Game, Position, Record
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.files import write_again
-from awello.formats.files import FORMATS
+from awello.formats.registry import FORMATS
 from awello.formats.wthor import build_wthor
 
 DATA = ROOT.parent / "shared/data"

@@ -312,7 +312,7 @@ def test_games_of_otage_begin_differently_and_equally_for_both_colours(
     genetic.fitness(plan, 0, fighters, (1, 1, 1, 1))
     once = list(starts)
     assert once[::2] == once[1::2] and len(set(once)) == 3
-    assert {sum(start.holdings()) for start in once} <= {10, 11, 12}  # eight plies, a few of them passes at most
+    assert {sum(start.counts()) for start in once} <= {10, 11, 12}  # eight plies, a few of them passes at most
     genetic.fitness(plan, 0, fighters, (2, 2, 2, 2))
     assert starts[6:] == once
     genetic.fitness(plan, 1, fighters, (1, 1, 1, 1))

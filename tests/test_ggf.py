@@ -1,7 +1,7 @@
 """GGF: round trips, synchro pairs, tolerant reading, precise errors."""
 
 import pytest
-from games import CALMLY, played, records
+from games import SLOW_EXAMPLES, play_random_moves, records
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +14,7 @@ NBOARD = f"(;GM[Othello]PC[NBoard]PB[a]PW[b]RE[?]TI[15:00]TY[8]BO[8 {BOARD}]B[F5
 TAGS = ("Black", "White", "Event", "Site", "Date", "Round", "RB", "RW", "TI", "KM", "CO", "BlackNumber")
 
 
-@CALMLY
+@SLOW_EXAMPLES
 @given(st.lists(records(Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4, tags=TAGS), max_size=3))
 def test_games_read_back(games: list[Record]) -> None:
     assert list(read_ggf("".join(write_ggf(games)))) == games
@@ -41,7 +41,7 @@ def test_values_times_and_passes_in_any_form() -> None:
     text = f"(;BO[4 {start[:8]} {start[8:]}]B[b1/-2.50/1]W[ A1 /+3 ]B[a2//.25];B[x];)".replace(";B[x]", "")
     record = parse_ggf(text)
     assert (record.values, record.seconds) == ((-2.5, 3.0, None), (1.0, None, 0.25))
-    whole = next(r for r in (played(Game.OTHELLO6, seed, 99) for seed in range(99)) if PASS in r.moves)
+    whole = next(r for r in (play_random_moves(Game.OTHELLO6, seed, 99) for seed in range(99)) if PASS in r.moves)
     for name in ("PA", "pass", "--", "Ps", None):
         written = format_ggf(whole)
         for side in "BW":
@@ -52,7 +52,7 @@ def test_values_times_and_passes_in_any_form() -> None:
 
 
 def test_a_pass_at_the_very_end() -> None:
-    whole = next(r for r in (played(Game.OTHELLO, seed, 99) for seed in range(99)) if PASS in r.moves)
+    whole = next(r for r in (play_random_moves(Game.OTHELLO, seed, 99) for seed in range(99)) if PASS in r.moves)
     begun = Record(whole.start, whole.moves[: whole.moves.index(PASS) + 1])
     assert parse_ggf(format_ggf(begun)) == begun
 
@@ -89,7 +89,7 @@ def test_results(result: str, loser: int | None, reason: str, kept: bool) -> Non
 
 
 def test_the_result_of_a_finished_game_is_the_board_s() -> None:
-    whole = played(Game.OTHELLO, 1, 99)
+    whole = play_random_moves(Game.OTHELLO, 1, 99)
     black, white = whole.final.score()
     assert f"RE[{black - white:+d}.00]" in format_ggf(whole)
     komi = format_ggf(whole).replace(f"RE[{black - white:+d}.00]", "RE[+1.00]KM[3]TY[8k]").replace("TY[8]", "")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from clubs import PASSWORD, Talk, Visitor, serving, sign_up
-from waiting import PATIENCE, wait_until
+from waiting import TIMEOUT, wait_until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -66,7 +66,7 @@ class House:
     def call(self, first: bytes = b"", address: str = "127.0.0.1") -> socket.socket:
         """A connection without manners."""
         found = socket.create_connection(("127.0.0.1", urlsplit(self.address).port or 0), source_address=(address, 0))
-        found.settimeout(PATIENCE)
+        found.settimeout(TIMEOUT)
         found.sendall(first)
         return found
 
@@ -75,7 +75,7 @@ class House:
         headers = {"authorization": f"{scheme} {secret}"} if secret else {}
         headers |= {"cookie": f"{COOKIE}={cookie}"} if cookie else {}
         with connect(self.address.replace("http", "ws") + "api/club/live", additional_headers=headers) as channel:
-            found: dict[str, Any] = json.loads(channel.recv(timeout=PATIENCE))
+            found: dict[str, Any] = json.loads(channel.recv(timeout=TIMEOUT))
             return found
 
 
@@ -340,7 +340,7 @@ def test_floods_of_questions_end_the_connection(house: House, frozen_limits: Non
         for _ in range(1500):
             channel.send('{"id": 1, "type": "stop"}')
         for _ in range(1000):
-            channel.recv(timeout=PATIENCE)
+            channel.recv(timeout=TIMEOUT)
     house.play_on()
 
 
@@ -410,7 +410,7 @@ def many_files() -> Iterator[int]:
 
 
 def test_ten_thousand_connections_leave_room_for_others(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "PATIENCE", 10 * PATIENCE)  # none is let go before the last has come
+    monkeypatch.setattr(http_server, "PATIENCE", 10 * TIMEOUT)  # none is let go before the last has come
     silent: list[socket.socket] = []
     with many_files() as count:
         for number in range(count):

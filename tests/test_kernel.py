@@ -13,7 +13,7 @@ import pytest
 from conftest import fresh_awello, run
 
 from awello import bits, kernel
-from awello.kernel import PACKAGE, SOURCES, U
+from awello.kernel import KERNEL_SOURCES, PACKAGE, U
 
 CHANCE = random.Random(5)
 WORDS = [U(CHANCE.getrandbits(64) & CHANCE.getrandbits(64)) for _ in range(200)] + [U(1), U(1 << 63), U(bits.FULL)]
@@ -22,7 +22,7 @@ PLAIN = ("awello.errors", "awello.folders")  # no kernel is made of what they ho
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     **{
         name: [(word,) for word in WORDS]
-        for name in ("popcount", "index_of", "leading_zeros", "clear_lowest_bit", "byte_swap", "signed")
+        for name in ("popcount", "bit_scan", "leading_zeros", "clear_lowest_bit", "byte_swap", "to_signed")
     },
     "bit": [(index,) for index in range(64)],
     "moves_of": list(PAIRS),
@@ -34,7 +34,7 @@ ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
 
 
 def test_every_instruction_is_compared() -> None:
-    assert ARGUMENTS.keys() == {name for name, value in vars(bits).items() if hasattr(value, "twin")}
+    assert ARGUMENTS.keys() == {name for name, value in vars(bits).items() if hasattr(value, "py_func")}
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
@@ -42,7 +42,7 @@ def test_instructions_do_what_their_twins_say(name: str) -> None:
     instruction = getattr(bits, name)
     compiled = numba.njit(lambda *words: instruction(*words))
     for words in ARGUMENTS[name]:
-        assert int(compiled(*words)) == int(instruction.twin(*words))
+        assert int(compiled(*words)) == int(instruction.py_func(*words))
 
 
 def test_uncompiled_kernels_print_the_same_trace() -> None:
@@ -54,8 +54,8 @@ def test_uncompiled_kernels_print_the_same_trace() -> None:
 
 def test_kernel_files_import_only_kernel_files() -> None:
     """Else a change in such a file would leave a stale cache: the folder's name would not change."""
-    homes = {".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in SOURCES}
-    for source in SOURCES:
+    homes = {".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in KERNEL_SOURCES}
+    for source in KERNEL_SOURCES:
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("awello"):
                 modules = {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
@@ -70,7 +70,7 @@ def test_nothing_else_compiles() -> None:
 
 def test_recursive_calls_pass_no_literals() -> None:
     """A literal in a recursive call aborts the process when the kernel is read from the cache."""
-    for source in SOURCES:
+    for source in KERNEL_SOURCES:
         for function in ast.walk(ast.parse(source.read_text("utf-8"))):
             if isinstance(function, ast.FunctionDef):
                 for call in ast.walk(function):

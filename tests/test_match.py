@@ -99,7 +99,7 @@ def test_the_tally_adds_up() -> None:
     result = play_match(Match(Game.OTHELLO, "random", "random", games=20, seed=1))
     assert result.wins + result.draws + result.losses == result.games == 20
     assert sum(result.shares()) == pytest.approx(1)
-    discs = sum(sum(record.final.holdings()) for record in result.records)
+    discs = sum(sum(record.final.counts()) for record in result.records)
     assert sum(result.held) == discs
     assert sum(result.moves) == discs - 4 * 20
     assert all(worst >= mean / 1000 > 0 for worst, mean in zip(result.worst, result.mean_ms(), strict=True))
@@ -252,7 +252,7 @@ def test_the_tally_belongs_to_players_not_to_colours() -> None:
     held, moves = [0, 0], [0, 0]
     for number, record in enumerate(result.records):
         seats = [0, 1] if number % 2 == 0 else [1, 0]  # who sits at Black, who at White
-        for side, discs in enumerate(record.final.holdings()):
+        for side, discs in enumerate(record.final.counts()):
             held[seats[side]] += discs
         for ply, move in enumerate(record.moves):
             moves[seats[ply % 2]] += ply >= len(opening) and move != PASS

@@ -107,7 +107,7 @@ def test_positions_beside_the_games_are_legal_and_different(archive: Path) -> No
     played = set(zip(examples.own.tolist(), examples.opp.tolist(), strict=True))
     assert any(board in played for board in boards) and any(board not in played for board in boards)
     for mine, theirs in boards:
-        assert mine & theirs == 0 and (mine | theirs).bit_count() == 34 and moves_of.twin(U(mine), U(theirs))  # type: ignore[attr-defined]
+        assert mine & theirs == 0 and (mine | theirs).bit_count() == 34 and moves_of.py_func(U(mine), U(theirs))  # type: ignore[attr-defined]
 
 
 def test_ridge_regression_against_its_closed_form() -> None:
@@ -140,7 +140,7 @@ def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
         stage = stage_of(64 - int(own | opp).bit_count())
         patterns.fill_row(int(own), int(opp), row)
         table = patterns.StageWeights.view(learnt.table()[stage])
-        value = patterns.worth.twin(row, table)  # type: ignore[attr-defined]
+        value = patterns.worth.py_func(row, table)  # type: ignore[attr-defined]
         assert learnt.weights[stage][named].sum() == value + patterns.mobility(own, opp, table)
 
 

@@ -16,7 +16,7 @@ CHECK = """
 import numpy as np
 from awello.evaluate import patterns
 from awello.kernel import U
-from awello.memory import address_of, load8, swap8
+from awello.memory import address_of, load8, compare_and_swap8
 
 def refused(work):
     try:
@@ -27,11 +27,12 @@ def refused(work):
 
 table, more = np.zeros(64, np.uint8), np.zeros(64, np.uint8)
 address, second = address_of(table), address_of(more)
-assert swap8(address + 63, 0, 5) and load8(address, U(63)) == 5
+assert compare_and_swap8(address + 63, 0, 5) and load8(address, U(63)) == 5
 part = address_of(table[16:32])
 assert load8(part, U(15)) == 0
 assert refused(lambda: load8(address, U(64))) and refused(lambda: load8(part, U(16)))
-assert refused(lambda: swap8(address + 64, 0, 1)) and refused(lambda: load8(second, U((address - second) % 2**63)))
+assert refused(lambda: compare_and_swap8(address + 64, 0, 1))
+assert refused(lambda: load8(second, U((address - second) % 2**63)))
 del table, more
 assert refused(lambda: load8(address, U(0))) and refused(lambda: load8(part, U(0))) and refused(lambda: load8(8, U(0)))
 row, weights = patterns.PatternRow.new(), patterns.StageWeights.new()

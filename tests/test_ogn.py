@@ -1,7 +1,7 @@
 """OGN: round trips, notes and variations, captures that must agree, precise errors."""
 
 import pytest
-from games import CALMLY, played, records
+from games import SLOW_EXAMPLES, play_random_moves, records
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +23,7 @@ TAGS = ("South", "North", "Event", "Site", "Date", "Round", "Opening")
 AWALE = (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN)
 
 
-@CALMLY
+@SLOW_EXAMPLES
 @given(st.lists(records(*AWALE, tags=TAGS), max_size=3))
 def test_games_read_back(games: list[Record]) -> None:
     text = "".join(write_ogn(games))
@@ -39,7 +39,7 @@ def test_a_game_as_it_is_usually_written() -> None:
         Position.start(Game.ABAPA),
         {"Site": "Accra", "South": 'Ann "A"', "North": "Bob"},
     )
-    whole = played(Game.ABAPA, 3, 300)
+    whole = play_random_moves(Game.ABAPA, 3, 300)
     south, north = whole.final.score()
     text = format_ogn(whole)
     assert text.startswith(

@@ -29,7 +29,7 @@ from test_web_archive import names_of
 from awello import Game, Position, Record, format_position, parse_transcript
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.explorer import explore
-from awello.formats.files import find_format, read_games
+from awello.formats.registry import find_format, read_games
 
 SHORT = "#othello4?first=human&second=human"
 TIGER = "f5d6c3d3c4"

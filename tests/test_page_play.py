@@ -81,7 +81,7 @@ def test_whole_game(visitor: Visitor, link: str, act: Callable[[Page, str], None
     record = play_on(page, random.Random(link).choice, act)
     expect(page.locator("#spoken")).to_contain_text(" wins " if record.winner is not None else "A draw")
     holdings = [page.locator(f"game-clock[data-side='{side}'] .clock-held").inner_text() for side in (0, 1)]
-    assert tuple(map(int, holdings)) == record.final.holdings()
+    assert tuple(map(int, holdings)) == record.final.counts()
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""Leaf counts: published tables for the standard games, the plain-Python twin for the others."""
+"""Leaf counts: published tables for the standard games, the plain-Python reference for the others."""
 
 import pytest
-import twins
-from conftest import twin_of
+import reference_rules
+from conftest import reference_start
 
 from awello import Game, Position
 from awello.cli.perft import count
@@ -32,7 +32,7 @@ def test_awale(variant: Game, depth: int, expected: int) -> None:
 @pytest.mark.parametrize(("game", "deepest"), [(Game.OTHELLO4, 8), (Game.OTHELLO6, 5)])
 def test_small_boards(game: Game, deepest: int) -> None:
     for depth in range(deepest + 1):
-        assert leaves(game, depth) == twins.perft(twin_of(game), depth)
+        assert leaves(game, depth) == reference_rules.perft(reference_start(game), depth)
 
 
 def test_all_games_of_the_smallest_board() -> None:
@@ -46,7 +46,9 @@ def test_counting_in_pieces_is_the_same(game: Game) -> None:
 
 @pytest.mark.parametrize("variant", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
 def test_late_positions_of_awale(variant: Game) -> None:
-    twin = twins.AwaleTwin(variant.variant or "", ((1, 0, 2, 0, 0, 3), (0, 1, 0, 0, 2, 1)), (20, 18))
-    own, opp = twin.words()
+    reference = reference_rules.ReferenceAwale(
+        variant.variant or "", ((1, 0, 2, 0, 0, 3), (0, 1, 0, 0, 2, 1)), (20, 18)
+    )
+    own, opp = reference.words()
     for depth in range(9):
-        assert perft(int(variant), U(own), U(opp), depth) == twins.perft(twin, depth)
+        assert perft(int(variant), U(own), U(opp), depth) == reference_rules.perft(reference, depth)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from awello import Choice, Game, Player, Position, make_player, parse_position, register
 from awello.errors import AwelloError, SpecError
-from awello.limits import Clock, Limit, format_limit, format_seconds, parse_clock, parse_limit, parse_seconds
+from awello.limits import Clock, Limit, format_duration, format_limit, parse_clock, parse_duration, parse_limit
 from awello.players.player import registry
 from awello.players.spec import PlayerSpec, parse_spec
 
@@ -63,7 +63,7 @@ def test_any_text_gives_a_spec_or_one_of_our_errors(text: str) -> None:
 
 @given(st.integers(1, 10**7))
 def test_durations_read_back(milliseconds: int) -> None:
-    assert parse_seconds(format_seconds(milliseconds / 1000)) == pytest.approx(milliseconds / 1000)
+    assert parse_duration(format_duration(milliseconds / 1000)) == pytest.approx(milliseconds / 1000)
 
 
 def test_limits_and_clocks() -> None:

@@ -36,7 +36,7 @@ def test_a_pass_is_a_ply() -> None:
     position = parse_position("-OXXXXXX" + "-" * 56 + " O")
     assert position.legal_moves() == (PASS,)
     after = position.play(PASS)
-    assert after.mover == "Black"
+    assert after.side_name == "Black"
     assert after.legal_moves() == (0,)
     assert position.parse_move("pa") == position.parse_move("--") == PASS
 
@@ -102,11 +102,11 @@ def test_any_text_gives_a_move_or_one_of_our_errors(text: str) -> None:
 
 
 def test_endings_are_explained() -> None:
-    assert parse_position("XXX" + "-" * 61 + " O").ending() == "the empty squares go to the winner"
-    assert parse_position("0-0-0-0-0-0-1-0-0-0-0-0-23-24-S").ending() == "South has no move"
-    assert parse_position("0-0-0-0-0-1-1-0-0-0-0-0-25-21-S").ending() == "25 seeds win"
-    assert parse_position("0-0-0-0-0-1-1-0-0-0-0-0-24-22-S", Game.TOURNAMENT).ending() == "few seeds are left"
-    assert Position.start().ending() == ""
+    assert parse_position("XXX" + "-" * 61 + " O").describe_end() == "the empty squares go to the winner"
+    assert parse_position("0-0-0-0-0-0-1-0-0-0-0-0-23-24-S").describe_end() == "South has no move"
+    assert parse_position("0-0-0-0-0-1-1-0-0-0-0-0-25-21-S").describe_end() == "25 seeds win"
+    assert parse_position("0-0-0-0-0-1-1-0-0-0-0-0-24-22-S", Game.TOURNAMENT).describe_end() == "few seeds are left"
+    assert Position.start().describe_end() == ""
 
 
 def test_find_game() -> None:
@@ -133,18 +133,22 @@ def square_by_square(word: int, column_first: bool, flip_columns: bool, flip_row
 def test_symmetries_move_each_square(word: int) -> None:
     for symmetry in range(8):
         slow = square_by_square(word, bool(symmetry & 4), bool(symmetry & 1), bool(symmetry & 2))
-        assert int(othello.symmetric(U(word), symmetry)) == slow
+        assert int(othello.apply_symmetry(U(word), symmetry)) == slow
 
 
 @given(WORD, WORD)
 def test_symmetric_positions_share_one_key(own: int, other: int) -> None:
     opp = other & ~own
     keys = {
-        Position(Game.OTHELLO, int(othello.symmetric(U(own), s)), int(othello.symmetric(U(opp), s))).canonical()
+        Position(
+            Game.OTHELLO, int(othello.apply_symmetry(U(own), s)), int(othello.apply_symmetry(U(opp), s))
+        ).canonical()
         for s in range(8)
     }
     assert len(keys) == 1
-    assert keys == {min((int(othello.symmetric(U(own), s)), int(othello.symmetric(U(opp), s))) for s in range(8))}
+    assert keys == {
+        min((int(othello.apply_symmetry(U(own), s)), int(othello.apply_symmetry(U(opp), s))) for s in range(8))
+    }
 
 
 def test_symmetric_openings_count_as_one() -> None:
@@ -168,6 +172,6 @@ def test_pictures_show_every_disc_and_seed() -> None:
     chance, position = random.Random(3), Position.start()
     while moves := position.legal_moves():
         position = position.play(chance.choice(moves))
-    assert position._repr_svg_().count("<circle") == sum(position.holdings())
+    assert position._repr_svg_().count("<circle") == sum(position.counts())
     picture = Position.start(Game.ABAPA)._repr_svg_()
     assert picture.count("<circle") == 48 + 12

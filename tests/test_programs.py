@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, listen
-from waiting import PATIENCE, wait_until
+from conftest import ROOT, restore_interrupts
+from waiting import TIMEOUT, wait_until
 
 from awello import PASS, Game, Match, Position, make_player, parse_position, parse_transcript, play_match
 from awello.arena.duel import Duel, play_duel
@@ -212,7 +212,7 @@ def test_a_program_killed_in_the_middle_of_a_game_loses_that_game_alone(
         begin(player, game, seed)
 
     def kill(player: RandomPlayer, position: Position, clock: Clock) -> Choice:
-        if len(games) == 2 and sum(position.holdings()) > 20:
+        if len(games) == 2 and sum(position.counts()) > 20:
             os.kill(int(processes(log)[0]), signal.SIGKILL)
         return choose(player, position, clock)
 
@@ -298,10 +298,12 @@ def test_what_it_has_started_ends_with_it(log: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="Windows")
 def test_ctrl_c_ends_it_too(log: Path) -> None:
     words = [sys.executable, "-m", "awello", "match", "othello", spec(log, "sleeps"), "random"]
-    ours = subprocess.Popen(words, cwd=ROOT, preexec_fn=listen, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    ours = subprocess.Popen(
+        words, cwd=ROOT, preexec_fn=restore_interrupts, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     wait_until(lambda: log.exists() and "genmove black" in heard(log))
     ours.send_signal(signal.SIGINT)
-    _, errors = ours.communicate(timeout=PATIENCE)
+    _, errors = ours.communicate(timeout=TIMEOUT)
     assert (ours.returncode, b"interrupted" in errors) == (130, True)
     wait_until(lambda: gone(int(log.with_suffix(".process").read_text())))
 

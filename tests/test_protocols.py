@@ -13,8 +13,8 @@ from io import TextIOWrapper
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, awello, listen
-from waiting import PATIENCE, wait_until
+from conftest import ROOT, awello, restore_interrupts
+from waiting import TIMEOUT, wait_until
 
 from awello import Game, Match, Position, __version__, parse_position, parse_transcript, play_match
 from awello.engine.engine import Engine
@@ -384,7 +384,7 @@ def test_an_endless_thought_waits_for_stop_even_if_all_is_known(monkeypatch: pyt
     with talking(UciServer) as partner:
         partner.write("position fen 0-0-0-0-0-2-0-1-0-0-0-0-22-23-S", "go infinite")
         partner.wait("info depth")
-        assert waiting.wait(PATIENCE)
+        assert waiting.wait(TIMEOUT)
         partner.write("isready")
         partner.wait("readyok")
         assert not any(line.startswith("bestmove") for line in partner.answers)
@@ -435,7 +435,7 @@ def test_our_engine_plays_our_players(player: str, game: Game, words: str, tmp_p
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_ends_it_cleanly() -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    ours = subprocess.Popen(command("uci"), cwd=ROOT, preexec_fn=listen, text=True, **pipes)  # type: ignore[call-overload]
+    ours = subprocess.Popen(command("uci"), cwd=ROOT, preexec_fn=restore_interrupts, text=True, **pipes)  # type: ignore[call-overload]
     ours.stdin.write("setoption name OwnBook value false\nposition startpos\ngo infinite\n")
     ours.stdin.flush()
     assert ours.stdout.readline().startswith("info depth 1 ")

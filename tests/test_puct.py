@@ -18,7 +18,7 @@ from awello.evaluate.perceptron import USUAL, WIDTH, PerceptronState, judge
 from awello.evaluate.perceptron_weights import MOST_LAYERS, Perceptron, load_perceptron, new_perceptron, perceptron_for
 from awello.kernel import U
 from awello.learn import perceptron as learning
-from awello.rules.awale import SEEDS
+from awello.rules.awale import TOTAL_SEEDS
 from awello.search import montecarlo
 from awello.search.montecarlo import PerceptronTree
 
@@ -122,7 +122,7 @@ def hostile(chance: np.random.Generator) -> learning.PerceptronExamples:
     """What no game would teach: all seeds in one pit, boards without a seed, contradictions, and all beyond doubt."""
     words = np.zeros((64, 3), np.uint64)
     for row in range(48):
-        words[row, chance.integers(2)] = SEEDS << 8 * int(chance.integers(7))
+        words[row, chance.integers(2)] = TOTAL_SEEDS << 8 * int(chance.integers(7))
     words[:, 2] = chance.integers(1, 64, 64)
     policies = np.zeros((64, 6), np.float32)
     for row in range(64):
@@ -164,7 +164,7 @@ def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monke
 
 def test_no_product_of_layers_can_overflow() -> None:
     """The largest sum there can be, with every weight at its bound, all signs alike, and half of the units dropped."""
-    largest = max(abs((SEEDS - USUAL) / USUAL)) * 128 * learning.LARGEST
+    largest = max(abs((TOTAL_SEEDS - USUAL) / USUAL)) * 128 * learning.LARGEST
     assert largest * (2 * WIDTH * learning.LARGEST) ** MOST_LAYERS < np.finfo(np.float32).max
 
 

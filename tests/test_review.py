@@ -1,4 +1,4 @@
-"""Reviews of played games, judged by plain minimax on the twin, and the command that shows them."""
+"""Reviews of played games, review by plain minimax on the reference, and the command that shows them."""
 
 import json
 import random
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 from conftest import awello, fresh_awello
-from twins import OthelloTwin
+from reference_rules import ReferenceOthello
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_position, parse_transcript
 from awello.analysis import Analysis, format_value
@@ -20,47 +20,47 @@ from awello.engine.tablebase import load_or_build
 from awello.errors import AwelloError, ConfigError
 from awello.lab.reviews import draw_chart, format_summary, legend
 from awello.limits import Limit
-from awello.review.review import MoveReview, review, summarise
+from awello.review.review import MoveReview, review_game, summarise
 
-SOLVED = 7  # empty squares from which the fake engine is exact
+EXACT_EMPTIES = 7  # empty squares from which the fake engine is exact
 LIMIT = Limit(depth=1)
 
 
 @cache
-def solve(twin: OthelloTwin) -> int:
+def solve(reference: ReferenceOthello) -> int:
     """The final difference for the mover under best play."""
-    moves = twin.legal_moves()
+    moves = reference.legal_moves()
     if not moves:
-        black, white = twin.score()
-        return (white - black) if twin.side else (black - white)
-    return max(-solve(twin.play(move)) for move in moves)
+        black, white = reference.score()
+        return (white - black) if reference.side else (black - white)
+    return max(-solve(reference.play(move)) for move in moves)
 
 
-def twin_at(position: Position) -> OthelloTwin:
+def reference_at(position: Position) -> ReferenceOthello:
     letters = ("X" if position.first >> at & 1 else "O" if position.second >> at & 1 else "." for at in range(64))
-    return OthelloTwin(position.game.size, tuple(letters), position.side)
+    return ReferenceOthello(position.game.size, tuple(letters), position.side)
 
 
-class Fake:
+class FakeEngine:
     """An engine for 4x4 boards: exact near the end, before that it counts discs after one move."""
 
     def __init__(self) -> None:
-        self.asked: list[Position] = []
+        self.analysed: list[Position] = []
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
         assert not position.over
-        self.asked.append(position)
-        exact = 16 - sum(position.holdings()) <= SOLVED
+        self.analysed.append(position)
+        exact = 16 - sum(position.counts()) <= EXACT_EMPTIES
         values = {move: self.value(position.after(move), exact) for move in position.legal_moves()}
         move = max(values, key=lambda move: values[move])
         for value in (values[move] - 1, values[move]):  # only the last answer counts
             yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
 
     def value(self, after: Position, exact: bool) -> float:
-        return -solve(twin_at(after)) if exact else after.opp.bit_count() - after.own.bit_count()
+        return -solve(reference_at(after)) if exact else after.opp.bit_count() - after.own.bit_count()
 
 
-class Scripted:
+class ScriptedEngine:
     """An engine that says what it is told: (move, value, exact) for each ply it is asked about."""
 
     def __init__(self, record: Record, answers: dict[int, tuple[str, float, bool]]) -> None:
@@ -84,62 +84,62 @@ def random_game(seed: int, start: Position | None = None) -> Record:
     return Record(start, tuple(moves))
 
 
-def judge(answers: dict[int, tuple[str, float, bool]], moves: str = "f5d6") -> dict[int, MoveReview]:
-    """The judgements of a short game by ply."""
+def review_moves(answers: dict[int, tuple[str, float, bool]], moves: str = "f5d6") -> dict[int, MoveReview]:
+    """The reviews of a short game by ply."""
     record = parse_transcript(moves)
-    return {judgement.ply: judgement for judgement in review(record, Scripted(record, answers), LIMIT)}
+    return {review.ply: review for review in review_game(record, ScriptedEngine(record, answers), LIMIT)}
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_exact_judgements_are_those_of_plain_minimax(seed: int) -> None:
     record = random_game(seed)
-    judgements = list(review(record, Fake(), LIMIT))
-    assert [judgement.ply for judgement in judgements] == list(range(len(record.moves), 0, -1))
-    assert tuple(judgement.move for judgement in reversed(judgements)) == record.moves
-    late = [judgement for judgement in judgements if 16 - sum(judgement.position.holdings()) <= SOLVED]
-    assert len(late) >= SOLVED - 1
-    for judgement in late:
-        twin = twin_at(judgement.position)
-        assert judgement.exact
-        assert judgement.value == -solve(twin.play(judgement.move))
-        assert judgement.best_value == solve(twin) == -solve(twin.play(judgement.best_move))
-        assert judgement.loss == judgement.best_value - judgement.value
-        assert judgement.line[0] == judgement.best_move
-    assert any(judgement.loss for judgement in late)
+    reviews = list(review_game(record, FakeEngine(), LIMIT))
+    assert [review.ply for review in reviews] == list(range(len(record.moves), 0, -1))
+    assert tuple(review.move for review in reversed(reviews)) == record.moves
+    late = [review for review in reviews if 16 - sum(review.position.counts()) <= EXACT_EMPTIES]
+    assert len(late) >= EXACT_EMPTIES - 1
+    for review in late:
+        reference = reference_at(review.position)
+        assert review.exact
+        assert review.value == -solve(reference.play(review.move))
+        assert review.best_value == solve(reference) == -solve(reference.play(review.best_move))
+        assert review.loss == review.best_value - review.value
+        assert review.pv[0] == review.best_move
+    assert any(review.loss for review in late)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_loss_is_sound_where_estimates_meet_exact_values(seed: int) -> None:
-    for judgement in review(random_game(seed), Fake(), LIMIT):
-        assert judgement.loss == judgement.best_value - judgement.value >= 0
-        assert (judgement.loss == 0) == (judgement.best_move == judgement.move)
-        assert judgement.line[0] == judgement.best_move
+    for review in review_game(random_game(seed), FakeEngine(), LIMIT):
+        assert review.loss == review.best_value - review.value >= 0
+        assert (review.loss == 0) == (review.best_move == review.move)
+        assert review.pv[0] == review.best_move
 
 
 def test_only_choices_are_analysed_once_and_from_the_end() -> None:
-    record, engine = random_game(7), Fake()
-    passes = [judgement for judgement in review(record, engine, LIMIT) if judgement.move == PASS]
+    record, engine = random_game(7), FakeEngine()
+    passes = [review for review in review_game(record, engine, LIMIT) if review.move == PASS]
     assert passes
-    assert all(judgement.loss == 0 and not judgement.choice for judgement in passes)
+    assert all(review.loss == 0 and not review.is_choice for review in passes)
     choices = [position for position in record.positions() if len(position.legal_moves()) > 1]
-    assert engine.asked == choices[::-1]
+    assert engine.analysed == choices[::-1]
 
 
 def test_the_end_of_an_unfinished_game_is_analysed_first() -> None:
-    record, engine = Record(random_game(7).start, random_game(7).moves[:2]), Fake()
+    record, engine = Record(random_game(7).start, random_game(7).moves[:2]), FakeEngine()
     start, middle, final = record.positions()
-    assert len(list(review(record, engine, LIMIT))) == 2
-    assert engine.asked == [final, middle, start]
+    assert len(list(review_game(record, engine, LIMIT))) == 2
+    assert engine.analysed == [final, middle, start]
 
 
 def test_a_game_without_moves_asks_nothing() -> None:
-    engine = Fake()
-    assert list(review(Record(Position.start()), engine, LIMIT)) == []
-    assert engine.asked == []
+    engine = FakeEngine()
+    assert list(review_game(Record(Position.start()), engine, LIMIT)) == []
+    assert engine.analysed == []
 
 
 def test_a_move_is_worth_minus_the_next_position() -> None:
-    found = judge({1: ("d3", 2.5, False), 2: ("f6", 1.0, False), 3: ("c3", 8.0, False)})
+    found = review_moves({1: ("d3", 2.5, False), 2: ("f6", 1.0, False), 3: ("c3", 8.0, False)})
     assert (found[2].value, found[2].best_value, found[2].loss) == (-8, 1, 9)
     assert (found[1].value, found[1].best_value, found[1].loss) == (-1, 2.5, 3.5)
     assert found[1].position.format_move(found[1].best_move) == "d3"
@@ -148,54 +148,54 @@ def test_a_move_is_worth_minus_the_next_position() -> None:
 
 
 def test_a_move_better_than_the_best_raises_it() -> None:
-    found = judge({1: ("d3", -5, False), 2: ("d6", 3.0, False), 3: ("c3", -6.0, False)})
+    found = review_moves({1: ("d3", -5, False), 2: ("d6", 3.0, False), 3: ("c3", -6.0, False)})
     assert (found[2].value, found[2].best_value, found[2].loss) == (6, 6, 0)
     assert (found[1].value, found[1].best_value, found[1].loss) == (-6, -5, 1)
-    found = judge({1: ("d3", -5, False), 2: ("f6", 3.0, False), 3: ("c3", -6.0, False)})
+    found = review_moves({1: ("d3", -5, False), 2: ("f6", 3.0, False), 3: ("c3", -6.0, False)})
     assert (found[2].best_value, found[2].loss, found[2].best_move) == (6, 0, found[2].move)
-    assert found[2].position.format_moves(found[2].line) == ["d6", "c3"]
+    assert found[2].position.format_moves(found[2].pv) == ["d6", "c3"]
 
 
 def test_the_engines_own_move_loses_nothing() -> None:
-    found = judge({1: ("f5", 7.0, False), 2: ("d6", 2.0, False), 3: ("c3", 9.0, False)})
+    found = review_moves({1: ("f5", 7.0, False), 2: ("d6", 2.0, False), 3: ("c3", 9.0, False)})
     assert (found[2].value, found[2].best_value, found[2].loss) == (2, 2, 0)
     assert (found[1].value, found[1].best_value, found[1].loss) == (7, 7, 0)
 
 
 def test_exact_values_outweigh_estimates() -> None:
-    after = judge({1: ("d3", 0.5, False), 2: ("d6", 2.0, False), 3: ("c3", 4.0, True)})
+    after = review_moves({1: ("d3", 0.5, False), 2: ("d6", 2.0, False), 3: ("c3", 4.0, True)})
     assert (after[2].value, after[2].best_value, after[2].loss, after[2].exact) == (-4, -4, 0, True)
     assert (after[1].value, after[1].exact) == (4, False)  # another move may be better: -4 is a bound for White
-    before = judge({1: ("d3", 0.0, True), 2: ("f6", 2.0, True), 3: ("c3", -6.0, False)})
+    before = review_moves({1: ("d3", 0.0, True), 2: ("f6", 2.0, True), 3: ("c3", -6.0, False)})
     assert (before[2].value, before[2].best_value, before[2].loss, before[2].exact) == (2, 2, 0, False)
     assert (before[1].value, before[1].loss, before[1].exact) == (-2, 2, True)
-    own = judge({1: ("f5", 4.0, True), 2: ("d6", -1.0, False), 3: ("c3", 0.0, False)})
+    own = review_moves({1: ("f5", 4.0, True), 2: ("d6", -1.0, False), 3: ("c3", 0.0, False)})
     assert (own[1].value, own[1].best_value, own[1].exact) == (4, 4, True)
 
 
 def test_a_summary_counts_what_was_lost_in_choices() -> None:
     start = Position.start()
     losses = (0.0, 3.9, 4.0, 9.9, 10.0, 0.0)
-    judgements = [MoveReview(2 * at + 1, start, 19, 0.0, loss, 19, loss, True, ()) for at, loss in enumerate(losses)]
-    found = summarise(judgements, 0)
+    reviews = [MoveReview(2 * at + 1, start, 19, 0.0, loss, 19, loss, True, ()) for at, loss in enumerate(losses)]
+    found = summarise(reviews, 0)
     assert (found.moves, found.inaccuracies, found.mistakes, found.blunders) == (6, 1, 2, 1)
     assert found.mean_loss == pytest.approx(27.8 / 6)
     assert found.accuracy == pytest.approx(100 * 2 ** (-27.8 / 30))
-    assert [judgement.mark for judgement in judgements] == ["", "?!", "?", "?", "??", ""]
+    assert [review.mark for review in reviews] == ["", "?!", "?", "?", "??", ""]
     assert "in 6 choices; 1 ?!, 2 ?, 1 ??" in format_summary("Black", found)
-    nothing = summarise(judgements, 1)
+    nothing = summarise(reviews, 1)
     assert (nothing.moves, nothing.accuracy) == (0, 100)
-    assert summarise(judgements[:1], 0).accuracy == 100
-    forced = next(judgement for judgement in review(random_game(7), Fake(), LIMIT) if not judgement.choice)
+    assert summarise(reviews[:1], 0).accuracy == 100
+    forced = next(review for review in review_game(random_game(7), FakeEngine(), LIMIT) if not review.is_choice)
     assert summarise([forced], forced.position.side).moves == 0
 
 
 def test_a_loss_of_seeds_weighs_twice_that_of_discs() -> None:
     start = Position.start(Game.ABAPA)
     losses = (0.9, 1.0, 2.0, 5.0)
-    judgements = [MoveReview(2 * at + 1, start, 0, 0.0, loss, 1, loss, True, ()) for at, loss in enumerate(losses)]
-    assert [judgement.mark for judgement in judgements] == ["", "?!", "?", "??"]
-    assert summarise(judgements, 0).accuracy == pytest.approx(100 * 2 ** (-8.9 / 4 / 2.5))
+    reviews = [MoveReview(2 * at + 1, start, 0, 0.0, loss, 1, loss, True, ()) for at, loss in enumerate(losses)]
+    assert [review.mark for review in reviews] == ["", "?!", "?", "??"]
+    assert summarise(reviews, 0).accuracy == pytest.approx(100 * 2 ** (-8.9 / 4 / 2.5))
     assert legend(Game.ABAPA) == "in seeds; = exact; lost: ?! 1 (inaccuracy), ? 2 (mistake), ?? 5 (blunder)"
     assert legend(Game.OTHELLO) == "in discs; = exact; lost: ?! 2 (inaccuracy), ? 4 (mistake), ?? 10 (blunder)"
 
@@ -206,11 +206,11 @@ def awale_game(diagram: str, moves: str, game: Game = Game.ABAPA) -> Record:
 
 def test_a_capture_keeps_what_it_takes() -> None:
     record = awale_game("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S", "F")  # takes 4: a lead of 3 becomes one of 7
-    (judged,) = review(record, Scripted(record, {1: ("A", 4.0, False), 2: ("f", 1.0, False)}), LIMIT)
-    assert (judged.value, judged.best_value, judged.loss, judged.mark) == (6, 7, 1, "?!")
-    assert judged.first_value == 6
-    (judged,) = review(record, Scripted(record, {1: ("A", 2.0, True), 2: ("f", 1.0, True)}), LIMIT)
-    assert (judged.value, judged.best_value, judged.loss) == (6, 6, 0)
+    (review,) = review_game(record, ScriptedEngine(record, {1: ("A", 4.0, False), 2: ("f", 1.0, False)}), LIMIT)
+    assert (review.value, review.best_value, review.loss, review.mark) == (6, 7, 1, "?!")
+    assert review.first_value == 6
+    (review,) = review_game(record, ScriptedEngine(record, {1: ("A", 2.0, True), 2: ("f", 1.0, True)}), LIMIT)
+    assert (review.value, review.best_value, review.loss) == (6, 6, 0)
 
 
 @pytest.mark.parametrize("other", [4, 0], ids=["a choice", "forced"])
@@ -218,7 +218,7 @@ def test_the_capture_that_wins_loses_nothing_and_says_nothing_of_the_moves_befor
     record = awale_game(f"{other}-0-0-0-1-1-1-1-1-0-0-3-22-{18 - other}-S", "EcF")
     assert record.final.score() == (26, 18 - other)
     answers = {1: ("E", 8.0, True), 2: ("a", -8.0, True), 3: ("F", 8.0, True)}  # as if all seeds were to be won
-    last, before, first = review(record, Scripted(record, answers), LIMIT)
+    last, before, first = review_game(record, ScriptedEngine(record, answers), LIMIT)
     assert (last.value, last.best_value, last.loss) == (8 + other, 8 + other, 0)
     assert (before.value, before.best_value, before.loss) == (-12 - other, -12 - other, 0)
     assert (first.value, first.best_value, first.loss) == (12 + other, 12 + other, 0)
@@ -231,12 +231,12 @@ def test_exact_judgements_of_awale_are_those_of_the_solved_endgames(game: Game) 
     with Engine(game, hash=1) as engine:
         for seed in range(3):
             moves = random_game(seed, start).moves[:12]  # so early no position comes again
-            for judged in review(Record(start, moves), engine, LIMIT):
-                position, after = judged.position, judged.position.after(judged.move)
-                worth = {move: position.lead + value for move, value in base.values(position).items()}
-                assert judged.best_value == max(worth.values())
-                assert judged.exact
-                assert judged.loss == max(worth.values()) - worth[judged.move]
+            for review in review_game(Record(start, moves), engine, LIMIT):
+                position, after = review.position, review.position.after(review.move)
+                values = {move: position.lead + value for move, value in base.values(position).items()}
+                assert review.best_value == max(values.values())
+                assert review.exact
+                assert review.loss == max(values.values()) - values[review.move]
                 captures += after.lead != -position.lead
     assert captures
 
@@ -249,9 +249,9 @@ def test_values_for_people() -> None:
 def test_the_chart_shows_values_above_and_below_the_line() -> None:
     start = Position.start()
     values = (2.0, -4.0, 10.0)
-    judgements = [MoveReview(ply, start, 19, value, value, 19, 0, True, ()) for ply, value in enumerate(values, 1)]
-    judgements[1] = MoveReview(2, start, 19, -4.0, 2.0, 20, 6.0, True, ())
-    rows = draw_chart(judgements, 4).plain.splitlines()[1:]
+    reviews = [MoveReview(ply, start, 19, value, value, 19, 0, True, ()) for ply, value in enumerate(values, 1)]
+    reviews[1] = MoveReview(2, start, 19, -4.0, 2.0, 20, 6.0, True, ())
+    rows = draw_chart(reviews, 4).plain.splitlines()[1:]
     assert [row[6::6][:4].ljust(4) for row in rows] == [
         "  █ ",
         "  █ ",
@@ -273,14 +273,14 @@ GAME = format_transcript(random_game(7))
 WORDS = ("--size", "4", "--limit", "4")
 
 
-def read(*words: str, command: Callable[..., Any] = awello, **more: str) -> Any:
+def analyse_json(*words: str, command: Callable[..., Any] = awello, **more: str) -> Any:
     done = command("analyse", *words, "--json", **more)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_the_command_for_machines() -> None:
-    found = read(GAME, *WORDS)
+    found = analyse_json(GAME, *WORDS)
     assert (found["game"]["game"], found["game"]["start"], found["complete"]) == ("othello4", None, True)
     assert found["moves"][0].keys() >= {"ply", "side", "move", "value", "best", "best_value", "loss", "exact", "line"}
     names = [move["move"] for move in found["moves"]]
@@ -289,8 +289,8 @@ def test_the_command_for_machines() -> None:
     assert [move["ply"] for move in found["moves"]] == list(range(1, len(names) + 1))
     record = random_game(7)
     for move, position, played in zip(found["moves"], record.positions(), record.moves, strict=False):
-        if move["exact"] and 16 - sum(position.holdings()) <= SOLVED:
-            assert move["value"] == -solve(twin_at(position.after(played)))
+        if move["exact"] and 16 - sum(position.counts()) <= EXACT_EMPTIES:
+            assert move["value"] == -solve(reference_at(position.after(played)))
     assert found["moves"][-1]["exact"]
     assert all(0 <= side["accuracy"] <= 100 for side in found["sides"])
 
@@ -299,7 +299,7 @@ def test_a_game_from_a_file_or_a_pipe(tmp_path: Path) -> None:
     file = tmp_path / "game.txt"
     file.write_text(f"# a game\n\n{GAME} % its moves\nf5d6\n")
     assert read_record(str(file), Game.OTHELLO4) == read_record(GAME, Game.OTHELLO4) == random_game(7)
-    assert read("-", *WORDS, command=fresh_awello, stdin=GAME)["game"] == read(GAME, *WORDS)["game"]
+    assert analyse_json("-", *WORDS, command=fresh_awello, stdin=GAME)["game"] == analyse_json(GAME, *WORDS)["game"]
 
 
 def test_the_command_for_people() -> None:
@@ -323,7 +323,7 @@ def test_the_command_plots(kind: str, tmp_path: Path) -> None:
 
 
 def test_the_command_judges_awale() -> None:
-    found = read("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S F", "--variant", "romein", "--limit", "4")
+    found = analyse_json("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S F", "--variant", "romein", "--limit", "4")
     assert (found["game"]["game"], found["game"]["moves"]) == ("romein", ["F"])
     assert found["game"]["start"] == "4-0-0-0-0-2-1-1-0-0-0-3-20-17-S"
     assert found["moves"][0]["loss"] == 0
@@ -332,26 +332,26 @@ def test_the_command_judges_awale() -> None:
     assert all(part in done.stdout for part in ("value for South", "in seeds", "North: accuracy"))
 
 
-class Interrupted(Fake):
+class InterruptedEngine(FakeEngine):
     """An engine that meets Ctrl-C at its third question."""
 
     def __init__(self, game: Game, threads: int, hash: int) -> None:
         super().__init__()
 
-    def __enter__(self) -> "Interrupted":
+    def __enter__(self) -> "InterruptedEngine":
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        if len(self.asked) == 2:
+        if len(self.analysed) == 2:
             raise KeyboardInterrupt
         return super().analyse(position, limit, best)
 
 
 def test_ctrl_c_shows_what_was_judged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("awello.cli.analyse.Engine", Interrupted)
+    monkeypatch.setattr("awello.cli.analyse.Engine", InterruptedEngine)
     with pytest.raises(typer.Exit) as left:
         analyse(GAME, size=4)
     assert left.value.exit_code == 130
@@ -365,7 +365,7 @@ def test_ctrl_c_shows_what_was_judged(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert (len(found["moves"]), found["complete"]) == (len(judged), False)
 
 
-BAD: list[tuple[dict[str, Any], str]] = [
+INVALID_INPUT: list[tuple[dict[str, Any], str]] = [
     ({"record": " "}, "there is no game and no position in this text: paste the moves"),
     ({"record": "f5x9"}, "after f5 comes 'x9', which is no move"),
     ({"record": "4-4-4-4-4-4-4-4-4-4-4-4-0-0-S"}, "a position without moves"),
@@ -380,7 +380,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "part"), BAD, ids=[part for _, part in BAD])
+@pytest.mark.parametrize(("words", "part"), INVALID_INPUT, ids=[part for _, part in INVALID_INPUT])
 def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
     with pytest.raises(AwelloError) as error:
         analyse(**words)
@@ -397,9 +397,9 @@ def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
 )
 def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
     done = awello("analyse", *words)
-    complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
-    assert (done.returncode, done.stdout, len(complaints)) == (2, "", 1)
-    assert part in complaints[0]
+    messages = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    assert (done.returncode, done.stdout, len(messages)) == (2, "", 1)
+    assert part in messages[0]
 
 
 @pytest.mark.parametrize(

@@ -220,13 +220,13 @@ def test_an_unknown_name_is_refused() -> None:
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for temporary files of its own."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setenv(folders.FRESH, "")
+    monkeypatch.setenv(folders.TEMPORARY_CACHE_VARIABLE, "")
     return tmp_path
 
 
 def test_where_the_cache_cannot_be_written_a_private_folder_serves(temporary: Path) -> None:
     (temporary / "file").touch()
-    found = folders.writable_cache(temporary / "file", "kernels")
+    found = folders.writable_cache_folder(temporary / "file", "kernels")
     assert found == temporary / f"awello-{os.getuid()}" / "kernels"
     assert found.parent.stat().st_mode & 0o777 == 0o700
 
@@ -249,16 +249,16 @@ def test_a_folder_that_others_could_fill_is_not_used(
             pytest.skip("only root can give a folder to another user")
         os.chown(planted, 12345, 12345)
     (temporary / "nowhere").touch()
-    found = folders.writable_cache(temporary / "nowhere", "kernels")
+    found = folders.writable_cache_folder(temporary / "nowhere", "kernels")
     assert found.parent.resolve() not in (planted, planted.resolve())
     assert found.parent.stat().st_mode & 0o777 == 0o700
-    assert os.environ[folders.FRESH] == str(found.parent)  # worker processes use it too
+    assert os.environ[folders.TEMPORARY_CACHE_VARIABLE] == str(found.parent)  # worker processes use it too
     assert "is not a private folder of this user" in capsys.readouterr().err
 
 
 def test_tables_of_endgames_do_without_a_cache(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (temporary / "file").touch()
-    monkeypatch.setattr(tablebase, "user_cache", lambda: temporary / "file")
+    monkeypatch.setattr(tablebase, "user_cache_folder", lambda: temporary / "file")
     assert tablebase.load_or_build(Game.ABAPA).seeds == tablebase.SMALL
     assert tablebase.find(Game.ABAPA) is not None
 
@@ -289,7 +289,7 @@ def test_a_server_refuses_an_invalid_niceness(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_server_refuses_damaged_tables(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "serve_app", lambda *given: None)
-    monkeypatch.setattr(tablebase, "user_cache", lambda: temporary)
+    monkeypatch.setattr(tablebase, "user_cache_folder", lambda: temporary)
     (temporary / "tablebases").mkdir()
     (temporary / "tablebases" / "abapa.table").write_text("damaged")
     done = awello("serve", "--no-browser", "--port", "0", "--no-archive")

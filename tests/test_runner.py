@@ -13,7 +13,7 @@ from waiting import wait_until
 from awello import Game, Match, play_match
 from awello.arena.runner import GameResult
 from awello.errors import ConfigError, SpecError
-from awello.formats.files import read_games
+from awello.formats.registry import read_games
 from awello.record import Record
 
 COMMANDS = {

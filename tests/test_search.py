@@ -15,7 +15,7 @@ from awello.search import alphabeta_tt
 from awello.search.alphabeta_tt import AlphaBetaEntry
 from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
 
-alpha_beta_entry_at = getattr(alphabeta_tt.alpha_beta_entry_at, "twin", alphabeta_tt.alpha_beta_entry_at)
+alpha_beta_entry_at = getattr(alphabeta_tt.alpha_beta_entry_at, "py_func", alphabeta_tt.alpha_beta_entry_at)
 
 FOUR = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
 PLAYERS = ("minimax@3", "alphabeta@3", "negamax@3", "negamax-alphabeta@3", "alphabeta@3,memory=0,sort=false")

@@ -18,7 +18,7 @@ from awello.engine.othello_search import OthelloWorker
 from awello.engine.probcut import SURE
 from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError, SpecError
-from awello.formats.recognise import recognise
+from awello.formats.detection import detect_game
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.learn.positions import read_games
@@ -46,7 +46,7 @@ def test_games_are_legal_and_finished_and_have_the_right_result(game: Game) -> N
     for result in runner.done:
         record = parse_transcript(result.moves, Position.start(game))
         assert record.final.over and result.score == record.final.score()
-        assert recognise(result.moves, game).record == record
+        assert detect_game(result.moves, game).record == record
 
 
 @pytest.mark.parametrize("game", BOTH)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, awello, fresh_awello, listen
-from twins import PASS, OthelloTwin
+from conftest import ROOT, awello, fresh_awello, restore_interrupts
+from reference_rules import PASS, ReferenceOthello
 
 START4 = "-----OX--XO----- X"
 START4_SCORE = -10  # Black loses 3-11, and the two empty squares go to White
@@ -24,40 +24,40 @@ def solved(*words: str, stdin: str = "", status: int = 0) -> list[dict[str, Any]
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def value(twin: OthelloTwin, alpha: int = -64, beta: int = 64) -> int:
+def value(reference: ReferenceOthello, alpha: int = -64, beta: int = 64) -> int:
     """The score for the mover under best play, by plain alpha-beta."""
-    moves = twin.legal_moves()
+    moves = reference.legal_moves()
     if not moves:
-        black, white = twin.score()
-        return white - black if twin.side else black - white
+        black, white = reference.score()
+        return white - black if reference.side else black - white
     for move in moves:
-        alpha = max(alpha, -value(twin.play(move), -beta, -alpha))
+        alpha = max(alpha, -value(reference.play(move), -beta, -alpha))
         if alpha >= beta:
             break
     return alpha
 
 
-def name_of(twin: OthelloTwin, move: int) -> str:
-    margin = (8 - twin.size) // 2
+def name_of(reference: ReferenceOthello, move: int) -> str:
+    margin = (8 - reference.size) // 2
     return "pass" if move == PASS else f"{'abcdefgh'[move % 8 - margin]}{move // 8 - margin + 1}"
 
 
-def text_of(twin: OthelloTwin) -> str:
-    margin = (8 - twin.size) // 2
+def text_of(reference: ReferenceOthello) -> str:
+    margin = (8 - reference.size) // 2
     inside = range(margin, 8 - margin)
-    squares = "".join(twin.squares[8 * row + column] for row in inside for column in inside)
-    return f"{squares.replace('.', '-')} {'XO'[twin.side]}"
+    squares = "".join(reference.squares[8 * row + column] for row in inside for column in inside)
+    return f"{squares.replace('.', '-')} {'XO'[reference.side]}"
 
 
-def late_position(size: int, empties: int, seed: int) -> OthelloTwin:
+def late_position(size: int, empties: int, seed: int) -> ReferenceOthello:
     """A position of a random game with so many empty squares, whose mover can move or must pass."""
     chance = random.Random(f"{size}/{empties}/{seed}")
     while True:
-        twin = OthelloTwin.start(size)
-        while (moves := twin.legal_moves()) and text_of(twin).count("-") > empties:
-            twin = twin.play(chance.choice(moves))
+        reference = ReferenceOthello.start(size)
+        while (moves := reference.legal_moves()) and text_of(reference).count("-") > empties:
+            reference = reference.play(chance.choice(moves))
         if moves:
-            return twin
+            return reference
 
 
 LATE = [late_position(size, empties, seed) for size in (8, 6) for empties in (1, 4, 6, 7, 8) for seed in range(2)]
@@ -67,7 +67,11 @@ LATE = [late_position(size, empties, seed) for size in (8, 6) for empties in (1,
 def judged() -> list[tuple[str, dict[str, int]]]:
     """Late positions as text, each with the value of every move by the plain solver."""
     return [
-        (text_of(twin), {name_of(twin, move): -value(twin.play(move)) for move in twin.legal_moves()}) for twin in LATE
+        (
+            text_of(reference),
+            {name_of(reference, move): -value(reference.play(move)) for move in reference.legal_moves()},
+        )
+        for reference in LATE
     ]
 
 
@@ -102,7 +106,7 @@ def test_a_file_that_knows_the_scores_is_checked(judged: list[tuple[str, dict[st
 
 
 def test_the_smallest_board() -> None:
-    assert value(OthelloTwin.start(4)) == START4_SCORE
+    assert value(ReferenceOthello.start(4)) == START4_SCORE
     by_name, by_text = solved("start", "--size", "4")[0], solved(START4)[0]
     assert by_name.keys() == by_text.keys() >= {"position", "score", "best", "exact", "nodes", "seconds"}
     assert by_name["position"] == by_text["position"] == START4
@@ -155,12 +159,12 @@ def test_a_wrong_score_is_marked(line: str) -> None:
 
 
 def test_a_wrong_move_is_marked() -> None:
-    twin = late_position(8, 6, 1)
-    values = {name_of(twin, move): -value(twin.play(move)) for move in twin.legal_moves()}
+    reference = late_position(8, 6, 1)
+    values = {name_of(reference, move): -value(reference.play(move)) for move in reference.legal_moves()}
     best = max(values.values())
     worse = next(name for name in values if values[name] < best)
-    assert len(solved("-", stdin=f"{text_of(twin)}; {best:+d};")) == 1
-    assert len(solved("-", stdin=f"{text_of(twin)}; {worse}:{best:+d};", status=1)) == 1
+    assert len(solved("-", stdin=f"{text_of(reference)}; {best:+d};")) == 1
+    assert len(solved("-", stdin=f"{text_of(reference)}; {worse}:{best:+d};", status=1)) == 1
 
 
 def test_with_wld_only_the_sign_is_checked() -> None:
@@ -182,7 +186,7 @@ def test_an_interruption_ends_with_the_totals() -> None:
     pipe = subprocess.PIPE
 
     with subprocess.Popen(
-        words, cwd=ROOT, text=True, preexec_fn=listen, stdin=pipe, stdout=pipe, stderr=pipe
+        words, cwd=ROOT, text=True, preexec_fn=restore_interrupts, stdin=pipe, stdout=pipe, stderr=pipe
     ) as process:
         assert process.stdin and process.stdout and process.stderr
         process.stdin.write(f"{PASSING}; -16;\n{'-' * 27}OX------XO{'-' * 27} X\n")  # the start takes for ever

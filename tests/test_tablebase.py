@@ -15,7 +15,7 @@ from awello.engine.retrograde import OFFSET, VALUE, rank, successor, unrank
 from awello.engine.tablebase import Tablebase, build
 from awello.errors import AwelloError, ConfigError
 from awello.kernel import U
-from awello.memory import address_of, subtract8, swap8
+from awello.memory import address_of, compare_and_swap8, fetch_and_subtract8
 from awello.rules.awale import legal_moves, seeds_in, sow
 
 VARIANTS = [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN]
@@ -29,7 +29,7 @@ COUNTS = {  # wins, draws and losses of the mover
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of these tests lie in a folder of their own."""
-    monkeypatch.setattr(tablebase, "user_cache", lambda: tmp_path)
+    monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path)
 
 
 # ---- the number of a position ---------------------------------------------------------------------------------------
@@ -45,8 +45,8 @@ def test_positions_are_numbered_one_after_the_other() -> None:
 def test_bytes_that_threads_share() -> None:
     byte = np.array([9], np.uint8)
     address = address_of(byte)
-    swap, subtract = numba.njit(lambda *w: swap8(*w)), numba.njit(lambda *w: subtract8(*w))
-    for swapping, taking in ((swap, subtract), (swap8.twin, subtract8.twin)):  # type: ignore[attr-defined]
+    swap, subtract = numba.njit(lambda *w: compare_and_swap8(*w)), numba.njit(lambda *w: fetch_and_subtract8(*w))
+    for swapping, taking in ((swap, subtract), (compare_and_swap8.py_func, fetch_and_subtract8.py_func)):  # type: ignore[attr-defined]
         byte[0] = 9
         assert not swapping(address, 8, 1) and byte[0] == 9
         assert swapping(address, 9, 1) and byte[0] == 1
@@ -102,7 +102,7 @@ def test_published_counts(game: Game, threads: int) -> None:
 
 def test_a_short_queue_gives_the_same_values(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     whole = build(Game.ABAPA, 8).table
-    monkeypatch.setattr(tablebase, "user_cache", lambda: tmp_path / "other")
+    monkeypatch.setattr(tablebase, "user_cache_folder", lambda: tmp_path / "other")
     monkeypatch.setattr(tablebase, "QUEUE", 64)
     assert (VALUE[build(Game.ABAPA, 8).table] == VALUE[whole]).all()
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, awello, fresh_awello, listen
-from waiting import PATIENCE, wait_until
+from conftest import ROOT, awello, fresh_awello, restore_interrupts
+from waiting import TIMEOUT, wait_until
 
 from awello import Game, Match, Position, make_player, parse_position, parse_transcript, play_match
 from awello.arena.elo import IMAGINARY, SCALE, ratings
@@ -232,7 +232,7 @@ def test_a_tournament_survives_them_all(tmp_path: Path) -> None:
 def test_nothing_runs_on_when_a_bot_is_let_go() -> None:
     _, bot = outcome("first")
     process = bot._process
-    process.join(PATIENCE)
+    process.join(TIMEOUT)
     assert process.exitcode == -signal.SIGKILL
     bot.begin(Game.ABAPA, 1)
     assert bot.forfeit is not None  # it is not made again
@@ -423,11 +423,11 @@ def test_ctrl_c_ends_with_the_standings(tmp_path: Path) -> None:
     lines = tmp_path / "out" / "games.jsonl"
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        [sys.executable, *words], cwd=ROOT, preexec_fn=listen, stdout=pipe, stderr=pipe, text=True
+        [sys.executable, *words], cwd=ROOT, preexec_fn=restore_interrupts, stdout=pipe, stderr=pipe, text=True
     ) as process:
         wait_until(lambda: (lines.exists() and lines.read_text().count("\n") > 1) or process.poll() is not None)
         process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=PATIENCE)
+        out, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 130
     assert errors == f"awello: interrupted: run the same command again to resume from {tmp_path / 'out'}\n"
     assert "Traceback" not in errors

@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from conftest import ROOT, listen
+from conftest import ROOT, restore_interrupts
 from waiting import wait_until
 
 from awello import Game
@@ -79,7 +79,7 @@ def start(mark: str, *words: str) -> "subprocess.Popen[str]":
         [sys.executable, "-m", "awello", *words],
         cwd=ROOT,
         env=os.environ | {MARK: mark},
-        preexec_fn=listen,
+        preexec_fn=restore_interrupts,
         start_new_session=True,
         stdout=pipe,
         stderr=pipe,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import awello, run
-from games import played
+from games import play_random_moves
 
 from awello import Game, Position, Record
 from awello.cli.train_cnn import BATCH, describe, draw_curves, format_report
@@ -39,7 +39,7 @@ REPORT = {
 def some_records(number: int, year: str = "") -> list[Record]:
     """Games of random moves."""
     tags = {"Date": year} if year else {}
-    return [replace(played(Game.OTHELLO, seed, 200), tags=tags) for seed in range(number)]
+    return [replace(play_random_moves(Game.OTHELLO, seed, 200), tags=tags) for seed in range(number)]
 
 
 def some_file(folder: Path, number: int, year: str = "") -> str:
@@ -257,7 +257,7 @@ def test_interrupted_it_says_so_and_goes_on(learning: Any, tmp_path: Path, monke
 
 
 def test_what_cannot_teach_is_refused(learning: Any, tmp_path: Path) -> None:
-    cut = [replace(played(Game.OTHELLO, seed, 20)) for seed in range(9)]
+    cut = [replace(play_random_moves(Game.OTHELLO, seed, 20)) for seed in range(9)]
     np.savez(tmp_path / "cut.npz", **pack(cut))  # type: ignore[arg-type]
     for moves in ("all", "winners"):
         done = train(str(tmp_path / "cut.npz"), "--out", str(tmp_path / "out"), "--moves", moves)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from awello import PASS, Game, Position, format_transcript, parse_transcript
 from awello.errors import AwelloError, IllegalMoveError, NotationError
-from awello.record import put_back_passes
+from awello.record import restore_passes
 
 
 def test_games_read_back(game: Game) -> None:
@@ -31,15 +31,15 @@ def test_passes_are_put_back_fast(game: Game) -> None:
     for seed in range(60):
         record = random_record(game, seed)
         squares = [move for move in record.moves if move != PASS]
-        found = put_back_passes(record.start, squares)
+        found = restore_passes(record.start, squares)
         assert found == (record.moves[:-1] if record.moves[-1] == PASS else record.moves)
         wrong = seed % len(squares)
         squares[wrong] = squares[wrong - 1] if wrong else 27
         with pytest.raises(IllegalMoveError, match=rf"^move {wrong + 1}: "):
-            put_back_passes(record.start, squares)
+            restore_passes(record.start, squares)
     finished = [move for move in record.moves if move != PASS]
     with pytest.raises(IllegalMoveError, match="the game is over"):
-        put_back_passes(record.start, [*finished, finished[0]])
+        restore_passes(record.start, [*finished, finished[0]])
 
 
 @pytest.mark.parametrize("text", ["F5D6C3", "f5 d6 c3", "1. f5 d6 2. c3", "f5,d6;\nc3\n", " 1.F5 2.d6 3.C3 "])

@@ -11,7 +11,7 @@ from browser import serving
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from starlette.websockets import WebSocketDisconnect
-from waiting import PATIENCE
+from waiting import TIMEOUT
 
 from awello import Game, Position
 from awello.position import format_position
@@ -282,6 +282,6 @@ def test_api_keeps_its_word(operation: tuple[str, str], mode: str, schema: Any, 
     def keeps(case: Any) -> None:
         if path in THINKS and isinstance(case.body, dict):
             case.body["seconds"] = 0.01  # let nobody wait
-        case.call_and_validate(base_url=address.rstrip("/"), checks=[not_a_server_error, *answer], timeout=PATIENCE)
+        case.call_and_validate(base_url=address.rstrip("/"), checks=[not_a_server_error, *answer], timeout=TIMEOUT)
 
     keeps()

@@ -15,7 +15,7 @@ from awello import Game, Position, Record, format_position, parse_transcript
 from awello.archive.archive import Archive, GameFilter, parse_years
 from awello.archive.explorer import explore
 from awello.errors import ConfigError
-from awello.formats.files import find_format, read_games
+from awello.formats.registry import find_format, read_games
 from awello.players.player import forget_players
 from awello.web import archive_service, files_api, rate_limits
 from awello.web.app import create_app

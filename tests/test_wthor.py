@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from games import played
+from games import play_random_moves
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_transcript
 from awello.errors import NotationError
 from awello.formats.wthor import (
-    EVENT,
-    PLAYER,
+    EVENT_NAME_BYTES,
+    PLAYER_NAME_BYTES,
     WthorHeader,
     WthorNames,
     build_wthor,
@@ -25,13 +25,15 @@ from awello.formats.wthor import (
 DATA = ROOT.parent / "shared" / "data" / "wthor"
 PLAYERS = ("???", "Tastet Marc", "Rose Brian")
 MADE = date(2024, 5, 17)
-PASSING = next(record for record in (played(Game.OTHELLO, seed, 99) for seed in range(99)) if PASS in record.moves)
+PASSING = next(
+    record for record in (play_random_moves(Game.OTHELLO, seed, 99) for seed in range(99)) if PASS in record.moves
+)
 
 
 def small_file() -> bytes:
     """Three games of 1999, the second with a pass and the last unfinished."""
     rows = [(5, 1, 2, 40, 33), (5, 2, 1, 0, 64), (65535, 0, 7, 255, 0)]
-    games = [played(Game.OTHELLO, 1, 99).moves, PASSING.moves, parse_transcript("f5d6c3").moves]
+    games = [play_random_moves(Game.OTHELLO, 1, 99).moves, PASSING.moves, parse_transcript("f5d6c3").moves]
     content = (
         bytes([20, 1, 2, 3])
         + (3).to_bytes(4, "little")
@@ -100,21 +102,21 @@ def test_all_of_the_federation_s_games() -> None:
 
 @pytest.mark.skipif(not DATA.exists(), reason="the federation's files are not here")
 def test_the_federation_s_names() -> None:
-    for name, width in (("WTHOR.JOU", PLAYER), ("WTHOR.TRN", EVENT)):
+    for name, width in (("WTHOR.JOU", PLAYER_NAME_BYTES), ("WTHOR.TRN", EVENT_NAME_BYTES)):
         content = (DATA / name).read_bytes()
         assert parse_names(content).width == width
         assert format_names(parse_names(content)) == content
 
 
 def test_names_read_back() -> None:
-    for width in (PLAYER, EVENT):
+    for width in (PLAYER_NAME_BYTES, EVENT_NAME_BYTES):
         names = WthorNames(WthorHeader(20, 24, 5, 17, names=3, size=0), width, ("", "Préqualif", "x" * (width - 1)))
         assert parse_names(format_names(names)) == names
     for name in ("x" * 20, "石", "a\0b"):
         with pytest.raises(NotationError, match="names of up to 19 Latin letters"):
-            format_names(WthorNames(WthorHeader(), PLAYER, (name,)))
+            format_names(WthorNames(WthorHeader(), PLAYER_NAME_BYTES, (name,)))
     with pytest.raises(NotationError, match="holds 65535 names"):
-        format_names(WthorNames(WthorHeader(), PLAYER, ("x",) * 65536))
+        format_names(WthorNames(WthorHeader(), PLAYER_NAME_BYTES, ("x",) * 65536))
 
 
 def test_files_from_any_games() -> None:
@@ -124,7 +126,9 @@ def test_files_from_any_games() -> None:
         {"Black": "Bob", "White": "Zoé", "Event": "Cup", "Date": "2024"},
         {"White": "Ann", "Date": "2024.01.01", "BlackNumber": "77"},
     ]
-    games = [Record(start, played(Game.OTHELLO, seed, 99).moves, tags=kept) for seed, kept in enumerate(tags)]
+    games = [
+        Record(start, play_random_moves(Game.OTHELLO, seed, 99).moves, tags=kept) for seed, kept in enumerate(tags)
+    ]
     files = build_wthor(games, MADE)
     players, events = parse_names(files[".jou"]), parse_names(files[".trn"])
     assert players.names == ("???", "Ann", "Bob", "Zoé")

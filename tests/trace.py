@@ -26,7 +26,7 @@ from awello.kernel import U
 from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
 from awello.learn.perceptron import PerceptronSelfPlay
 from awello.limits import Limit
-from awello.record import put_back_passes
+from awello.record import restore_passes
 from awello.rules import awale, othello
 from awello.rules import game as kernels
 from awello.search.budget_search import ORDERS, BudgetSearch
@@ -128,7 +128,7 @@ def trace_random_games() -> None:
 
 def trace_archive() -> None:
     """Print the entries of a game, whose passes are put back before, and what a tree of games says on its way."""
-    record = Record(Position.start(), put_back_passes(Position.start(), parse_transcript(ENDGAME).moves))
+    record = Record(Position.start(), restore_passes(Position.start(), parse_transcript(ENDGAME).moves))
     entries, margins = trace_records(Game.OTHELLO, [record], [1])
     print(margins, *entries)
     games = [random_record(Game.OTHELLO4, seed) for seed in range(8)]

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-PATIENCE = 120.0  # seconds; only a test that fails waits this long
+TIMEOUT = 120.0  # seconds; only a test that fails waits this long
 POLL = 0.01  # seconds between two looks at a condition
 
 Result = TypeVar("Result")
@@ -13,18 +13,18 @@ Result = TypeVar("Result")
 
 def wait_until(condition: Callable[[], Result]) -> Result:
     """Wait until a condition is true; return what it returned."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not (found := condition()):
-        assert time.monotonic() < deadline, f"still false after {PATIENCE:g} s"
+        assert time.monotonic() < deadline, f"still false after {TIMEOUT:g} s"
         time.sleep(POLL)  # other threads and processes cannot set an event of ours
     return found
 
 
 async def wait_until_async(condition: Callable[[], Result]) -> Result:
     """Wait until a condition is true while the event loop runs; return what it returned."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not (found := condition()):
-        assert time.monotonic() < deadline, f"still false after {PATIENCE:g} s"
+        assert time.monotonic() < deadline, f"still false after {TIMEOUT:g} s"
         await asyncio.sleep(POLL)  # as above
     return found
 

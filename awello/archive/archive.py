@@ -18,8 +18,8 @@ from awello.archive.game_rows import DRAW, record_of, start_of, store
 from awello.archive.index import find_entries
 from awello.archive.schema import ARCHIVE, events, games, players
 from awello.errors import ConfigError
-from awello.folders import user_data
-from awello.formats.openings import openings
+from awello.folders import user_data_folder
+from awello.formats.openings import load_opening_names
 from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
@@ -33,7 +33,7 @@ def default_location() -> str:
     """The archive that `AWELLO_ARCHIVE` names, a file or an address, or the user's own."""
     if named := os.environ.get("AWELLO_ARCHIVE"):
         return named
-    folder = user_data()
+    folder = user_data_folder()
     folder.mkdir(parents=True, exist_ok=True)
     return str(folder / "archive.sqlite")
 
@@ -80,7 +80,7 @@ class GameFilter:
             yield (games.c.date >= f"{self.years[0]:04d}") & (games.c.date < f"{self.years[1] + 1:04d}")
         if self.opening:
             text = self.opening.casefold()
-            names = {each.en for each in openings().values() if text in f"{each.en}\n{each.fr}".casefold()}
+            names = {each.en for each in load_opening_names().values() if text in f"{each.en}\n{each.fr}".casefold()}
             yield games.c.opening.in_(sorted(names))
         if self.result:
             winner = RESULTS[self.result]

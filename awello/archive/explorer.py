@@ -10,7 +10,7 @@ from awello.archive.archive import Archive, GameFilter
 from awello.archive.game_tree import GameTree
 from awello.archive.index import DECIDED, Entries, canonical_move, find_entries
 from awello.archive.position_keys import UNKNOWN
-from awello.formats.openings import Opening, opening_at
+from awello.formats.openings import Opening, find_opening_at
 from awello.position import Position
 
 VALUED = 250  # games through a position, at most, whose tree is grown to tell values
@@ -73,7 +73,7 @@ def _branch(position: Position, move: int, scores: npt.NDArray[np.int8], value: 
     wins, draws, losses = (int(np.count_nonzero(outcome)) for outcome in (known > 0, known == 0, known < 0))
     margins = known[abs(known) != DECIDED]
     mean = float(margins.mean()) if len(margins) else None
-    return MoveStatistics(move, len(scores), wins, draws, losses, mean, value, opening_at(position.after(move)))
+    return MoveStatistics(move, len(scores), wins, draws, losses, mean, value, find_opening_at(position.after(move)))
 
 
 def _moves(position: Position) -> dict[int, int]:

@@ -12,8 +12,8 @@ from awello.archive.archive import Archive
 from awello.archive.importer import ImportSource
 from awello.archive.schema import appearances, sources
 from awello.errors import ConfigError, NotationError
-from awello.formats.files import FORMATS, Format, find_format, read_games, recognise_format, unpack
-from awello.formats.wthor import HEADER, ROW, WthorNames, parse_header, parse_names, write_wthor
+from awello.formats.registry import FORMATS, Format, decompress, detect_format, find_format, read_games
+from awello.formats.wthor import GAME, HEADER, WthorNames, parse_header, parse_names, write_wthor
 
 NAMES = (".jou", ".trn")  # WTHOR's players and events
 SIGNS = {"ggf": b"(;", "ogn": b"[South "}  # of a game; elsewhere it is the end of a line
@@ -49,14 +49,14 @@ def source_of(name: str, content: bytes, names: Sequence[WthorNames] = ()) -> Im
     digest = blake2b(content, digest_size=16).digest()
     if name.lower().endswith(NAMES):
         return ImportSource(name, "names", digest, content, ())
-    inside, _ = unpack(content)
+    inside, _ = decompress(content)
     try:
-        format = recognise_format(inside, name).name
+        format = detect_format(inside, name).name
     except NotationError:
         format = "unknown"
     head, expected = b"", inside.count(SIGNS.get(format, b"\n"))
     if format == "wthor":
-        head, expected = inside[: HEADER.size], len(inside) // ROW.size
+        head, expected = inside[: HEADER.size], len(inside) // GAME.size
     return ImportSource(name, format, digest, head, read_games(content, name, names), len(content), expected)
 
 

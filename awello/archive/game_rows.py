@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, Table, select
 from awello.archive.index import Entries, add_entries, trace_records
 from awello.archive.position_keys import position_key
 from awello.archive.schema import events, games, players
-from awello.formats.openings import openings
+from awello.formats.openings import load_opening_names
 from awello.kernel import U, Words
 from awello.position import Position, format_position, parse_position
 from awello.record import Record
@@ -114,7 +114,10 @@ def _openings_of(entries: Entries) -> dict[int, str]:
 @cache
 def _named_places() -> tuple[Words, list[str]]:
     """The places of positions that have a name, in ascending order, and their English names."""
-    named = {int(position_key(0, U(own), U(opp), PASS)[0]): opening.en for (own, opp), opening in openings().items()}
+    named = {
+        int(position_key(0, U(own), U(opp), PASS)[0]): opening.en
+        for (own, opp), opening in load_opening_names().items()
+    }
     return np.array(sorted(named), np.uint64), [named[place] for place in sorted(named)]
 
 

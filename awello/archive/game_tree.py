@@ -16,7 +16,7 @@ from awello.errors import ConfigError
 from awello.kernel import U
 from awello.position import Position
 from awello.record import Record, replay_words
-from awello.rules.game import SIZES, is_over
+from awello.rules.game import GAMES_BY_SIZE, is_over
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class GameTree:
     def of(cls, archive: Archive, wanted: GameFilter) -> "GameTree":
         """The tree of the games that are asked for, of all sizes unless some are named."""
         if not wanted.kinds and wanted.through is None:
-            wanted = replace(wanted, kinds=tuple(SIZES.values()))
+            wanted = replace(wanted, kinds=tuple(GAMES_BY_SIZE.values()))
         return cls(archive.lines(archive.numbers(wanted)))
 
     def add(self, records: Iterable[Record]) -> None:
         """Let games grow into the tree; those that the board did not decide are left out."""
         for record in records:
             start = record.start
-            if start.game not in SIZES.values():
+            if start.game not in GAMES_BY_SIZE.values():
                 raise ConfigError("the tree of played games holds games of Othello: leave those of Awalé out")
             words = replay_words(start, record.moves)
             if is_over(int(start.game), *words[-1]):

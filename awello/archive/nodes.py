@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.archive.position_keys import position_key
-from awello.bits import clear_lowest_bit, index_of, popcount, signed
+from awello.bits import bit_scan, clear_lowest_bit, popcount, to_signed
 from awello.kernel import U, Words, kernel
 from awello.rules.game import is_over, legal_moves, play, score
 
@@ -38,10 +38,10 @@ def best_known(game: int, own: U, opp: U, keys: Words, begins: Numbers, shift: U
     """The value of the best move to a node, `LOWEST` if there is none."""
     best, moves = LOWEST, legal_moves(game, own, opp)
     while moves != U(0):
-        next_own, next_opp = play(game, own, opp, index_of(moves))
+        next_own, next_opp = play(game, own, opp, bit_scan(moves))
         moves = clear_lowest_bit(moves)
         key = key_of(game, next_own, next_opp)
-        bucket = signed(key >> shift)
+        bucket = to_signed(key >> shift)
         for at in range(begins[bucket], begins[bucket + 1]):
             if keys[at] == key:
                 best = max(best, -int(values[at]))

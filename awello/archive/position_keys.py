@@ -8,10 +8,10 @@ which colour that is.  Two of a hundred million positions share a number once in
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import bit, index_of
+from awello.bits import bit, bit_scan
 from awello.kernel import U, Words, kernel
-from awello.rules.game import is_over, play, score, symmetries_of
-from awello.rules.othello import symmetric
+from awello.rules.game import count_symmetries, is_over, play, score
+from awello.rules.othello import apply_symmetry
 
 FIRST, SECOND, THIRD = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
 END = 64  # in place of a move where a game ends
@@ -33,14 +33,14 @@ def position_key(game: int, own: U, opp: U, move: int) -> tuple[U, int]:
     """The place of a position, and a move as it is called there."""
     best_own, best_opp, best_move = own, opp, move
     on_board = 0 <= move < 64
-    for symmetry in range(1, symmetries_of(game)):
-        new_own = symmetric(own, symmetry)
+    for symmetry in range(1, count_symmetries(game)):
+        new_own = apply_symmetry(own, symmetry)
         if new_own > best_own:
             continue
-        new_opp = symmetric(opp, symmetry)
+        new_opp = apply_symmetry(opp, symmetry)
         if new_own == best_own and new_opp > best_opp:
             continue
-        new_move = index_of(symmetric(bit(move), symmetry)) if on_board else move
+        new_move = bit_scan(apply_symmetry(bit(move), symmetry)) if on_board else move
         if new_own < best_own or new_opp < best_opp or new_move < best_move:
             best_own, best_opp, best_move = new_own, new_opp, new_move
     return number_of(best_own, best_opp), best_move

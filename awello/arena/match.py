@@ -45,7 +45,7 @@ class Match(GamePlan):
 
     def describe(self) -> dict[str, Any]:
         """The fields with which the JSON of a result begins."""
-        return {**self.game.choices, "first": self.first, "second": self.second, "seed": self.seed}
+        return {**self.game.options, "first": self.first, "second": self.second, "seed": self.seed}
 
 
 def first_side(number: int) -> int:
@@ -88,7 +88,7 @@ class MatchResult:
         self.moves = len(first), len(second)
         self.worst = max(first, default=0.0), max(second, default=0.0)
         games = [(first_side(number), result) for number, result in enumerate(self.results)]
-        held = [(side, result.record.final.holdings()) for side, result in games]
+        held = [(side, result.record.final.counts()) for side, result in games]
         self.held = sum(each[side] for side, each in held), sum(each[1 - side] for side, each in held)
         forfeits = [result.loser ^ side for side, result in games if result.loser is not None]
         self.forfeits = forfeits.count(0), forfeits.count(1)

@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from awello.arena.workers import ignore_interrupts
-from awello.kernel import kernel_modules
+from awello.kernel import list_kernel_modules
 
 
 def start_process(
@@ -28,7 +28,7 @@ def start_process(
     can_fork = "forkserver" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
     context: Any = multiprocessing.get_context("forkserver" if can_fork else "spawn")
     if can_fork:
-        context.set_forkserver_preload(["awello.arena.preload", *preload, *kernel_modules()])
+        context.set_forkserver_preload(["awello.arena.preload", *preload, *list_kernel_modules()])
     variables = dict(os.environ if environment is None else environment)
     process: BaseProcess = context.Process(target=_run, args=(variables, target, given), daemon=True)
     with ignore_interrupts():

@@ -25,7 +25,7 @@ from awello.arena.processes import start_process
 from awello.arena.supervisor import supervise
 from awello.errors import AwelloError, ConfigError, IllegalMoveError
 from awello.kernel import load_kernels
-from awello.limits import Clock, format_seconds
+from awello.limits import Clock, format_duration
 from awello.players.player import Choice, Forfeit, Player, Resignation, make_player
 from awello.players.process_tree import anonymous_memory, descendants, kill_tree, memory_use, name_exit, processor_time
 from awello.players.spec import parse_spec
@@ -133,7 +133,7 @@ class SandboxedPlayer(Player):
             raise self._lose(forfeit) from None
         self._count(seconds)
         if self.limits.move_time is not None and seconds > self.limits.move_time + self.limits.tolerance:
-            message = f"a move took {1000 * seconds:.1f} ms, {format_seconds(self.limits.move_time)} are allowed"
+            message = f"a move took {1000 * seconds:.1f} ms, {format_duration(self.limits.move_time)} are allowed"
             raise self._lose(Forfeit("time", message))
         return Choice(move)
 
@@ -198,7 +198,7 @@ class SandboxedPlayer(Player):
     def _too_slow(self, seconds: float) -> Forfeit:
         """Out for good: learning anew for each game would not be faster."""
         self.usage = replace(self.usage, learning=seconds)
-        allowed = format_seconds(self.limits.learning or 0)
+        allowed = format_duration(self.limits.learning or 0)
         self._out = Forfeit("learning", f"not ready after {seconds:.1f} s, {allowed} are allowed")
         self._terminate()
         return self._out

@@ -264,7 +264,7 @@ class TournamentResult:
         """The results under the names that machines read."""
         tournament, cross = self.tournament, self.cross()
         return {
-            **tournament.game.choices,
+            **tournament.game.options,
             "seed": tournament.seed,
             "opening_plies": tournament.opening_plies,
             "limits": asdict(tournament.limits),

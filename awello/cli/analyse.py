@@ -12,14 +12,14 @@ from awello.cli.positions import is_source, read_source
 from awello.cli.tables import print_table
 from awello.engine.engine import Engine
 from awello.errors import ConfigError, NotationError
-from awello.formats.recognise import recognise
+from awello.formats.detection import detect_game
 from awello.lab.report import check_plot, write_plot
 from awello.lab.reviews import draw_chart, draw_table, format_summary, legend, plot_review
 from awello.limits import Limit, parse_limit
 from awello.players.player import make_player
 from awello.protocols.external_engine import ExternalEnginePlayer
 from awello.record import Record
-from awello.review.review import MoveReview, review, summarise
+from awello.review.review import MoveReview, review_game, summarise
 from awello.rules.game import Game, find_game
 from awello.schemas import ReviewJson
 
@@ -67,7 +67,7 @@ def read_record(text: str, game: Game | None) -> Record:
     held = is_source(text)
     name, content = read_source(text, "a game is moves such as f5d6c3") if held else ("", text)
     try:
-        record = recognise(content, game).record
+        record = detect_game(content, game).record
     except NotationError as error:
         if not held and Path(text).suffix[1:].isalnum():
             raise ConfigError(f"no file has the name {text!r}, and {error}") from None
@@ -87,7 +87,7 @@ def judge(record: Record, limit: Limit, threads: int, memory: int, external: str
     interrupted = False
     with progress("analyse", len(record.moves)) as step, Engine(record.start.game, threads, memory) as engine:
         try:
-            for judgement in review(record, analyst or engine, limit):
+            for judgement in review_game(record, analyst or engine, limit):
                 judgements.append(judgement)
                 step()
         except KeyboardInterrupt:

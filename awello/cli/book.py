@@ -73,7 +73,7 @@ def show(
         raise ConfigError(f"no book {str(book)!r}: grow one with 'awello book expand awale'")
     known = shipped_book(chosen) if book is None else load_book(book, chosen)
     position = parse_transcript(moves, Position.start(chosen)).final
-    key = position.board
+    key = position.board_words
     worths = known.worths(key) if known.is_expanded(key) else {}
     rows = sorted(((position.format_move(move), worth) for move, worth in worths.items()), key=lambda row: -row[1])
     text = "\n".join(f"{name} {worth:+.2f}" for name, worth in rows) or "the book does not know this position"

@@ -29,8 +29,8 @@ from awello.club.store import transaction
 from awello.club.tournament import CANCELLED, OPEN, PLAYING, SWISS
 from awello.club.tournament_store import create_tournament, end_tournament, find_tournament, load_tournaments
 from awello.errors import ConfigError, SpecError
-from awello.folders import draft_beside
-from awello.limits import parse_clock, parse_seconds
+from awello.folders import draft_path
+from awello.limits import parse_clock, parse_duration
 from awello.rules.game import Game
 from awello.storage.addresses import is_address, may_exist
 from awello.storage.database import PRIVATE
@@ -184,7 +184,7 @@ def tournament(
 
     terms = GameTerms(Game(game), parse_clock(time), not casual)  # type: ignore[arg-type]  # by its name
     count = rounds or (5 if kind == SWISS else 0)
-    starts, waiting = read_moment(at), parse_seconds(grace)
+    starts, waiting = read_moment(at), parse_duration(grace)
     with open_club(place, write=True) as connection:
         made = create_tournament(connection, name, kind, terms, count, starts, waiting)
         note(connection, f"tournament {made.number} planned", "console")
@@ -196,7 +196,7 @@ def read_moment(text: str) -> float:
     """The seconds since 1970 of a moment, or of a time from now."""
 
     try:
-        return time.time() + parse_seconds(text)
+        return time.time() + parse_duration(text)
     except SpecError:
         pass
     try:
@@ -257,7 +257,7 @@ def backup(
     if out.exists():
         raise ConfigError(f"{str(out)!r} exists already: choose another file")
     try:
-        with draft_beside(out) as draft:
+        with draft_path(out) as draft:
             draft.touch(mode=PRIVATE)
             with closing(sqlite3.connect(place)) as source, closing(sqlite3.connect(draft)) as target:
                 source.backup(target)

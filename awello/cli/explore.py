@@ -13,7 +13,7 @@ from awello.archive.explorer import explore as explore_archive
 from awello.cli.app import Json, Place, app, print_json
 from awello.cli.archive_options import EMPTY, GameOptions, open_archive, selects_games
 from awello.cli.tables import print_table
-from awello.formats.openings import opening_at
+from awello.formats.openings import find_opening_at
 from awello.schemas import ExplorationJson
 
 BAR = 12  # characters for the shares of won, drawn and lost games
@@ -43,9 +43,9 @@ def print_exploration(found: Exploration) -> None:
     """The moves for people, with a bar of won, drawn and lost games."""
 
     console = Console(highlight=False, markup=False)
-    name = opening_at(found.position)
+    name = find_opening_at(found.position)
     worth = "" if found.value is None else f", worth {found.value:+d} in their tree"
-    console.print(f"{found.games:,d} games{f', {name.en}' if name else ''}: {found.position.mover} to move{worth}")
+    console.print(f"{found.games:,d} games{f', {name.en}' if name else ''}: {found.position.side_name} to move{worth}")
     if not found.branches:
         console.print("no game goes on from here")
         return

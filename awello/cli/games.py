@@ -28,7 +28,7 @@ from awello.cli.archive_options import EMPTY, GameOptions, Through, open_archive
 from awello.cli.running import resumable
 from awello.cli.tables import print_table
 from awello.errors import ConfigError
-from awello.formats.files import find_format
+from awello.formats.registry import find_format
 from awello.formats.transcript import format_transcript
 from awello.rules.game import Game
 from awello.schemas import GameJson, GameListJson, GameRowJson, ImportJson

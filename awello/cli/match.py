@@ -67,7 +67,7 @@ def print_recap(result: MatchResult) -> None:
     for name in (match.first, match.second, "neither"):
         table.add_column(name, overflow="fold")
     table.add_row("games won", str(result.wins), str(result.losses), f"{result.draws} drawn")
-    table.add_row(f"{match.game.adapter.holding} held at the end", *shares)
+    table.add_row(f"{match.game.adapter.share_name} held at the end", *shares)
     table.add_row("mean time per move", f"{first:.3f} ms", f"{second:.3f} ms", "")
     table.add_row("worst time per move", *(f"{1000 * worst:.3f} ms" for worst in result.worst), "")
     table.add_row("moves played", *map(str, result.moves), "")

@@ -42,7 +42,7 @@ def perft(
                 print(f"{game} perft {plies}: {leaves:,} leaves in {seconds:.3f} s, {rate:.1f} M leaves/s", flush=True)
     finally:
         if json and done:
-            print_json({**chosen.choices, **done})
+            print_json({**chosen.options, **done})
 
 
 def count(start: Position, depth: int) -> tuple[int, float]:

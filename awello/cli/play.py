@@ -50,9 +50,9 @@ def play_here(
         if not any(seats):
             console.print(before)
         if choice.move < 0:
-            console.print(f"{before.mover} has no move and passes.\n")
+            console.print(f"{before.side_name} has no move and passes.\n")
         elif not seats[before.side]:
-            console.print(f"{before.mover} ({players[before.side]}) plays {before.format_move(choice.move)}.\n")
+            console.print(f"{before.side_name} ({players[before.side]}) plays {before.format_move(choice.move)}.\n")
 
     for place, player in enumerate(players):
         player.begin(start.game, seed + place)

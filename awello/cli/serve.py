@@ -13,9 +13,9 @@ from typing import Annotated
 import typer
 
 from awello.cli.app import Cluster, Place, app
-from awello.compiling import Compilation, kernels_are_missing
 from awello.errors import AwelloError, ConfigError
-from awello.kernel import LATE, find_cached
+from awello.kernel import LAZY_VARIABLE, find_cached
+from awello.kernel_compiler import KernelCompiler, kernels_are_missing
 from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS, niceness
 
 PORT, TRIES = 8421, 20
@@ -97,19 +97,19 @@ def check_tables() -> None:
 
 
 @contextmanager
-def compile_kernels() -> Iterator[Compilation | None]:
+def compile_kernels() -> Iterator[KernelCompiler | None]:
     """Compile what has never been compiled on this machine: first what the server needs, the rest beside it."""
     if not kernels_are_missing():
         yield None
         return
-    os.environ[LATE] = "1"  # for the engine processes too
-    with Compilation(SERVER_KERNELS, ENGINE_KERNELS) as kernels:
+    os.environ[LAZY_VARIABLE] = "1"  # for the engine processes too
+    with KernelCompiler(SERVER_KERNELS, ENGINE_KERNELS) as kernels:
         kernels.wait(SERVER_KERNELS, show=True)
         find_cached()  # so that these are loaded as they are imported
         yield kernels
 
 
-def tell_compiling(kernels: Compilation) -> None:
+def tell_compiling(kernels: KernelCompiler) -> None:
     """Say on the terminal which kernels are being compiled, and when all are."""
     print("awello: the engines' kernels are being compiled: the computer's first move takes longer", file=sys.stderr)
     if kernels.wait(ENGINE_KERNELS):

@@ -20,7 +20,7 @@ from awello.engine.tablebase import seeds_on_board
 from awello.errors import ConfigError
 from awello.formats.obf import Problem, parse_problem
 from awello.formats.transcript import parse_transcript
-from awello.limits import Limit, parse_seconds
+from awello.limits import Limit, parse_duration
 from awello.position import Position, format_position, parse_position
 from awello.rules.game import PASS, Game, find_game
 from awello.schemas import AnalysisJson
@@ -55,7 +55,7 @@ def solve(
 
     chosen = find_game(game, size, variant)
     if chosen.family == "awale":
-        solve_awale(what, chosen, parse_seconds(time), wld, threads, hash, json)
+        solve_awale(what, chosen, parse_duration(time), wld, threads, hash, json)
         return
     problems = read_problems(what, chosen)
     for number, problem in enumerate(problems, 1):

@@ -15,7 +15,7 @@ from awello.arena.tournament import BotStanding, Tournament, TournamentResult, p
 from awello.arena.workers import Jobs
 from awello.cli.app import Cluster, GameName, Json, Processes, Size, Variant, app, chosen_jobs, print_json
 from awello.cli.running import Seed, leave_early, show_progress
-from awello.limits import parse_seconds
+from awello.limits import parse_duration
 from awello.rules.game import find_game
 
 WIDE = 240  # columns of tables that no terminal shows
@@ -46,10 +46,10 @@ def tournament(
     whatever breaks another limit lose the game.
     """
     limits = ResourceLimits(
-        None if move_time is None else parse_seconds(move_time),
-        parse_seconds(tolerance),
+        None if move_time is None else parse_duration(move_time),
+        parse_duration(tolerance),
         memory,
-        None if learning is None else parse_seconds(learning),
+        None if learning is None else parse_duration(learning),
         threads,
     )
     chosen = Tournament(find_game(game, size, variant), tuple(bots), rounds, seed, limits, opening_plies)

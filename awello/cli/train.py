@@ -17,7 +17,7 @@ from awello.learn.patterns import PatternTraining, PatternTrainingConfig, StageR
 from awello.learn.perceptron import TrainingProgress
 from awello.learn.perceptron import train as train_perceptron
 from awello.learn.positions import collect, read_games
-from awello.limits import parse_seconds
+from awello.limits import parse_duration
 from awello.rules.game import find_game
 
 train = typer.Typer(help="Learn what players need to know.", no_args_is_help=True)
@@ -33,7 +33,7 @@ TrainingThreads = Annotated[int, typer.Option("--jobs", min=1, help="Threads", m
 def parse_budget(text: str) -> float:
     """The seconds that a training may take."""
 
-    if (seconds := parse_seconds(text)) <= 0:
+    if (seconds := parse_duration(text)) <= 0:
         raise ConfigError("nothing is learnt in no time: give a --budget such as 10m")
     return seconds
 
@@ -144,7 +144,7 @@ def perceptron(
     """
 
     chosen, seconds = find_game(game, size, variant), parse_budget(budget)
-    file, reports = out or Path(f"perceptron-{chosen.adapter.board}.npz"), []
+    file, reports = out or Path(f"perceptron-{chosen.adapter.board_name}.npz"), []
     check_output(file)
     with resumable(file), progress(f"train {file.stem}", seconds) as step:
         for report in train_perceptron(chosen, seconds, file, seed, layers, dropout, step):

@@ -50,7 +50,7 @@ class RatedPositions:
 
 def _key(position: Position) -> Key:
     (own, opp), adapter = position.canonical(), position.game.adapter
-    return adapter.size, own & adapter.board_bits, opp & adapter.board_bits
+    return adapter.size, own & adapter.board_mask, opp & adapter.board_mask
 
 
 def _keys_of(table: GameState, old: list[Key]) -> list[Key]:
@@ -64,6 +64,6 @@ def _keys_of(table: GameState, old: list[Key]) -> list[Key]:
     words = np.empty((MOST_MOVES, 2), np.uint64)
     count = canonical_children(int(table.game), U(position.own), U(position.opp), words)
     adapter = table.game.adapter
-    children = [(adapter.size, own, opp) for own, opp in (words[:count] & U(adapter.board_bits)).tolist()]
+    children = [(adapter.size, own, opp) for own, opp in (words[:count] & U(adapter.board_mask)).tolist()]
     before_pass = [_key(Position(table.game, position.opp, position.own))] if table.moves[-1] == PASS else []
     return [here, before, *children, *before_pass]

@@ -40,17 +40,17 @@ class AvoidedMoves:
 
     def of(self, position: Position) -> dict[int, float]:
         """The moves that lost in a position before, and what they were worth."""
-        return self.lost.get((position.game, *position.board), {})
+        return self.lost.get((position.game, *position.board_words), {})
 
     def note(self, position: Position, move: int, worth: float) -> None:
         """Write down a move that lost."""
         self._enter(position, move, worth)
         if self.file is not None:
             text, name = format_position(position), position.format_move(move)
-            entry = {**position.game.choices, "position": text, "move": name, "worth": worth}
+            entry = {**position.game.options, "position": text, "move": name, "worth": worth}
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
 
     def _enter(self, position: Position, move: int, worth: float) -> None:
-        self.lost.setdefault((position.game, *position.board), {})[move] = worth
+        self.lost.setdefault((position.game, *position.board_words), {})[move] = worth

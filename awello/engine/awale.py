@@ -11,7 +11,7 @@ Every use of an estimate counts as a *guess*.  A value that needed none is prove
 it as SOLVED.  The positions on the way to a node are kept whole, in `AwaleState.rows`.
 """
 
-from awello.bits import bit, clear_lowest_bit, index_of, popcount
+from awello.bits import bit, bit_scan, clear_lowest_bit, popcount
 from awello.engine.awale_state import INFINITY, PAST, UNIT, AwaleState, PlyRow, awale_state_at
 from awello.engine.awale_transposition_table import (
     EXACT,
@@ -85,7 +85,7 @@ def last_ply(own: U, opp: U, beta: int, state: AwaleState) -> int:
     else:
         state.guesses += 1
         while moves != U(0) and UNIT * most < beta:
-            _, _, prize = sow(game, own, opp, index_of(moves))
+            _, _, prize = sow(game, own, opp, bit_scan(moves))
             most = max(most, seeds_in(prize))
             moves = clear_lowest_bit(moves)
             nodes += 1
@@ -106,7 +106,7 @@ def play_captures(own: U, opp: U, alpha: int, beta: int, state: AwaleState) -> i
     state.guesses += 1
     best = estimate(own, opp, seeds, awale_network_weights_at(state.weights))
     while moves != U(0) and best < beta:
-        next_own, next_opp, prize = sow(game, own, opp, index_of(moves))
+        next_own, next_opp, prize = sow(game, own, opp, bit_scan(moves))
         moves = clear_lowest_bit(moves)
         if prize != U(0):
             win, floor = UNIT * seeds_in(prize), max(alpha, best)
@@ -164,7 +164,7 @@ def sort_moves(own: U, opp: U, moves: U, first: int, depth: int, row: PlyRow, st
     """Write moves into a row in the order in which to try them, from index `first` on; the moves that are now there."""
     count = first
     while moves != U(0):
-        pit = index_of(moves)
+        pit = bit_scan(moves)
         next_own, next_opp, prize = sow(state.game, own, opp, pit)
         if depth >= PREFETCH_FROM:
             prefetch(place_of(hash_of(next_own, next_opp, state.multipliers), state))

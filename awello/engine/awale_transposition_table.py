@@ -15,7 +15,7 @@ The lower bits of the hash choose the place.  One lookup in 2^40 finds what belo
 `engine.table` for positions that are constructed), so a move from the table is checked before it is played.
 """
 
-from awello.bits import signed
+from awello.bits import to_signed
 from awello.engine.awale_state import INFINITY, NONE, AwaleState
 from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
@@ -41,7 +41,7 @@ entry_at = record_at(AwaleEntry)
 @kernel("int64(uint64, AwaleState)", inline=True)
 def place_of(key: U, state: AwaleState) -> int:
     """The address of a hash's entry."""
-    return state.table + ENTRY_BYTES * (signed(key) & state.table_mask)
+    return state.table + ENTRY_BYTES * (to_signed(key) & state.table_mask)
 
 
 @kernel("uint64(uint64, AwaleState)", inline=True)
@@ -61,19 +61,19 @@ def remember(key: U, value: int, bound: int, depth: int, pit: int, state: AwaleS
 @kernel("int64(uint64)", inline=True)
 def entry_pit(entry: U) -> int:
     """The best move known."""
-    return signed(entry & PIT_BITS)
+    return to_signed(entry & PIT_BITS)
 
 
 @kernel("int64(uint64)", inline=True)
 def entry_depth(entry: U) -> int:
     """The plies searched, or SOLVED."""
-    return signed(entry >> DEPTH_SHIFT & DEPTH_BITS)
+    return to_signed(entry >> DEPTH_SHIFT & DEPTH_BITS)
 
 
 @kernel("int64(uint64)", inline=True)
 def entry_value(entry: U) -> int:
     """The value, or a bound on it."""
-    return signed(entry >> VALUE_SHIFT & VALUE_BITS) - INFINITY
+    return to_signed(entry >> VALUE_SHIFT & VALUE_BITS) - INFINITY
 
 
 @kernel("boolean(uint64, int64, int64, int64)", inline=True)
@@ -81,5 +81,5 @@ def answers(entry: U, alpha: int, beta: int, depth: int) -> bool:
     """Whether the value of an entry is good enough for a search to a depth in the window (alpha, beta)."""
     if entry_depth(entry) < depth:
         return False
-    bound, value = signed(entry >> BOUND_SHIFT & BOUND_BITS), entry_value(entry)
+    bound, value = to_signed(entry >> BOUND_SHIFT & BOUND_BITS), entry_value(entry)
     return bool(bound == EXACT or (value >= beta if bound == LOWER else value <= alpha))

@@ -20,7 +20,7 @@ from awello.engine.tablebase import evenly
 from awello.errors import ConfigError
 from awello.folders import data_file
 from awello.position import Position, format_position, parse_position
-from awello.rules.awale import SEEDS, START, pits_of
+from awello.rules.awale import START, TOTAL_SEEDS, pits_of
 from awello.rules.game import Game
 
 PER_SEED = 2.0
@@ -44,7 +44,7 @@ class OpeningBook:
         legal = position.legal_moves()
         if key == (START, START) and self.game in FIRST_MOVE:
             legal = (FIRST_MOVE[self.game],)
-        children = ((move, position.after(move).board) for move in legal)
+        children = ((move, position.after(move).board_words) for move in legal)
         before = sum(map(sum, map(pits_of, key)))
         return {move: (before - sum(map(sum, map(pits_of, child))), child) for move, child in children}
 
@@ -67,7 +67,7 @@ class OpeningBook:
 
     def choose(self, position: Position) -> tuple[int, float] | None:
         """The best move of a position and its value, if the book knows it."""
-        key = position.board
+        key = position.board_words
         if not self.is_expanded(key):
             return None
         worths = self.worths(key)
@@ -109,7 +109,7 @@ def format_book(book: OpeningBook) -> str:
     """A book as text."""
     lines = [f"% an opening book of Awalé, {book.game}: positions and their values in seeds still to be won"]
     for (own, opp), value in book.values.items():
-        taken = SEEDS - sum(pits_of(own)) - sum(pits_of(opp))
+        taken = TOTAL_SEEDS - sum(pits_of(own)) - sum(pits_of(opp))
         position = Position(book.game, own | taken << 48, opp)
         lines.append(f"{format_position(position)} {value:g}")
     return "\n".join(lines) + "\n"
@@ -122,7 +122,7 @@ def parse_book(text: str, game: Game, name: str) -> OpeningBook:
         if content := line.split("%")[0].split():
             try:
                 diagram, value = content
-                book.values[parse_position(diagram, game).board] = float(value)
+                book.values[parse_position(diagram, game).board_words] = float(value)
             except ValueError as error:
                 raise ConfigError(f"{name}, line {number}: no position and value: {error}") from None
     return book

@@ -8,7 +8,7 @@ answers whether the score exceeds alpha; for the opponent, who asks
 the same question the other way round, alpha is -alpha - 1, which is `~alpha`.
 """
 
-from awello.bits import bit, clear_lowest_bit, index_of, moves_of, popcount, signed
+from awello.bits import bit, bit_scan, clear_lowest_bit, moves_of, popcount, to_signed
 from awello.engine.last_empties import (
     NONE,
     STABILITY_ALPHA_PER_EMPTY,
@@ -52,9 +52,9 @@ def solve_up_to_four(own: U, opp: U, empty: U, alpha: int, state: OthelloState) 
     empties = popcount(empty)
     if empties == 4:
         return last4(own, opp, empty, alpha, state)
-    first, second = index_of(empty), index_of(clear_lowest_bit(empty))
+    first, second = bit_scan(empty), bit_scan(clear_lowest_bit(empty))
     if empties == 3:
-        return last3(own, opp, alpha, first, second, index_of(clear_lowest_bit(clear_lowest_bit(empty))), state)
+        return last3(own, opp, alpha, first, second, bit_scan(clear_lowest_bit(clear_lowest_bit(empty))), state)
     if empties == 2:
         return last2(own, opp, alpha, first, second)
     if empties == 1:
@@ -93,13 +93,13 @@ def list_fastest_first(own: U, opp: U, empty: U, moves: U, listed: MoveList) -> 
     """List moves by the answers they leave; their number."""
     count, odd = U(0), odd_quarters(empty)
     while moves != U(0):
-        square = index_of(moves)
+        square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         move = listed.moves[count]
         make_move(own, opp, empty, square, move)
         set_key(move, fastest_first_key(move.answers, square, odd))
         count += U(1)
-    return signed(count)
+    return to_signed(count)
 
 
 @kernel("int64(uint64, uint64, int64, int64, MoveList, OthelloState)", inline=True)

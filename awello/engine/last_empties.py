@@ -13,18 +13,18 @@ from llvmlite.ir import IRBuilder as Builder
 from awello.bits import (
     I64,
     bit,
+    bit_scan,
     clear_lowest_bit,
-    constant_table,
+    emit_constant_table,
     emit_extract,
     emit_flips,
     flips_of,
-    index_of,
     moves_of,
     popcount,
 )
 from awello.engine.othello_state import OthelloState, odd_quarters
 from awello.engine.stability import stable_discs
-from awello.kernel import CPU, U, instruction, kernel
+from awello.kernel import CPU_FEATURES, U, instruction, kernel
 from awello.rules.othello import score
 
 NONE = -65  # below every score
@@ -73,10 +73,10 @@ def _emit_last_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
         return ir.Constant(I64, value)
 
     lines = [_line_of(at, *line) for at in range(64) for line in LINES]
-    masks = constant_table(b, "awello_lines", I64, [number(sum(1 << at for at in line)) for line in lines])
+    masks = emit_constant_table(b, "awello_lines", I64, [number(sum(1 << at for at in line)) for line in lines])
     indices = [number(line.index(at)) for at in range(64) for line in lines[4 * at : 4 * at + 4]]
-    places = constant_table(b, "awello_places", I64, indices)
-    counts = constant_table(b, "awello_turned", I8, [ir.Constant(I8, count) for count in TURNED])
+    places = emit_constant_table(b, "awello_places", I64, indices)
+    counts = emit_constant_table(b, "awello_turned", I8, [ir.Constant(I8, count) for count in TURNED])
     total = number(0)
     for line in range(4):
         at = b.add(b.shl(square, number(2)), number(line))
@@ -91,7 +91,7 @@ def _emit_plain_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     return b.ctpop(emit_flips(b, own, opp, square))
 
 
-@instruction("int64(uint64, uint64, int64)", _emit_last_flips if "bmi2" in CPU else _emit_plain_flips)
+@instruction("int64(uint64, uint64, int64)", _emit_last_flips if "bmi2" in CPU_FEATURES else _emit_plain_flips)
 def last_flips(own: U, opp: U, square: int) -> int:
     """The number of discs that a move on the last empty square turns."""
     turned = 0
@@ -172,11 +172,11 @@ def last4(own: U, opp: U, empty: U, alpha: int, state: OthelloState) -> int:
     state.nodes += 1
     lone = alone(empty & QUARTER1) | alone(empty & QUARTER2) | alone(empty & QUARTER3) | alone(empty & QUARTER4)
     left = empty
-    first = index_of(lone if lone != U(0) else left)
+    first = bit_scan(lone if lone != U(0) else left)
     left ^= bit(first)
-    second = index_of(lone & left if lone & left != U(0) else left)
+    second = bit_scan(lone & left if lone & left != U(0) else left)
     left ^= bit(second)
-    third, fourth = index_of(left), index_of(clear_lowest_bit(left))
+    third, fourth = bit_scan(left), bit_scan(clear_lowest_bit(left))
     sign = 1
     for _ in range(2):
         best = NONE
@@ -222,7 +222,7 @@ def last5(own: U, opp: U, empty: U, moves: U, alpha: int, state: OthelloState) -
     best = NONE
     for _ in range(2):
         while moves != U(0):
-            square = index_of(moves)
+            square = bit_scan(moves)
             moves = clear_lowest_bit(moves)
             flips = flips_of(own, opp, square)
             best = max(best, -last4(opp ^ flips, own | flips | bit(square), empty ^ bit(square), ~alpha, state))

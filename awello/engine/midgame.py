@@ -9,7 +9,7 @@ Threads search the same root and share the table.  A thread defers a move that a
 to it later (after ABDADA, Weill 1995); a thread that settles a position stops all that still search below it.
 """
 
-from awello.bits import bit, clear_lowest_bit, flips_of, index_of, moves_of, popcount, signed
+from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount, to_signed
 from awello.engine.endgame import CORNERS, FEW, fastest_first_key, list_fastest_first, solve_few_empties
 from awello.engine.last_empties import NONE, STABILITY_ALPHA_PER_EMPTY, is_out_of_reach
 from awello.engine.othello_state import (
@@ -100,7 +100,7 @@ def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: 
     if depth == 1:
         while moves != U(0) and best < beta:
             state.nodes += 1
-            square = index_of(moves)
+            square = bit_scan(moves)
             moves = clear_lowest_bit(moves)
             flips = flips_of(own, opp, square)
             turn_row(here, square, flips, there)
@@ -143,7 +143,7 @@ def bound_by_children(own: U, opp: U, moves: U, depth: int, certainty: int, stat
     """The best lower bound that the table knows through the children (enhanced transposition cut-off)."""
     best = NONE
     while moves != U(0):
-        square = index_of(moves)
+        square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         flips = flips_of(own, opp, square)
         key = hash_of(opp ^ flips, own | flips | bit(square), state.multipliers)
@@ -188,7 +188,7 @@ def list_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, state:
     empties, odd, plies, count = popcount(empty), odd_quarters(empty), sorting_depth(depth), U(0)
     here, there = state.pattern_rows[U(empties)], state.pattern_rows[U(empties - 1)]
     while moves != U(0):
-        square = index_of(moves)
+        square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         move = listed.moves[count]
         make_move(own, opp, empty, square, move)
@@ -203,7 +203,7 @@ def list_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, state:
             key += KEY_CORNER if bit(square) & CORNERS != U(0) else KEY_BESIDE_CORNER
         set_key(move, 0 if square == listed.second else key)
         count += U(1)
-    return signed(count)
+    return to_signed(count)
 
 
 @kernel("void(int64, uint64, boolean, MoveList, OthelloState)", inline=True)
@@ -233,7 +233,7 @@ def next_move(own: U, opp: U, moves: U, depth: int, listed: MoveList, state: Oth
             return square
         if listed.deferred == U(0):
             return NO_MOVE
-        square = index_of(listed.deferred)
+        square = bit_scan(listed.deferred)
         listed.deferred = clear_lowest_bit(listed.deferred)
     make_move(own, opp, empty_squares(own, opp, state), square, listed.current)
     return square

@@ -17,20 +17,20 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import clear_lowest_bit, index_of, signed
+from awello.bits import bit_scan, clear_lowest_bit, to_signed
 from awello.kernel import U, Words, kernel
 from awello.layout import Layout
-from awello.memory import load8, prefetch, subtract8, swap8
+from awello.memory import compare_and_swap8, fetch_and_subtract8, load8, prefetch
 from awello.rules.awale import (
     ANY,
     BYTE,
     FLAGS,
-    LAST,
+    LAST_SHIFT,
     ONES,
     ROMEIN,
     SOW_OPP,
     SOW_OWN,
-    captured,
+    find_captured,
     legal_moves,
     seeds_in,
     sow,
@@ -161,9 +161,9 @@ def successor(own: U, opp: U) -> tuple[U, U]:
     first = own & BYTE
     high = own ^ first
     if high != U(0):
-        one = U(1) << (U(index_of(high)) & U(56))
+        one = U(1) << (U(bit_scan(high)) & U(56))
         return high - one + ((first + U(1)) * (one >> U(8))), opp
-    one = U(1) << (U(index_of(opp | U(1) << U(48))) & U(56))  # past the last position nothing matters
+    one = U(1) << (U(bit_scan(opp | U(1) << U(48))) & U(56))  # past the last position nothing matters
     moved = (first + U(1)) << U(40) if one == U(1) else U(0)
     return moved, opp - one + (first + U(1)) * (one >> U(8))
 
@@ -206,7 +206,7 @@ def prepare(table: Bytes, counts: Bytes, part: LevelPart) -> None:
         if moves == U(0):
             best = seeds if own != U(0) else -seeds
         while moves != U(0):
-            child, other, prize = sow(game, own, opp, index_of(moves))
+            child, other, prize = sow(game, own, opp, bit_scan(moves))
             moves = clear_lowest_bit(moves)
             if child == U(0):
                 best = seeds  # an opponent with nothing left to sow: the mover gets everything
@@ -224,7 +224,7 @@ def prepare(table: Bytes, counts: Bytes, part: LevelPart) -> None:
 @kernel("int64(int64, LevelPart)", inline=True)
 def code_at(index: int, part: LevelPart) -> int:
     """The code of a position of the level."""
-    return signed(load8(part.codes, U(index)))
+    return to_signed(load8(part.codes, U(index)))
 
 
 @kernel("boolean(int64, LevelPart)", inline=True)
@@ -237,7 +237,7 @@ def has_quiet_moves(index: int, part: LevelPart) -> bool:
 def refute_quiet_move(index: int, part: LevelPart) -> bool:
     """Count one quiet move less; whether it was the last."""
     nibble = (index & 1) * 4
-    return bool(subtract8(part.counts + (index >> 1), 1 << nibble) >> nibble & 15 <= 1)
+    return bool(fetch_and_subtract8(part.counts + (index >> 1), 1 << nibble) >> nibble & 15 <= 1)
 
 
 @kernel("int64(uint64, uint64, LevelPart)")
@@ -245,7 +245,7 @@ def quiet_win(own: U, opp: U, part: LevelPart) -> int:
     """The last quiet move to a position settled as lost by the value that is being settled."""
     moves, found = legal_moves(part.game, own, opp), 0
     while moves != U(0):
-        pit = index_of(moves)
+        pit = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         child, other, prize = sow(part.game, own, opp, pit)
         if prize == U(0) and code_at(rank(child, other), part) == part.value:
@@ -260,7 +260,7 @@ def list_retractions(own: U, opp: U, part: LevelPart) -> int:
     count = U(0)
     origins = ~(own + ANY) & FLAGS
     while origins != U(0):
-        shift = U(index_of(origins)) - U(7)
+        shift = U(bit_scan(origins)) - U(7)
         origins = clear_lowest_bit(origins)
         entry = shift << U(3)
         while True:
@@ -269,15 +269,15 @@ def list_retractions(own: U, opp: U, part: LevelPart) -> int:
             other = (opp | FLAGS) - SOW_OPP[entry]
             if before & other & FLAGS != FLAGS:
                 break
-            if captured(opp, LAST[entry], part.game == ROMEIN) != U(0):
+            if find_captured(opp, LAST_SHIFT[entry], part.game == ROMEIN) != U(0):
                 continue  # this move captured
             retraction = part.retractions[count]
             retraction.own, retraction.opp = (before ^ FLAGS) + ((entry & U(63)) << shift), other ^ FLAGS
-            retraction.index, retraction.pit = rank(retraction.own, retraction.opp), signed(shift >> U(3))
+            retraction.index, retraction.pit = rank(retraction.own, retraction.opp), to_signed(shift >> U(3))
             prefetch(part.codes + retraction.index)
             prefetch(part.counts + (retraction.index >> 1))
             count += U(1)
-    return signed(count)
+    return to_signed(count)
 
 
 @kernel("void(uint64, uint64, int64, LevelPart)", inline=True)
@@ -292,9 +292,9 @@ def enqueue(own: U, opp: U, is_lost: int, part: LevelPart) -> None:
 def settle_one(origin: Retraction, old: int, new: int, waiting: int, is_lost: int, part: LevelPart) -> None:
     """Settle a position unless another thread has changed its code; if the queue is full, mark it for the next scan."""
     if part.tail - part.head > part.room:
-        swap8(part.codes + origin.index, old, waiting)
+        compare_and_swap8(part.codes + origin.index, old, waiting)
         part.is_full = 1
-    elif swap8(part.codes + origin.index, old, new):
+    elif compare_and_swap8(part.codes + origin.index, old, new):
         enqueue(origin.own, origin.opp, is_lost, part)
 
 
@@ -360,7 +360,7 @@ def settle(rows: Words, part: LevelPart) -> int:
         own, new = seek(index, rows, part), value
         if not loses:
             new = win_code(value, quiet_win(own, part.block_opp, part) if code == WAITING else 0)
-        if swap8(part.codes + index, code, new):
+        if compare_and_swap8(part.codes + index, code, new):
             enqueue(own, part.block_opp, 1 if loses else 0, part)
             if part.tail - part.head >= part.room >> U(1):
                 take_back(part)

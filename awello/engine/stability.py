@@ -6,7 +6,7 @@ lines it leans on a stable disc of its own or the line is full.  Together a lowe
 
 from typing import Annotated
 
-from awello.bits import bit, clear_lowest_bit, index_of, popcount, signed
+from awello.bits import bit, bit_scan, clear_lowest_bit, popcount, to_signed
 from awello.kernel import U, kernel
 from awello.layout import Layout, UInt8
 
@@ -51,13 +51,13 @@ def fill_edges(edges: EdgeTable) -> None:
                     continue
                 stable, empty = own, EDGE & ~(own | opp)
                 while empty != U(0) and stable != U(0):
-                    square = index_of(empty)
+                    square = bit_scan(empty)
                     empty = clear_lowest_bit(empty)
                     mine = edge_after(own, opp, square) & EDGE
                     stable &= edge_of(mine, opp & ~mine, edges)
                     theirs = edge_after(opp, own, square) & EDGE
                     stable &= edge_of(own & ~theirs, theirs, edges)
-                edges.stable[own << U(8) | opp] = signed(stable)
+                edges.stable[own << U(8) | opp] = to_signed(stable)
 
 
 @kernel("uint64(uint64)", inline=True)

@@ -32,11 +32,11 @@ from awello.engine.retrograde import (
     settle,
 )
 from awello.errors import AwelloError, ConfigError
-from awello.folders import replace_atomically, user_cache, writable_cache
+from awello.folders import replace_atomically, user_cache_folder, writable_cache_folder
 from awello.kernel import U
 from awello.memory import address_of
 from awello.position import Position
-from awello.rules.awale import FEW, ROW, SEEDS, seeds_in
+from awello.rules.awale import FEW_SEEDS, ROW, TOTAL_SEEDS, seeds_in
 from awello.rules.game import Game
 
 SMALL = 12  # seeds of the table that is made without asking: a second of work for 2.7 MB
@@ -103,7 +103,7 @@ def seeds_on_board(position: Position) -> int:
 
 def evenly(position: Position) -> Position:
     """The rows of a position, all other seeds taken, half by each: no majority ends it, and it has no past."""
-    taken, row = SEEDS - seeds_on_board(position), int(ROW)
+    taken, row = TOTAL_SEEDS - seeds_on_board(position), int(ROW)
     own, opp = position.own & row | (taken - taken // 2) << 48, position.opp & row | taken // 2 << 48
     return Position(position.game, own, opp, position.side)
 
@@ -119,7 +119,7 @@ def build(game: Game, seeds: int, threads: int = 1, step: Step = lambda share: N
     if not 1 <= seeds <= MOST_SEEDS:
         raise ConfigError(f"a table of {seeds} seeds: choose 1 to {MOST_SEEDS}")
     known = find(game)
-    done = min(known.seeds, seeds) if known else FEW if game == Game.TOURNAMENT else 0
+    done = min(known.seeds, seeds) if known else FEW_SEEDS if game == Game.TOURNAMENT else 0
     table, work = np.zeros(OFFSET[seeds + 1], np.uint8), _work(done, seeds)
     if known:
         table[: OFFSET[done + 1]] = known.table[: OFFSET[done + 1]]
@@ -166,12 +166,12 @@ def solve_level(game: Game, table: Bytes, level: int, threads: int, step: Step) 
 # ---- tables on disk -------------------------------------------------------------------------------------------------
 def folder() -> Path:
     """Where tables are written."""
-    return writable_cache(user_cache(), "tablebases")
+    return writable_cache_folder(user_cache_folder(), "tablebases")
 
 
 def _file(game: Game) -> Path:
     """The table of a game; one in a cache that cannot be written is used too."""
-    usual = user_cache() / "tablebases" / f"{game}.table"
+    usual = user_cache_folder() / "tablebases" / f"{game}.table"
     return usual if usual.exists() else folder() / usual.name
 
 

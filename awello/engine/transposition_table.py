@@ -15,12 +15,12 @@ data, 0, mean that nothing is known.
 import secrets
 from typing import Annotated
 
-from awello.bits import multiply_shift, signed
+from awello.bits import multiply_shift, to_signed
 from awello.engine.othello_state import OthelloState, search_state_at
 from awello.engine.state import NO_MOVE, HashMultipliers
 from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
-from awello.memory import CACHE_LINE, aligned_words
+from awello.memory import CACHE_LINE, allocate_words
 
 ENTRIES = 4  # in a bucket, which fills one cache line
 UNKNOWN = -65  # below every score
@@ -66,7 +66,7 @@ def draw_multipliers() -> tuple[int, ...]:
 @kernel("TableBucket(uint64, OthelloState)", inline=True)
 def bucket_of(key: U, state: OthelloState) -> TableBucket:
     """Where a position with this hash may be stored."""
-    return bucket_at(state.table + CACHE_LINE * signed(key >> U(20) & state.table_mask))
+    return bucket_at(state.table + CACHE_LINE * to_signed(key >> U(20) & state.table_mask))
 
 
 @kernel("int64(TableBucket, uint64)", inline=True)
@@ -76,7 +76,7 @@ def recall(bucket: TableBucket, key: U) -> int:
         entry = bucket.entries[U(index)]
         data = entry.packed
         if entry.check ^ data == key:
-            return signed(data)
+            return to_signed(data)
     return 0
 
 
@@ -138,7 +138,7 @@ def entry_to_replace(bucket: TableBucket, key: U, depth: int, age: int) -> int:
     place, least = 0, 1 << 30
     for index in range(ENTRIES):
         data = bucket.entries[U(index)].packed
-        known = signed(data)
+        known = to_signed(data)
         if bucket.entries[U(index)].check ^ data == key:
             return -1 if depth_of(known) > depth else index
         worth = depth_of(known) + (256 if known >> 48 == age else 0)
@@ -175,7 +175,7 @@ class TranspositionTable:
     def __init__(self, size: int, multipliers: tuple[int, ...] = PUBLIC_MULTIPLIERS, bucket: int = CACHE_LINE) -> None:
         self.multipliers = multipliers
         self.buckets = 1 << (max(1, (size << 20) // bucket).bit_length() - 1)
-        self.words = aligned_words(self.buckets * bucket // 8)
+        self.words = allocate_words(self.buckets * bucket // 8)
         self.age = 0
 
     def clear(self) -> None:

@@ -16,10 +16,10 @@ other: so a value is always that of the player who chose to search, the one at t
 root: that adds the same number to every leaf, so with the same weights it chooses as `h3` does.
 """
 
-from awello.bits import popcount, signed
+from awello.bits import popcount, to_signed
 from awello.kernel import U, kernel
 from awello.layout import Layout
-from awello.rules.awale import ANY, BYTE, FEED, FLAGS, LAST, ONES, ROW, SOW_OPP, captured, seeds_in
+from awello.rules.awale import ANY, BYTE, FEED, FLAGS, LAST_SHIFT, ONES, ROW, SOW_OPP, find_captured, seeds_in
 
 
 class FeatureWeights(Layout):
@@ -86,8 +86,8 @@ def capturing(own: U, opp: U, size: int) -> int:
     count = 0
     for pit in range(PITS):
         entry = (own >> U(8 * pit) & BYTE) + U(64 * pit)
-        row, last = (opp & ROW) + SOW_OPP[entry], LAST[entry]
-        if captured(row, last, False) != U(0) and signed((row << last) >> U(56)) == size:
+        row, last = (opp & ROW) + SOW_OPP[entry], LAST_SHIFT[entry]
+        if find_captured(row, last, False) != U(0) and to_signed((row << last) >> U(56)) == size:
             count += 1
     return count
 
@@ -104,7 +104,7 @@ def weigh_attack(own: U, opp: U, weights: FeatureWeights) -> int:
 @kernel("int64(int64, uint64, uint64, FeatureWeights)")
 def weigh_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int:
     """The features of the player whose word comes first, each times its weight."""
-    value = weights.seeds_taken * signed(own >> U(48))
+    value = weights.seeds_taken * to_signed(own >> U(48))
     if heuristic == H1:
         return value
     if heuristic == H6:

@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
-from awello.bits import I32, I64, call
+from awello.bits import I32, I64, emit_call
 from awello.kernel import U, instruction
 from awello.layout import Int16, Layout, record_at
 from awello.memory import I16
@@ -62,7 +62,7 @@ def _emit_worth(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> Any
     sums = b.select(b.icmp_signed("<", sums, _all(0)), _all(0), sums)
     sums = b.select(b.icmp_signed(">", sums, _all(TOP)), _all(TOP), sums)
     products = b.mul(b.sext(b.mul(sums, sums), WIDE), b.sext(row(_number(LAST)), WIDE))
-    total = call(b, f"llvm.vector.reduce.add.v{UNITS}i32", I32, products)
+    total = emit_call(b, f"llvm.vector.reduce.add.v{UNITS}i32", I32, products)
     return b.ashr(b.sext(total, I64), _number(SHIFT))
 
 

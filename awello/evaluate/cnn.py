@@ -16,13 +16,13 @@ from awello.errors import ConfigError
 from awello.folders import data_file
 from awello.kernel import U, Words
 from awello.rules.game import Game, legal_moves
-from awello.rules.othello import symmetric
+from awello.rules.othello import apply_symmetry
 
 SYMMETRIES = 8
 ILLEGAL = np.float32(-1e4)  # in the place of a promise
 # For each symmetry, where the disc of each square goes.
 TURNED = np.array(
-    [[int(symmetric(U(1 << square), turn)).bit_length() - 1 for square in range(64)] for turn in range(SYMMETRIES)]
+    [[int(apply_symmetry(U(1 << square), turn)).bit_length() - 1 for square in range(64)] for turn in range(SYMMETRIES)]
 )
 
 Reals = npt.NDArray[np.float32]
@@ -44,7 +44,7 @@ class Cnn:
     def look(self, own: int, opp: int, symmetries: int = SYMMETRIES) -> tuple[Reals, float]:
         """The share of each square and the value of one position, the mean over boards that are turned."""
         turns = range(symmetries)
-        turned = np.array([[symmetric(U(own), turn), symmetric(U(opp), turn)] for turn in turns], np.uint64)
+        turned = np.array([[apply_symmetry(U(own), turn), apply_symmetry(U(opp), turn)] for turn in turns], np.uint64)
         promises, values = self.judge(turned)
         shares = softmax(np.take_along_axis(promises, TURNED[:symmetries], axis=1))
         return shares.mean(axis=0), float(values.mean())

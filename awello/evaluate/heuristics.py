@@ -19,7 +19,7 @@ A search and its heuristic share a `HeuristicState`: the settings of the heurist
 
 from typing import Annotated
 
-from awello.bits import moves_of, popcount, signed
+from awello.bits import moves_of, popcount, to_signed
 from awello.evaluate.awale import AwaleWeights, weigh
 from awello.kernel import U, kernel
 from awello.layout import Int32, Layout, record_at
@@ -123,7 +123,7 @@ def weigh_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> in
 def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
     """What the heuristic says of a position, for the mover."""
     if heuristic == DIFFSCORE:
-        return signed(own >> U(48)) - signed(opp >> U(48))
+        return to_signed(own >> U(48)) - to_signed(opp >> U(48))
     if heuristic > DIFFSCORE:
         return weigh_from_root(heuristic, own, opp, state)
     discs = popcount(own | opp)

@@ -17,10 +17,10 @@ import numpy as np
 from llvmlite import ir
 from llvmlite.ir import IRBuilder as Builder
 
-from awello.bits import I1, I64, constant_table, moves_of, popcount
+from awello.bits import I1, I64, emit_constant_table, moves_of, popcount
 from awello.kernel import U, instruction, kernel
 from awello.layout import Int16, Layout, record_at
-from awello.memory import CACHE_LINE, I16, NOTHING
+from awello.memory import CACHE_LINE, I16, VOID_RESULT
 
 UNIT = 128
 FIRST, WIDTH = 10, 2  # stage k serves FIRST + WIDTH * k empty squares and the next; the first, fewer too
@@ -101,7 +101,7 @@ def _number(value: int) -> ir.Constant:
 def _steps(b: Builder, square: Any) -> list[Any]:
     """The three vectors that a disc on a square adds."""
     rows = [ir.Constant(VECTOR, [ir.Constant(I16, int(step)) for step in part]) for part in STEPS.reshape(-1, 16)]
-    table = constant_table(b, "awello_pattern_steps", VECTOR, rows)
+    table = emit_constant_table(b, "awello_pattern_steps", VECTOR, rows)
     first = b.mul(square, _number(VECTORS))
     places = [b.gep(table, [_number(0), b.add(first, _number(part))], inbounds=True) for part in range(VECTORS)]
     return [b.load(place, align=32) for place in places]
@@ -132,13 +132,13 @@ def _emit_turn(b: Builder, row: Any, square: Any, flips: Any, target: Any) -> An
     b.position_at_end(after)
     for place, lane in zip(_vectors(b, target), turned, strict=True):
         b.store(b.neg(lane), place, align=32)
-    return NOTHING
+    return VOID_RESULT
 
 
 def _emit_swap(b: Builder, row: Any) -> Any:
     for place in _vectors(b, row):
         b.store(b.neg(b.load(place, align=32)), place, align=32)
-    return NOTHING
+    return VOID_RESULT
 
 
 def _emit_worth(b: Builder, row: Any, weights: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import clear_lowest_bit, index_of
+from awello.bits import bit_scan, clear_lowest_bit
 from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE
@@ -57,7 +57,7 @@ def add_row(weights: Reals, place: int, factor: float | np.float32, sums: Units,
 def add_discs(discs: U, weights: Reals, place: int, sums: Units) -> None:
     """Add the rows of the squares with a disc."""
     while discs != U(0):
-        add_row(weights, place + WIDTH * index_of(discs), np.float32(1), sums, WIDTH)
+        add_row(weights, place + WIDTH * bit_scan(discs), np.float32(1), sums, WIDTH)
         discs = clear_lowest_bit(discs)
 
 

@@ -21,7 +21,9 @@ MOST_LAYERS = 8
 DAMAGED = (KeyError, TypeError, ValueError, EOFError, BadZipFile, zlib.error)  # what reading arrays of a file may raise
 
 
-SHAPES = {game.adapter.board: (INPUTS[game.family], MOVES[game.family]) for game in Game}  # inputs and moves by board
+SHAPES = {
+    game.adapter.board_name: (INPUTS[game.family], MOVES[game.family]) for game in Game
+}  # inputs and moves by board
 SHIPPED = {"awale", "othello"}
 
 
@@ -67,7 +69,7 @@ class Perceptron:
 
 def new_perceptron(game: Game, layers: int, chance: np.random.Generator) -> Perceptron:
     """A network that knows nothing: weights by chance, of a size that keeps signals alike from layer to layer (He)."""
-    blank = Perceptron(game.adapter.board, layers, np.zeros(0, np.float32))
+    blank = Perceptron(game.adapter.board_name, layers, np.zeros(0, np.float32))
     network = Perceptron(blank.name, layers, np.zeros(blank.size, np.float32))
     views = network.matrices(network.weights)
     for matrix, _ in views:
@@ -92,7 +94,7 @@ def load_perceptron(file: Path) -> Perceptron:
 
 def perceptron_for(game: Game, file: Path | None = None) -> Perceptron:
     """The network for a game: that of a file, or the one that Awello ships."""
-    name = game.adapter.board
+    name = game.adapter.board_name
     if file is None:
         if name not in SHIPPED:
             raise ConfigError(

@@ -13,157 +13,157 @@ from functools import cache
 from itertools import pairwise
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import (
-    LONGEST,
+from awello.formats.common import (
+    MAX_GAME_CHARS,
     DamagedFileError,
-    Reading,
-    damaged,
-    first_game,
+    ReadResults,
+    damage_error,
     format_loss,
     format_number,
-    known,
+    keep_if_any_known,
     parse_loss,
     parse_number,
+    read_first_game,
 )
 from awello.position import Position, format_position, parse_position
-from awello.record import Record, put_back_passes
-from awello.rules.game import PASS, SIZES, Game
+from awello.record import Record, restore_passes
+from awello.rules.game import GAMES_BY_SIZE, PASS, Game
 from awello.rules.othello import PASSES, format_square, squares_of
 
-NAMES = {"PC": "Site", "DT": "Date", "EV": "Event", "RO": "Round", "PB": "Black", "PW": "White"}
-TAGS = {name: tag for tag, name in NAMES.items()}
-OWN = {*NAMES, "GM", "BO", "B", "W", "Lost"}  # what a record keeps elsewhere than in tags of these names
-PAIR = "Synchro"
-FLAGS = {"r": "resigned", "t": "ran out of time"}
+TAG_NAMES = {"PC": "Site", "DT": "Date", "EV": "Event", "RO": "Round", "PB": "Black", "PW": "White"}
+GGF_TAGS = {name: tag for tag, name in TAG_NAMES.items()}
+RESERVED_TAGS = {*TAG_NAMES, "GM", "BO", "B", "W", "Lost"}  # what a record keeps elsewhere than in tags of these names
+PAIR_TAG = "Synchro"
+LOSS_FLAGS = {"r": "resigned", "t": "ran out of time"}
 
-BEGINNING = re.compile(r"\(;")
-FOLLOWING = re.compile(r"\b([0-9]{1,3})\s{0,8}\Z")
+GAME_START = re.compile(r"\(;")
+PAIR_NUMBER = re.compile(r"\b([0-9]{1,3})\s{0,8}\Z")
 TAG = re.compile(r"[\s;]*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.S)
-END = re.compile(r"[\s;]*;\s*\)")
+GAME_END = re.compile(r"[\s;]*;\s*\)")
 ESCAPED = re.compile(r"\\([\]\\;])")
 RESULT = re.compile(r"\s*([+-]?[0-9]{1,3}(?:\.[0-9]{0,9})?)\s*(?::\s*([a-z]?))?\s*", re.A)
 
-Move = tuple[int, int, float | None, float | None]  # the side, the move, its value and its time
+GgfMove = tuple[int, int, float | None, float | None]  # the side, the move, its value and its time
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
 def parse_ggf(text: str) -> Record:
     """The first game of a text."""
-    return first_game(read_ggf(text))
+    return read_first_game(read_ggf(text))
 
 
-def read_ggf(content: str) -> Reading:
+def read_ggf(content: str) -> ReadResults:
     """The games of a text, pairs one after the other."""
-    line, counted, half = 1, 0, 0
-    beginnings = [match.start() for match in BEGINNING.finditer(content)]
-    for start, end in pairwise([*beginnings, len(content)]):
-        line, counted = line + content.count("\n", counted, start), start
-        if number := FOLLOWING.search(content[max(0, start - 12) : start]):
+    line, counted_to, half = 1, 0, 0
+    starts = [match.start() for match in GAME_START.finditer(content)]
+    for start, end in pairwise([*starts, len(content)]):
+        line, counted_to = line + content.count("\n", counted_to, start), start
+        if number := PAIR_NUMBER.search(content[max(0, start - 12) : start]):
             half = 1 if number[1] == "2" else 0
-        yield _read_game(content[start : min(end, start + LONGEST)], line, half)
+        yield _read_game(content[start : min(end, start + MAX_GAME_CHARS)], line, half)
         half = 2 if half == 1 else 0
 
 
 def _read_game(text: str, line: int, half: int) -> Record | NotationError:
     """The game that a text begins with."""
     try:
-        fields, moves = _fields(text, line)
+        fields, moves = _parse_fields(text, line)
         if half:
-            fields[PAIR] = str(half)
-        return _record(fields, moves)
+            fields[PAIR_TAG] = str(half)
+        return _build_record(fields, moves)
     except DamagedFileError as error:
         return error
     except AwelloError as error:
         return NotationError(f"line {line}: {error}")
 
 
-def _fields(text: str, line: int) -> tuple[dict[str, str], list[tuple[str, str, int]]]:
+def _parse_fields(text: str, line: int) -> tuple[dict[str, str], list[tuple[str, str, int]]]:
     """The tags of a game, and its moves: side, text and line."""
     fields: dict[str, str] = {}
     moves: list[tuple[str, str, int]] = []
-    at = counted = text.index(";") + 1
+    at = counted_to = text.index(";") + 1
     while match := TAG.match(text, at):
         name, value = match[1], ESCAPED.sub(r"\1", match[2])
-        line, counted = line + text.count("\n", counted, match.end()), match.end()
+        line, counted_to = line + text.count("\n", counted_to, match.end()), match.end()
         if name in ("B", "W"):
             moves.append((name, value, line))
         else:
             fields[name] = f"{fields[name]}\n{value}" if name in fields else value
         at = match.end()
-    if not END.match(text, at):
+    if not GAME_END.match(text, at):
         rest = text[at:].strip()
-        line += text.count("\n", counted, text.find(rest[:1], at))
-        raise damaged(f"line {line}", "a tag such as PB[name], or ;) at the end", rest)
+        line += text.count("\n", counted_to, text.find(rest[:1], at))
+        raise damage_error(f"line {line}", "a tag such as PB[name], or ;) at the end", rest)
     return fields, moves
 
 
-def _record(fields: dict[str, str], given: list[tuple[str, str, int]]) -> Record:
+def _build_record(fields: dict[str, str], given: list[tuple[str, str, int]]) -> Record:
     """The record of the tags and moves of a game."""
     if fields.pop("GM", "Othello").strip().lower() != "othello":
         raise NotationError("expected GM[Othello], found another game")
-    start = _start(fields.pop("BO", None), fields.get("TY", ""))
+    start = _parse_start(fields.pop("BO", None), fields.get("TY", ""))
     size = str(start.game.size)
     if fields.get("TY") == size:
         del fields["TY"]
-    moves = _with_passes(start, [_move(side, text, size, where) for side, text, where in given])
+    moves = _restore_passes(start, [_parse_move(side, text, size, line) for side, text, line in given])
     result, lost = fields.pop("RE", ""), fields.pop("Lost", None)
-    loser, reason = _loss(result) if lost is None else parse_loss(lost, start.game)
-    tags = {NAMES.get(tag, tag): value for tag, value in fields.items()}
-    numbers = known(move[3] for move in moves), known(move[2] for move in moves)
+    loser, reason = _parse_result_loss(result) if lost is None else parse_loss(lost, start.game)
+    tags = {TAG_NAMES.get(tag, tag): value for tag, value in fields.items()}
+    numbers = keep_if_any_known(move[3] for move in moves), keep_if_any_known(move[2] for move in moves)
     record = Record(start, tuple(move[1] for move in moves), *numbers, tags, loser, reason)
-    if result and _meaning(result) != _meaning(_result(record)):
+    if result and _normalise_result(result) != _normalise_result(_format_result(record)):
         tags["RE"] = result
     return record
 
 
-def _start(board: str | None, kind: str) -> Position:
+def _parse_start(board: str | None, kind: str) -> Position:
     """The first position: the board, or the usual one of the size that the kind of game begins with."""
     if board is None:
         size = re.match(r"s?([0-9]{1,3})", kind)
-        return Position.start(_size(size[1] if size else "8"))
+        return Position.start(_parse_size(size[1] if size else "8"))
     size_text, squares = [*board.split(maxsplit=1), "", ""][:2]
-    return parse_position(squares, _size(size_text))
+    return parse_position(squares, _parse_size(size_text))
 
 
-def _size(text: str) -> Game:
-    game = SIZES.get(int(text)) if re.fullmatch(r"[0-9]{1,3}", text, re.A) else None
+def _parse_size(text: str) -> Game:
+    game = GAMES_BY_SIZE.get(int(text)) if re.fullmatch(r"[0-9]{1,3}", text, re.A) else None
     if game is None:
         raise NotationError(f"expected a board of size 8, 6 or 4, found {text[:12]!r}")
     return game
 
 
 @cache
-def _squares(size: str) -> dict[str, int]:
+def _squares_by_name(size: str) -> dict[str, int]:
     """The moves of a board by their names."""
     squares = {format_square(square, int(size)): square for square in squares_of(int(size))}
     return squares | dict.fromkeys(PASSES, PASS)
 
 
-def _move(side: str, text: str, size: str, line: int) -> Move:
+def _parse_move(side: str, text: str, size: str, line: int) -> GgfMove:
     """A move such as `f5/-2.00/1.5`."""
     name, *parts = (part.strip() for part in text.split("/"))
-    move = _squares(size).get(name.lower())
+    move = _squares_by_name(size).get(name.lower())
     numbers = [parse_number(part) if part else None for part in parts]
     if (
         move is None
         or len(parts) > 2
         or any(number is None and part for number, part in zip(numbers, parts, strict=True))
     ):
-        raise damaged(f"line {line}", f"a move such as {side}[f5], {side}[f5/value/seconds] or {side}[PA]", text)
+        raise damage_error(f"line {line}", f"a move such as {side}[f5], {side}[f5/value/seconds] or {side}[PA]", text)
     value, seconds = [*numbers, None, None][:2]
     return "BW".index(side), move, value, seconds
 
 
-def _with_passes(start: Position, given: list[Move]) -> list[Move]:
+def _restore_passes(start: Position, given: list[GgfMove]) -> list[GgfMove]:
     """The moves with the passes that were left out; an error if a move is illegal or not of the side to move."""
     moves, sides = tuple(move for _, move, _, _ in given), [side for side, _, _, _ in given]
     with suppress(AwelloError):  # the usual case, fast
-        found = put_back_passes(start, [move for move in moves if move != PASS])
+        found = restore_passes(start, [move for move in moves if move != PASS])
         if found == moves and sides == [(start.side + ply) % 2 for ply in range(len(moves))]:
             return given
-    played, position = list[Move](), start
-    for one in given:
-        side, move, _, _ = one
+    played, position = list[GgfMove](), start
+    for ggf_move in given:
+        side, move, _, _ = ggf_move
         if position.over and move == PASS:
             break  # some programs pass once more at the end
         if position.legal_moves() == (PASS,) and move != PASS:
@@ -171,24 +171,26 @@ def _with_passes(start: Position, given: list[Move]) -> list[Move]:
             position = position.after(PASS)
         if side != position.side:
             names = start.game.sides
-            raise NotationError(f"move {len(played) + 1}: expected one of {position.mover}, found one of {names[side]}")
+            raise NotationError(
+                f"move {len(played) + 1}: expected one of {position.side_name}, found one of {names[side]}"
+            )
         try:
             position = position.play(move)
         except AwelloError as error:
             raise NotationError(f"move {len(played) + 1}: {error}") from None
-        played.append(one)
+        played.append(ggf_move)
     return played
 
 
-def _loss(result: str) -> tuple[int | None, str]:
+def _parse_result_loss(result: str) -> tuple[int | None, str]:
     """Who lost by resigning or on time, as a result such as `-64.00:r` says."""
     match = RESULT.fullmatch(result)
-    if not match or match[2] not in FLAGS or not float(match[1]):
+    if not match or match[2] not in LOSS_FLAGS or not float(match[1]):
         return None, ""
-    return int(float(match[1]) > 0), FLAGS[match[2]]
+    return int(float(match[1]) > 0), LOSS_FLAGS[match[2]]
 
 
-def _meaning(result: str) -> tuple[float, str] | str:
+def _normalise_result(result: str) -> tuple[float, str] | str:
     match = RESULT.fullmatch(result)
     return (float(match[1]), match[2] or "") if match else result.strip()
 
@@ -198,7 +200,7 @@ def write_ggf(records: Iterable[Record]) -> Iterator[str]:
     """Games as lines of a file, a synchro pair on one."""
     first = ""
     for record in records:
-        half, text = record.tags.get(PAIR), format_ggf(record)
+        half, text = record.tags.get(PAIR_TAG), format_ggf(record)
         if first and half == "2":
             yield f"2 {first}{text}\n"
             first = ""
@@ -217,15 +219,15 @@ def format_ggf(record: Record) -> str:
     game = record.start.game
     if game.family != "othello":
         raise NotationError(f"GGF holds games of Othello, not of {game}: leave it out, or write OGN or transcripts")
-    result = record.tags.get("RE") or _result(record)
-    fields = {"GM": "Othello"} | {tag: record.tags[name] for tag, name in NAMES.items() if name in record.tags}
+    result = record.tags.get("RE") or _format_result(record)
+    fields = {"GM": "Othello"} | {tag: record.tags[name] for tag, name in TAG_NAMES.items() if name in record.tags}
     for name, value in record.tags.items():
-        if name in OWN or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name, re.A):
+        if name in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name, re.A):
             raise NotationError(f"GGF has no place for a tag {name!r}: give it another name, of letters alone")
-        if name not in TAGS and name != PAIR:
+        if name not in GGF_TAGS and name != PAIR_TAG:
             fields[name] = value
     fields |= {"RE": result} | ({"TY": str(game.size)} if "TY" not in fields else {})
-    if _loss(result) != (record.loser, record.reason if record.loser is not None else ""):
+    if _parse_result_loss(result) != (record.loser, record.reason if record.loser is not None else ""):
         fields["Lost"] = format_loss(record)
     fields["BO"] = f"{game.size} {format_position(record.start).translate(str.maketrans('X', '*'))}"
     tags = "".join(f"{name}[{_escape(value)}]" for name, value in fields.items())
@@ -233,8 +235,10 @@ def format_ggf(record: Record) -> str:
 
 
 def _format_moves(record: Record) -> Iterator[str]:
-    names = {square: name.upper() for name, square in _squares(str(record.start.game.size)).items()} | {PASS: "PA"}
-    for ply, (move, value, seconds) in enumerate(record.timed_moves(), record.start.side):
+    names = {square: name.upper() for name, square in _squares_by_name(str(record.start.game.size)).items()} | {
+        PASS: "PA"
+    }
+    for ply, (move, value, seconds) in enumerate(record.annotated_moves(), record.start.side):
         numbers = ["" if number is None else format_number(number) for number in (value, seconds)]
         yield f"{'BW'[ply % 2]}[{'/'.join([names[move], *numbers]).rstrip('/')}]"
 
@@ -243,11 +247,11 @@ def _escape(value: str) -> str:
     return re.sub(r"([\]\\]|(?<=\();)", r"\\\1", value)
 
 
-def _result(record: Record) -> str:
+def _format_result(record: Record) -> str:
     """What the record says of its result, from Black's view."""
     points = record.start.game.points
     if record.loser is not None:
-        flag = next((f":{flag}" for flag, reason in FLAGS.items() if reason == record.reason), "")
+        flag = next((f":{flag}" for flag, reason in LOSS_FLAGS.items() if reason == record.reason), "")
         return f"{points if record.loser else -points:+d}.00{flag}"
     first, second = record.final.score()
     return f"{first - second:+d}.00" if record.final.over else "?"

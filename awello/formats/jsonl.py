@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import Reading
+from awello.formats.common import ReadResults
 from awello.formats.transcript import format_transcript, parse_transcript
 from awello.position import Position
 from awello.record import Record
@@ -35,7 +35,7 @@ def build_record(
     return Record(start, played, tuple(seconds), (), {**names, **(tags or {})}, loser, reason)
 
 
-def read_jsonl(content: str) -> Reading:
+def read_jsonl(content: str) -> ReadResults:
     """The games of a journal."""
     for number, line in enumerate(content.splitlines(), 1):
         if line.strip():

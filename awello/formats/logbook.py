@@ -9,43 +9,43 @@ import re
 from collections.abc import Iterable, Iterator
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import Reading, check_plain, damaged, lines_of, squares_named
+from awello.formats.common import ReadResults, check_standard_othello, damage_error, iter_lines, parse_squares
 from awello.position import Position
-from awello.record import Record, put_back_passes
+from awello.record import Record, restore_passes
 from awello.rules.game import PASS
 from awello.rules.othello import format_square
 
-LINE = re.compile(r"((?:[+-][a-h][1-8])*):[ \t]*([+-]?[0-9]{1,2})(?:[ \t]+(\S.*))?", re.A)
-NAMES = [format_square(square, 8) for square in range(64)]
-SIGNS = "+-" * 60  # of a game without a pass
+LOGBOOK_LINE = re.compile(r"((?:[+-][a-h][1-8])*):[ \t]*([+-]?[0-9]{1,2})(?:[ \t]+(\S.*))?", re.A)
+SQUARE_NAMES = [format_square(square, 8) for square in range(64)]
+ALTERNATING_SIGNS = "+-" * 60  # of a game without a pass
 
 
-def read_logbook(content: str) -> Reading:
+def read_logbook(content: str) -> ReadResults:
     """The games of a logbook."""
     start = Position.start()
-    for number, line in enumerate(lines_of(content), 1):
+    for number, line in enumerate(iter_lines(content), 1):
         text = line.strip()
         if not text or text[0] == "#":
             continue
-        match = LINE.fullmatch(text)
+        match = LOGBOOK_LINE.fullmatch(text)
         if not match:
-            yield damaged(f"line {number}", "moves and a difference of discs such as +d3-c3: -04", text)
+            yield damage_error(f"line {number}", "moves and a difference of discs such as +d3-c3: -04", text)
             continue
         moves, difference, note = match.groups()
         try:
-            found = put_back_passes(start, squares_named(moves[1::3], moves[2::3]))
-            _check_signs(moves[::3], found)
+            restored = restore_passes(start, parse_squares(moves[1::3], moves[2::3]))
+            _check_signs(moves[::3], restored)
         except AwelloError as error:
             yield NotationError(f"line {number}: {error}")
             continue
-        yield Record(start, found, tags={"Difference": difference} | ({"Note": note} if note else {}))
+        yield Record(start, restored, tags={"Difference": difference} | ({"Note": note} if note else {}))
 
 
 def _check_signs(signs: str, moves: tuple[int, ...]) -> None:
     """Refuse a move of the wrong side."""
-    if signs == SIGNS[: len(moves)]:
+    if signs == ALTERNATING_SIGNS[: len(moves)]:
         return
-    expected = "".join(sign for sign, move in zip(SIGNS, moves, strict=False) if move != PASS)
+    expected = "".join(sign for sign, move in zip(ALTERNATING_SIGNS, moves, strict=False) if move != PASS)
     for number, (sign, found) in enumerate(zip(expected, signs, strict=True), 1):
         if sign != found:
             raise NotationError(f"move {number}: expected {sign} for {('Black', 'White')[sign == '-']}, found {found}")
@@ -54,15 +54,15 @@ def _check_signs(signs: str, moves: tuple[int, ...]) -> None:
 def write_logbook(records: Iterable[Record]) -> Iterator[str]:
     """Games as lines of a logbook."""
     for record in records:
-        check_plain(record, "a logbook")
+        check_standard_othello(record, "a logbook")
         difference = record.tags.get("Difference")
         if difference is None:
-            black, white = record.final.holdings()
+            black, white = record.final.counts()
             difference = f"{black - white:+03d}"
-        signed = zip(SIGNS, record.moves, strict=False)
-        moves = "".join(f"{sign}{NAMES[move]}" for sign, move in signed if move != PASS)
+        signed = zip(ALTERNATING_SIGNS, record.moves, strict=False)
+        moves = "".join(f"{sign}{SQUARE_NAMES[move]}" for sign, move in signed if move != PASS)
         line = f"{moves}: {difference} {record.tags.get('Note', '')}".rstrip()
-        match = LINE.fullmatch(line)
+        match = LOGBOOK_LINE.fullmatch(line)
         if not match or (match[2], match[3]) != (difference, record.tags.get("Note")):
             raise NotationError(
                 f"a logbook holds a difference of discs and a note of one line, not {line[len(moves) :]!r}"

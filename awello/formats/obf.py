@@ -55,14 +55,14 @@ def parse_obf(text: str) -> list[Problem]:
 
 def parse_lines(text: str, parse: Callable[[str], T]) -> list[T]:
     """What each line holds apart from its comment; an error names the line and what is wrong in it."""
-    found = []
+    parsed = []
     for number, line in enumerate(text.splitlines(), 1):
         if content := line.split("%")[0].strip():
             try:
-                found.append(parse(content))
+                parsed.append(parse(content))
             except AwelloError as error:
                 raise NotationError(f"line {number}: {error}") from None
-    return found
+    return parsed
 
 
 def parse_problem(line: str) -> Problem:
@@ -71,24 +71,24 @@ def parse_problem(line: str) -> Problem:
     *_, size = Game.OTHELLO.adapter.parse_position(board)
     position = parse_position(board, Game(size))  # the size said: never an Awalé diagram
     scores: dict[int, int] = {}
-    bare: list[int] = []
+    position_scores: list[int] = []
     for field in filter(None, map(str.strip, rest)):
         name, colon, score = field.rpartition(":")
         if not colon:
-            bare.append(_parse_score(field, position))
+            position_scores.append(_parse_score(field, position))
             continue
         move = position.parse_move(name[:12])
         if move in scores:
             raise NotationError(f"{field[:12]!r} comes again: list each move once")
         scores[move] = _parse_score(score, position)
-    if len(bare) + bool(scores) > 1:
+    if len(position_scores) + bool(scores) > 1:
         raise NotationError("more than one score of the position: give a score to each move, or one alone")
-    return Problem(position, tuple(scores.items()), bare[0] if bare else None)
+    return Problem(position, tuple(scores.items()), position_scores[0] if position_scores else None)
 
 
 def _parse_score(text: str, position: Position) -> int:
     """A difference of discs such as `+38`."""
-    most = position.game.points
-    if re.fullmatch(r"[+-]?[0-9]{1,2}", text.strip()) and abs(score := int(text)) <= most:
+    max_score = position.game.points
+    if re.fullmatch(r"[+-]?[0-9]{1,2}", text.strip()) and abs(score := int(text)) <= max_score:
         return score
-    raise NotationError(f"{text.strip()[:12]!r} is no score: write a number of discs from -{most} to +{most}")
+    raise NotationError(f"{text.strip()[:12]!r} is no score: write a number of discs from -{max_score} to +{max_score}")

@@ -14,27 +14,27 @@ from itertools import pairwise
 from textwrap import fill
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import (
-    LONGEST,
+from awello.formats.common import (
+    MAX_GAME_CHARS,
     DamagedFileError,
-    Reading,
-    damaged,
-    first_game,
+    ReadResults,
+    damage_error,
+    describe_extra_moves,
     format_loss,
     format_number,
-    gone_on,
-    known,
+    keep_if_any_known,
     parse_loss,
     parse_number,
+    read_first_game,
 )
 from awello.position import Position, format_position, parse_position
 from awello.record import Record
-from awello.rules.game import VARIANTS, Game
+from awello.rules.game import GAMES_BY_VARIANT, Game
 
 ROSTER = ("Event", "Site", "Date", "Round", "South", "North")
-OWN = ("Variant", "FEN", "Lost")  # what a record keeps elsewhere than in tags
-OTHER_NAMES = {"oware": Game.ABAPA, "awale": Game.ABAPA, "awalé": Game.ABAPA, "awari": Game.ROMEIN}
-WIDTH = 79  # the longest line of moves
+RESERVED_TAGS = ("Variant", "FEN", "Lost")  # what a record keeps elsewhere than in tags
+VARIANT_ALIASES = {"oware": Game.ABAPA, "awale": Game.ABAPA, "awalé": Game.ABAPA, "awari": Game.ROMEIN}
+MAX_LINE_CHARS = 79  # the longest line of moves
 
 TAG_LINE = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.M)
 TAG = re.compile(r'\s*\[\s*([A-Za-z_]\w*)\s+"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"\s*\]', re.A)
@@ -46,26 +46,26 @@ TOKEN = re.compile(
     re.A,
 )
 SPACE = re.compile(r"\s*")
-BRACKET = re.compile(r"\{[^}]*|[()]")
-NUMBERS = re.compile(r"\[%(eval|emt)\s+([^\s\]]+)\]")
+NOTE_OR_BRACKET = re.compile(r"\{[^}]*|[()]")
+ANNOTATION = re.compile(r"\[%(eval|emt)\s+([^\s\]]+)\]")
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
 def parse_ogn(text: str) -> Record:
     """The first game of a text."""
-    return first_game(read_ogn(text))
+    return read_first_game(read_ogn(text))
 
 
-def read_ogn(content: str) -> Reading:
+def read_ogn(content: str) -> ReadResults:
     """The games of a text; a line of tags after the moves of one game begins the next."""
     line = 1
-    for start, end in pairwise([*_beginnings(content), len(content)]):
-        if text := content[start : min(end, start + LONGEST)].rstrip():
+    for start, end in pairwise([*_find_game_starts(content), len(content)]):
+        if text := content[start : min(end, start + MAX_GAME_CHARS)].rstrip():
             yield from _read_game(text, line)
         line += content.count("\n", start, end)
 
 
-def _beginnings(content: str) -> Iterator[int]:
+def _find_game_starts(content: str) -> Iterator[int]:
     """Where games begin."""
     yield 0
     end = 0
@@ -77,22 +77,22 @@ def _beginnings(content: str) -> Iterator[int]:
             return
 
 
-def _read_game(text: str, line: int) -> Reading:
+def _read_game(text: str, line: int) -> ReadResults:
     """The game of a text that begins in some line; one that goes on after its end is kept up to there."""
     try:
         tags, at = _read_tags(text, line)
-        game = _variant(tags.pop("Variant", "abapa"))
+        game = _parse_variant(tags.pop("Variant", "abapa"))
         start = parse_position(tags.pop("FEN"), game) if "FEN" in tags else Position.start(game)
         loser, reason = parse_loss(tags.pop("Lost", ""), game)
-        record, result, beyond = _read_moves(text, at, line, start)
+        record, result, extra_moves = _read_moves(text, at, line, start)
         stated = tags.pop("Result", "*")
         kept = {tag: value for tag, value in tags.items() if value != "?" or tag not in ROSTER}
         record = Record(start, record.moves, record.seconds, record.values, kept, loser, reason)
-        if (said := result if stated in ("*", "?") else stated) not in ("*", _result(record)):
-            kept["Result"] = said
+        if (stated_result := result if stated in ("*", "?") else stated) not in ("*", _format_result(record)):
+            kept["Result"] = stated_result
         yield record
-        if beyond:
-            yield beyond
+        if extra_moves:
+            yield extra_moves
     except DamagedFileError as error:
         yield error
     except AwelloError as error:
@@ -107,47 +107,53 @@ def _read_tags(text: str, line: int) -> tuple[dict[str, str], int]:
         at = match.end()
     end = _skip_space(text, at)
     if text[end : end + 1] == "[":
-        raise damaged(_line(text, end, line), 'a tag such as [South "Ann"]', text[end:].partition("\n")[0])
+        raise damage_error(_locate(text, end, line), 'a tag such as [South "Ann"]', text[end:].partition("\n")[0])
     return tags, at
 
 
-def _variant(name: str) -> Game:
+def _parse_variant(name: str) -> Game:
     """The game of a variant's name in any case."""
-    games = {**{str(variant): game for variant, game in VARIANTS.items()}, **OTHER_NAMES}
+    games = {**{str(variant): game for variant, game in GAMES_BY_VARIANT.items()}, **VARIANT_ALIASES}
     if name.strip().lower() not in games:
-        raise NotationError(f"expected the variant {', '.join(map(str, VARIANTS))}, found {name[:24]!r}")
+        raise NotationError(f"expected the variant {', '.join(map(str, GAMES_BY_VARIANT))}, found {name[:24]!r}")
     return games[name.strip().lower()]
 
 
 def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record, str, DamagedFileError | None]:
     """The moves of a game, with their values and times, the result behind them, and where moves follow its end."""
-    position, moves, result, beyond = start, list[int](), "", None
+    position, moves, result, extra_moves = start, list[int](), "", None
     numbers: dict[str, list[float | None]] = {"eval": [], "emt": []}
     while (at := _skip_space(text, at)) < len(text):
         token = TOKEN.match(text, at)
         if result or not token:
             expected = "the end of the game" if result else "a move such as C or d+3, or a result"
-            raise damaged(_line(text, at, line), expected, text[at:])
+            raise damage_error(_locate(text, at, line), expected, text[at:])
         if token["move"] and position.over:
-            beyond = beyond or DamagedFileError(f"{_line(text, at, line)}: {gone_on(Record(start, tuple(moves)))}")
+            extra_moves = extra_moves or DamagedFileError(
+                f"{_locate(text, at, line)}: {describe_extra_moves(Record(start, tuple(moves)))}"
+            )
         elif token["move"]:
             try:
-                move = _move(token, position)
+                move = _parse_move(token, position)
             except AwelloError as error:
-                raise DamagedFileError(f"{_line(text, at, line)}: move {len(moves) + 1}: {error}") from None
+                raise DamagedFileError(f"{_locate(text, at, line)}: move {len(moves) + 1}: {error}") from None
             position = position.after(move)
             moves.append(move)
             for kept in numbers.values():
                 kept.append(None)
-        elif token["note"] and moves and not beyond:
-            for kind, number in NUMBERS.findall(token["note"]):
+        elif token["note"] and moves and not extra_moves:
+            for kind, number in ANNOTATION.findall(token["note"]):
                 numbers[kind][-1] = parse_number(number)
         result = token["result"] or ""
-        at = _end_of_variation(text, at, line) if token["variation"] else token.end()
-    return Record(start, tuple(moves), known(numbers["emt"]), known(numbers["eval"])), result or "*", beyond
+        at = _find_variation_end(text, at, line) if token["variation"] else token.end()
+    return (
+        Record(start, tuple(moves), keep_if_any_known(numbers["emt"]), keep_if_any_known(numbers["eval"])),
+        result or "*",
+        extra_moves,
+    )
 
 
-def _line(text: str, at: int, first: int) -> str:
+def _locate(text: str, at: int, first: int) -> str:
     """Where in a file something is, if the text begins in its first line."""
     return f"line {first + text.count(chr(10), 0, at)}"
 
@@ -156,29 +162,29 @@ def _skip_space(text: str, at: int) -> int:
     return at + len(SPACE.match(text, at)[0])  # type: ignore[index]
 
 
-def _move(token: re.Match[str], position: Position) -> int:
+def _parse_move(token: re.Match[str], position: Position) -> int:
     """A move that the rules allow and that captures as many seeds as it says."""
     name, side = token["move"], position.side
-    if position.game.adapter.owner_of(name) != side:
-        raise NotationError(f"expected a pit of {position.mover}, found {name}")
+    if position.game.adapter.side_of_move(name) != side:
+        raise NotationError(f"expected a pit of {position.side_name}, found {name}")
     move = position.parse_move(name)
     if token["taken"]:
         after, before = position.after(move), position.own >> 48
         captured = after.opp >> 48
-        possible = {captured - before, after.holdings()[side] - before}  # some count what the end brings
+        possible = {captured - before, after.counts()[side] - before}  # some count what the end brings
         if int(token["taken"]) not in possible:
             raise NotationError(f"expected {name}+{captured - before}, found {token[0]}")
     return move
 
 
-def _end_of_variation(text: str, at: int, line: int) -> int:
+def _find_variation_end(text: str, at: int, line: int) -> int:
     """Where the variation ends that begins at a place."""
     depth = 0
-    for bracket in BRACKET.finditer(text, at):
+    for bracket in NOTE_OR_BRACKET.finditer(text, at):
         depth += {"(": 1, ")": -1}.get(bracket[0], 0)
         if not depth:
             return bracket.end()
-    raise damaged(_line(text, at, line), "a ) after the variation", "")
+    raise damage_error(_locate(text, at, line), "a ) after the variation", "")
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
@@ -193,9 +199,9 @@ def format_ogn(record: Record) -> str:
     game, start = record.start.game, record.start
     if game.family != "awale":
         raise NotationError("OGN holds games of Awalé, not of Othello: leave it out, or write GGF or transcripts")
-    if wrong := [tag for tag in record.tags if tag in OWN or not re.fullmatch(r"[A-Za-z_]\w*", tag, re.A)]:
+    if wrong := [tag for tag in record.tags if tag in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z_]\w*", tag, re.A)]:
         raise NotationError(f"OGN has no place for a tag {wrong[0]!r}: give it another name, of letters alone")
-    result = record.tags.get("Result") or _result(record)
+    result = record.tags.get("Result") or _format_result(record)
     tags = {"Variant": str(game).capitalize()} | dict.fromkeys(ROSTER, "?") | {"Result": result}
     if start != Position.start(game):
         tags["FEN"] = format_position(start)
@@ -203,7 +209,7 @@ def format_ogn(record: Record) -> str:
         tags["Lost"] = format_loss(record)
     lines = [f'[{tag} "{_escape(value)}"]\n' for tag, value in (tags | dict(record.tags)).items()]
     words = " ".join([*_format_moves(record), result if RESULT.fullmatch(result) else "*"])
-    return "".join([*lines, "\n", fill(words, WIDTH, break_long_words=False, break_on_hyphens=False), "\n"])
+    return "".join([*lines, "\n", fill(words, MAX_LINE_CHARS, break_long_words=False, break_on_hyphens=False), "\n"])
 
 
 def _escape(value: str) -> str:
@@ -213,7 +219,7 @@ def _escape(value: str) -> str:
 
 
 def _format_moves(record: Record) -> Iterator[str]:
-    rows = zip(pairwise(record.positions()), record.timed_moves(), strict=True)
+    rows = zip(pairwise(record.positions()), record.annotated_moves(), strict=True)
     for ply, ((before, after), (move, value, seconds)) in enumerate(rows):
         if ply % 2 == 0:
             yield f"{ply // 2 + 1}."
@@ -224,7 +230,7 @@ def _format_moves(record: Record) -> Iterator[str]:
             yield f"{{{' '.join(notes)}}}"
 
 
-def _result(record: Record) -> str:
+def _format_result(record: Record) -> str:
     """What the record says of its result: the seeds of both, or 1-0 where one lost otherwise than on the board."""
     if record.loser is not None:
         return ("0-1", "1-0")[record.loser]

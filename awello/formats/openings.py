@@ -22,29 +22,29 @@ class Opening:
     fr: str
 
 
-def opening_of(game: Record | Iterable[Position]) -> Opening | None:
+def find_opening(game: Record | Iterable[Position]) -> Opening | None:
     """The opening of a game: the name of the last of its positions that has one."""
     positions = game.positions() if isinstance(game, Record) else game
-    return next(filter(None, map(opening_at, reversed(list(positions)))), None)
+    return next(filter(None, map(find_opening_at, reversed(list(positions)))), None)
 
 
-def opening_at(position: Position) -> Opening | None:
+def find_opening_at(position: Position) -> Opening | None:
     """The name of a position itself; only Othello on 8x8 has any."""
-    return openings().get(position.canonical()) if position.game is Game.OTHELLO else None
+    return load_opening_names().get(position.canonical()) if position.game is Game.OTHELLO else None
 
 
-def opening_called(english: str | None) -> Opening | None:
+def find_opening_by_name(english: str | None) -> Opening | None:
     """The opening of an English name."""
-    return _by_name().get(english) if english else None
+    return _load_openings_by_name().get(english) if english else None
 
 
 @cache
-def _by_name() -> dict[str, Opening]:
-    return {opening.en: opening for opening in openings().values()}
+def _load_openings_by_name() -> dict[str, Opening]:
+    return {opening.en: opening for opening in load_opening_names().values()}
 
 
 @cache
-def openings() -> dict[tuple[int, int], Opening]:
+def load_opening_names() -> dict[tuple[int, int], Opening]:
     """The shipped table by canonical position."""
     _, *lines = data_file("openings.tsv").read_text("utf-8").splitlines()
     rows = (line.split("\t") for line in lines)

@@ -13,8 +13,8 @@ from awello.record import Record
 from awello.rules.game import PASS, Game
 from awello.rules.othello import PASSES
 
-MOVE = {"othello": r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)", "awale": r"[a-fA-F]"}
-FILLER = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and what stands between moves
+MOVE_PATTERNS = {"othello": r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)", "awale": r"[a-fA-F]"}
+SEPARATOR = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and what stands between moves
 
 
 def format_transcript(record: Record) -> str:
@@ -24,10 +24,10 @@ def format_transcript(record: Record) -> str:
 
 
 def parse_transcript(text: str, start: Position | None = None) -> Record:
-    """The record of a transcript; an error names the move that is wrong and its number."""
+    """The record of a transcript; an error names the move that is numbered and its number."""
     start = start or Position.start()
     names, rest = split_transcript(text, start.game)
-    record, error = follow(names, start)
+    record, error = play_names(names, start)
     if error:
         raise error
     if rest:
@@ -37,7 +37,7 @@ def parse_transcript(text: str, start: Position | None = None) -> Record:
 
 def split_transcript(text: str, game: Game) -> tuple[list[str], str]:
     """The names of the moves that a text begins with, and the rest of it, which is no move."""
-    token = re.compile(FILLER + MOVE[game.family].join("()"))
+    token = re.compile(SEPARATOR + MOVE_PATTERNS[game.family].join("()"))
     names, at = [], 0
     while match := token.match(text, at):
         names.append("".join(match[1].split()))
@@ -45,19 +45,19 @@ def split_transcript(text: str, game: Game) -> tuple[list[str], str]:
     return names, text[at:].lstrip(" \t\r\n.,;")
 
 
-def follow(names: Iterable[str], start: Position) -> tuple[Record, AwelloError | None]:
-    """Play named moves as far as the rules allow: the game so far, and what is wrong with the next move."""
+def play_names(names: Iterable[str], start: Position) -> tuple[Record, AwelloError | None]:
+    """Play named moves as far as the rules allow: the game so far, and what is numbered with the next move."""
     position, moves = start, []
     for name in names:
         if position.legal_moves() == (PASS,) and name.lower() not in PASSES:
             moves.append(PASS)
             position = position.after(PASS)
         try:
-            if start.game.adapter.owner_of(name) not in (None, position.side):
-                raise NotationError(f"{name} is not a pit of {position.mover}, who is to move")
+            if start.game.adapter.side_of_move(name) not in (None, position.side):
+                raise NotationError(f"{name} is not a pit of {position.side_name}, who is to move")
             moves.append(position.parse_move(name))
         except AwelloError as error:
-            wrong = type(error)(f"move {len(moves) + 1} of the transcript: {error}")
-            return Record(start, tuple(moves)), wrong
+            numbered = type(error)(f"move {len(moves) + 1} of the transcript: {error}")
+            return Record(start, tuple(moves)), numbered
         position = position.after(moves[-1])
     return Record(start, tuple(moves)), None

@@ -16,32 +16,33 @@ from datetime import date
 from typing import NamedTuple
 
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import Reading, check_plain
+from awello.formats.common import ReadResults, check_standard_othello
 from awello.position import Position
-from awello.record import Record, put_back_passes
+from awello.record import Record, restore_passes
 from awello.rules.game import PASS
 
 HEADER = struct.Struct("<4BIHHBBBB")
-ROW = struct.Struct("<HHHBB60s")
-PLAYER, EVENT = 20, 26  # bytes of a name
-UNKNOWN = "???"  # the name of number 0
-MOST = 1 << 16  # names of one kind
-DEPTH = 24  # the empty squares from which WTHOR's theoretical scores are perfect
+GAME = struct.Struct("<HHHBB60s")
+PLAYER_NAME_BYTES, EVENT_NAME_BYTES = 20, 26  # bytes of a name
+UNKNOWN_NAME = "???"  # the name of number 0
+MAX_NAMES = 1 << 16  # names of one kind
+PERFECT_SCORE_EMPTIES = 24  # the empty squares from which WTHOR's theoretical scores are perfect
 
-NO_SQUARE = 255
-SQUARES = bytes(
-    8 * (n // 10) + n % 10 - 9 if n % 10 in range(1, 9) and n // 10 in range(1, 9) else NO_SQUARE for n in range(256)
+INVALID_SQUARE = 255
+SQUARE_BY_BYTE = bytes(
+    8 * (n // 10) + n % 10 - 9 if n % 10 in range(1, 9) and n // 10 in range(1, 9) else INVALID_SQUARE
+    for n in range(256)
 )
-MOVES = bytes(10 * (square // 8) + square % 8 + 11 if square < 64 else 0 for square in range(256))
-NUMBERS = ("EventNumber", "BlackNumber", "WhiteNumber", "Score", "Theoretical")
-NAMED = ("Event", "Black", "White")
+BYTE_BY_SQUARE = bytes(10 * (square // 8) + square % 8 + 11 if square < 64 else 0 for square in range(256))
+NUMBER_TAGS = ("EventNumber", "BlackNumber", "WhiteNumber", "Score", "Theoretical")
+NAME_TAGS = ("Event", "Black", "White")
 
 
 class WthorHeader(NamedTuple):
     """The first 16 bytes of a file."""
 
     century: int = 20
-    """With `year_made`, `month` and `day`: when the file was made."""
+    """With `year_made`, `month` and `day`: when the file was created."""
     year_made: int = 0
     month: int = 0
     day: int = 0
@@ -55,7 +56,7 @@ class WthorHeader(NamedTuple):
     """The board: 0 and 8 are the usual one."""
     kind: int = 0
     """1 for positions played alone by one person."""
-    depth: int = DEPTH
+    depth: int = PERFECT_SCORE_EMPTIES
     """From how many empty squares on the theoretical scores are perfect."""
     spare: int = 0
 
@@ -80,10 +81,10 @@ def parse_header(content: bytes) -> WthorHeader:
 
 def is_wthor(content: bytes) -> bool:
     """Whether a file is as long as a header of a `.wtb` file says."""
-    return len(content) > HEADER.size and len(content) == HEADER.size + ROW.size * parse_header(content).games
+    return len(content) > HEADER.size and len(content) == HEADER.size + GAME.size * parse_header(content).games
 
 
-def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str] = ()) -> Reading:
+def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str] = ()) -> ReadResults:
     """The games of a `.wtb` file, with the names of its players and events where they are given."""
     try:
         header = parse_header(content)
@@ -92,44 +93,45 @@ def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str
     except NotationError as error:
         yield error
         return
-    found, over = divmod(len(content) - HEADER.size, ROW.size)
-    if found != header.games or over:
-        rest = f" and {over} bytes" if over else ""
-        yield NotationError(f"byte 4: expected {header.games} games as the header says, found {found}{rest}")
+    games, extra_bytes = divmod(len(content) - HEADER.size, GAME.size)
+    if games != header.games or extra_bytes:
+        rest = f" and {extra_bytes} bytes" if extra_bytes else ""
+        yield NotationError(f"byte 4: expected {header.games} games as the header says, found {games}{rest}")
     date, start = {"Date": str(header.year)} if header.year else {}, Position.start()
-    for at in range(HEADER.size, HEADER.size + found * ROW.size, ROW.size):
-        *numbers, row = ROW.unpack_from(content, at)
+    for at in range(HEADER.size, HEADER.size + games * GAME.size, GAME.size):
+        *numbers, row = GAME.unpack_from(content, at)
         try:
-            moves = _moves(row, start)
+            moves = _parse_moves(row, start)
         except AwelloError as error:
             yield NotationError(f"byte {at}: {error}")
             continue
         event, black, white, _, _ = numbers
-        tags = date | dict(zip(NUMBERS, map(str, numbers), strict=True))
+        tags = date | dict(zip(NUMBER_TAGS, map(str, numbers), strict=True))
         for tag, number, names in (("Event", event, events), ("Black", black, players), ("White", white, players)):
-            if number < len(names) and names[number] != UNKNOWN:
+            if number < len(names) and names[number] != UNKNOWN_NAME:
                 tags[tag] = names[number]
         yield Record(start, moves, tags=tags)
 
 
-def _moves(row: bytes, start: Position) -> tuple[int, ...]:
+def _parse_moves(row: bytes, start: Position) -> tuple[int, ...]:
     """The moves of a row with their passes."""
     given = row.rstrip(b"\0")
-    squares = given.translate(SQUARES)
-    wrong = squares.find(NO_SQUARE)
-    if wrong >= 0:
-        raise NotationError(f"expected a row and a column of 1 to 8 as move {wrong + 1}, found {given[wrong]:02d}")
-    return put_back_passes(start, memoryview(squares))
+    squares = given.translate(SQUARE_BY_BYTE)
+    invalid = squares.find(INVALID_SQUARE)
+    if invalid >= 0:
+        raise NotationError(f"expected a row and a column of 1 to 8 as move {invalid + 1}, found {given[invalid]:02d}")
+    return restore_passes(start, memoryview(squares))
 
 
 def parse_names(content: bytes) -> WthorNames:
     """The names of a `.jou` or `.trn` file."""
     header = parse_header(content)
-    room = len(content) - HEADER.size
-    width = room // header.names if header.names else PLAYER
-    if width not in (PLAYER, EVENT) or room != width * header.names:
+    size = len(content) - HEADER.size
+    width = size // header.names if header.names else PLAYER_NAME_BYTES
+    if width not in (PLAYER_NAME_BYTES, EVENT_NAME_BYTES) or size != width * header.names:
         raise NotationError(
-            f"byte 8: expected {header.names} names of {PLAYER} or {EVENT} bytes as the header says, found {room} bytes"
+            f"byte 8: expected {header.names} names of {PLAYER_NAME_BYTES} or {EVENT_NAME_BYTES} bytes "
+            f"as the header says, found {size} bytes"
         )
     rows = (content[at : at + width] for at in range(HEADER.size, len(content), width))
     return WthorNames(header, width, tuple(row.partition(b"\0")[0].decode("latin-1") for row in rows))
@@ -138,40 +140,40 @@ def parse_names(content: bytes) -> WthorNames:
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_wthor(records: Iterable[Record], header: WthorHeader | None = None) -> Iterator[bytes]:
     """The games of a `.wtb` file, the header first; numbers and scores as the tags say, else 0 and the board's."""
-    rows = [_row(record) for record in records]
+    rows = [_format_row(record) for record in records]
     yield HEADER.pack(*(header or WthorHeader())._replace(games=len(rows)))
     yield from rows
 
 
-def _row(record: Record) -> bytes:
+def _format_row(record: Record) -> bytes:
     """A game in 68 bytes."""
-    check_plain(record, "WTHOR")
-    numbers = [_number(record.tags, name) for name in NUMBERS]
+    check_standard_othello(record, "WTHOR")
+    numbers = [_parse_number_tag(record.tags, name) for name in NUMBER_TAGS]
     if numbers[3] is None:
         numbers[3] = record.final.score()[0]
     squares = bytes(move for move in record.moves if move != PASS)
-    return ROW.pack(*(number or 0 for number in numbers), squares.translate(MOVES))
+    return GAME.pack(*(number or 0 for number in numbers), squares.translate(BYTE_BY_SQUARE))
 
 
-def _number(tags: Mapping[str, str], name: str) -> int | None:
+def _parse_number_tag(tags: Mapping[str, str], name: str) -> int | None:
     """The number of a tag, None if there is no such tag."""
     if name not in tags:
         return None
-    most = 255 if name in ("Score", "Theoretical") else MOST - 1
-    if not re.fullmatch(r"[0-9]{1,5}", tags[name], re.A) or int(tags[name]) > most:
-        raise NotationError(f"the tag {name} is {tags[name][:12]!r}: WTHOR holds numbers from 0 to {most}")
+    largest = 255 if name in ("Score", "Theoretical") else MAX_NAMES - 1
+    if not re.fullmatch(r"[0-9]{1,5}", tags[name], re.A) or int(tags[name]) > largest:
+        raise NotationError(f"the tag {name} is {tags[name][:12]!r}: WTHOR holds numbers from 0 to {largest}")
     return int(tags[name])
 
 
 def format_names(names: WthorNames) -> bytes:
     """A `.jou` or `.trn` file."""
-    rows = [_name(name, names.width) for name in names.names]
-    if len(rows) >= MOST:
-        raise NotationError(f"WTHOR holds {MOST - 1} names, not {len(rows)}: write fewer games to a file")
+    rows = [_format_name(name, names.width) for name in names.names]
+    if len(rows) >= MAX_NAMES:
+        raise NotationError(f"WTHOR holds {MAX_NAMES - 1} names, not {len(rows)}: write fewer games to a file")
     return HEADER.pack(*names.header._replace(names=len(rows))) + b"".join(rows)
 
 
-def _name(name: str, width: int) -> bytes:
+def _format_name(name: str, width: int) -> bytes:
     try:
         row = name.encode("latin-1")
     except UnicodeEncodeError:
@@ -183,24 +185,24 @@ def _name(name: str, width: int) -> bytes:
     return row.ljust(width, b"\0")
 
 
-def build_wthor(records: Iterable[Record], made: date) -> dict[str, bytes]:
+def build_wthor(records: Iterable[Record], created: date) -> dict[str, bytes]:
     """The three files, by the ends of their names, for games of one year; players and events get new numbers."""
-    rows, numbers = [], [{UNKNOWN: 0}, {UNKNOWN: 0}]
+    rows, numbers = [], [{UNKNOWN_NAME: 0}, {UNKNOWN_NAME: 0}]
     years: set[int] = set()
     for record in records:
         tags = {name: record.tags[name] for name in ("Score", "Theoretical") if name in record.tags}
-        for tag, number in zip(NAMED, NUMBERS, strict=False):
-            known = numbers[tag == "Event"]
-            tags[number] = str(known.setdefault(record.tags.get(tag, UNKNOWN), len(known)))
+        for tag, number in zip(NAME_TAGS, NUMBER_TAGS, strict=False):
+            numbers_by_name = numbers[tag == "Event"]
+            tags[number] = str(numbers_by_name.setdefault(record.tags.get(tag, UNKNOWN_NAME), len(numbers_by_name)))
         year = re.match(r"[0-9]{4}", record.tags.get("Date", ""), re.A)
         years.add(int(year[0]) if year else 0)
         rows.append(replace(record, tags=tags))
     if len(years) > 1:
         raise NotationError(f"WTHOR holds games of one year: write those of {', '.join(map(str, sorted(years)))} apart")
-    header = WthorHeader(made.year // 100, made.year % 100, made.month, made.day)
+    header = WthorHeader(created.year // 100, created.year % 100, created.month, created.day)
     names = [
-        WthorNames(header._replace(size=0, depth=0), width, tuple(known))
-        for width, known in zip((PLAYER, EVENT), numbers, strict=True)
+        WthorNames(header._replace(size=0, depth=0), width, tuple(numbers_by_name))
+        for width, numbers_by_name in zip((PLAYER_NAME_BYTES, EVENT_NAME_BYTES), numbers, strict=True)
     ]
     players, events = map(format_names, names)
     games = b"".join(write_wthor(rows, header._replace(year=max(years, default=0))))

@@ -31,7 +31,7 @@ def write(plan: ExperimentPlan, games: Sequence[ExperimentGame], depths: Sequenc
         throughout = [100 * statistics.fmean(game.throughout[at] for game in played) / points for at in (0, 1)]
         theirs = published.AGAINST_RANDOM.get(spec, (None, None, None, None))
         rows.append([f"`{spec}`", won, *held, *throughout, mean_ms(played, 0), theirs[0], theirs[1], theirs[3]])
-    thing = plan.chosen_game().adapter.holding
+    thing = plan.chosen_game().adapter.share_name
     header = ["player", "won", f"{thing} held at the end, %", "by random, %", "throughout, %", "by random, %"]
     header += ["mean time of a move, ms", "report 2: won of 20", "report 2: held, %", "report 2: ms"]
     report.table("players", "Games against random", header, rows)

@@ -13,7 +13,7 @@ from typing import Any
 from awello.lab import published
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
-from awello.rules.game import USUAL
+from awello.rules.game import DEFAULT_GAMES
 
 GAME, GAMES, DEPTHS = "othello", 100, (2, 4, 6)
 BOOK = "memory=0,sort=false"
@@ -40,7 +40,7 @@ def spec_of(heuristic: str, depth: int, options: str | None) -> str:
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:
     """Every heuristic and depth: plain, with alpha-beta, with report 0's; at the greatest depth with each option."""
-    options = [text for name, text in OPTIONS.items() if USUAL[game].adapter.has_symmetries or name != "mirror"]
+    options = [text for name, text in OPTIONS.items() if DEFAULT_GAMES[game].adapter.has_symmetries or name != "mirror"]
     specs = []
     for heuristic in heuristics_of(game):
         for depth in depths:

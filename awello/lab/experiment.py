@@ -108,13 +108,13 @@ def describe_games(plan: ExperimentPlan, results: Sequence[GameResult]) -> list[
 def describe_game(pairing: int, number: int, result: GameResult) -> ExperimentGame:
     """What an experiment looks at in a game."""
     side = first_side(number)
-    _, *positions = (position.holdings() for position in result.record.positions())
+    _, *positions = (position.counts() for position in result.record.positions())
     after_moves = positions[result.opening :]
     means = [sum(each[at] for each in after_moves) / max(1, len(after_moves)) for at in (0, 1)]
     times = [result.time_of(at) for at in (0, 1)]
     searched = [[nodes for nodes in result.nodes[at::2] if nodes] for at in (0, 1)]
     spent: list[Sequence[Any]] = [[sum(each) for each in times], [len(each) for each in times], searched]
-    by_side = [result.score, result.record.final.holdings(), means, *spent]
+    by_side = [result.score, result.record.final.counts(), means, *spent]
     return ExperimentGame(pairing, number, side, *((column[side], column[1 - side]) for column in by_side))
 
 

@@ -15,7 +15,7 @@ from awello.lab import published
 from awello.lab.complexity import BOOK, means_by_move
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
-from awello.rules.game import USUAL
+from awello.rules.game import DEFAULT_GAMES
 from awello.search.budget_search import SHIPPED
 
 GAME, GAMES, DEPTHS = "awale", 1, (12,)
@@ -43,7 +43,7 @@ def searches_of(game: str) -> dict[str, str]:
 
 def heuristic_of(game: str) -> str:
     """The heuristic that all searches use."""
-    return heuristics_for(USUAL[game])[0]
+    return heuristics_for(DEFAULT_GAMES[game])[0]
 
 
 def plan(game: str, variant: str | None, games: int, depths: Sequence[int], seed: int) -> ExperimentPlan:

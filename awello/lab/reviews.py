@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from awello.analysis import format_value
-from awello.review.review import SCALES, MoveReview, ReviewSummary
+from awello.review.review import MISTAKE_SCALES, MoveReview, ReviewSummary
 from awello.rules.game import Game
 
 LINE = 5  # moves of the best line that are shown
@@ -33,7 +33,7 @@ def format_summary(name: str, summary: ReviewSummary) -> str:
 
 def legend(game: Game) -> str:
     """What the signs of the table mean."""
-    scale = SCALES[game.family]
+    scale = MISTAKE_SCALES[game.family]
     losses = f"?! {scale.inaccuracy} (inaccuracy), ? {scale.mistake} (mistake), ?? {scale.blunder} (blunder)"
     return f"in {game.adapter.unit}; = exact; lost: {losses}"
 
@@ -46,22 +46,22 @@ def draw_table(judgements: Sequence[MoveReview]) -> Table:
     for name in ("#", "side", "move", value, "loss", "best", "best line"):
         table.add_column(name, justify="right" if name in numbers else "left", no_wrap=True)
     for judgement in judgements:
-        table.add_row(*_cells(judgement), style=STYLES[judgement.mark] if judgement.choice else "dim")
+        table.add_row(*_cells(judgement), style=STYLES[judgement.mark] if judgement.is_choice else "dim")
     return table
 
 
 def _cells(judgement: MoveReview) -> list[str]:
     """A move as a row of the table; what was better is only named if something was."""
-    position, names = judgement.position, judgement.position.format_moves(judgement.line)
+    position, names = judgement.position, judgement.position.format_moves(judgement.pv)
     lost = judgement.loss > 0
     return [
         str(judgement.ply),
-        position.mover,
+        position.side_name,
         f"{position.format_move(judgement.move)} {judgement.mark}".strip(),
         format_value(judgement.first_value, judgement.exact),
         format_value(judgement.loss).removeprefix("+") if lost else "",
         position.format_move(judgement.best_move) if lost else "",
-        " ".join(names[:LINE]) + (" …" if len(names) > LINE else "") if judgement.choice else "",
+        " ".join(names[:LINE]) + (" …" if len(names) > LINE else "") if judgement.is_choice else "",
     ]
 
 

@@ -43,7 +43,7 @@ from awello.folders import replace_atomically
 from awello.kernel import U, Words
 from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
 from awello.rules.awale import START
-from awello.rules.game import VARIANTS, Game
+from awello.rules.game import GAMES_BY_VARIANT, Game
 
 GAMES, DEPTH, OPENING = 320, 8, 30  # games of a variant in a round, plies they look ahead, random moves at most
 WILD = 16  # moves of 256 that are random
@@ -178,7 +178,7 @@ def learn(
 
 def play_round(pool: ThreadPoolExecutor, weights: AwaleNetworkWeights, seed: str) -> Examples:
     """The examples of a round's games."""
-    parts = [(game, part) for game in VARIANTS.values() for part in range(PARTS)]
+    parts = [(game, part) for game in GAMES_BY_VARIANT.values() for part in range(PARTS)]
     tasks = [pool.submit(play_games, game, weights, GAMES // PARTS, f"{seed}/{game}/{part}") for game, part in parts]
     played = [task.result() for task in tasks]
     boards, values = zip(*played, strict=True)

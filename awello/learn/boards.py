@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import clear_lowest_bit, index_of, moves_of, popcount
+from awello.bits import bit_scan, clear_lowest_bit, moves_of, popcount
 from awello.engine.midgame import search
 from awello.engine.othello_state import OthelloState
 from awello.engine.state import NO_MOVE
@@ -21,11 +21,11 @@ def fill(own: U, opp: U, row: PatternRow) -> None:
         row.indices[U(lane)] = 0
     while own != U(0):
         for lane in range(INDICES):
-            row.indices[U(lane)] += STEPS[index_of(own), lane]
+            row.indices[U(lane)] += STEPS[bit_scan(own), lane]
         own = clear_lowest_bit(own)
     while opp != U(0):
         for lane in range(INDICES):
-            row.indices[U(lane)] -= STEPS[index_of(opp), lane]
+            row.indices[U(lane)] -= STEPS[bit_scan(opp), lane]
         opp = clear_lowest_bit(opp)
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from awello.errors import ConfigError
-from awello.folders import draft_beside
+from awello.folders import draft_path
 from awello.learn.cnn_models import CnnConfig, make_network
 from awello.learn.cnn_positions import PLANES, CnnPositions, planes
 
@@ -106,5 +106,5 @@ def keep_age(
         return
     folder.mkdir(exist_ok=True)
     some = positions.take(slice(None, None, 1 + len(positions) // SHOWN))
-    with draft_beside(folder / f"network-{step}.onnx") as draft:
+    with draft_path(folder / f"network-{step}.onnx") as draft:
         export(plan, network, planes(plan.view, some, torch.zeros_like(some.own)), draft)

@@ -300,7 +300,7 @@ def resume(
     if not checkpoint.exists():
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
     network = load_perceptron(checkpoint)
-    if (network.name, network.layers) != (game.adapter.board, layers):
+    if (network.name, network.layers) != (game.adapter.board_name, layers):
         raise ConfigError(f"{checkpoint} is of another training: remove it, or choose another --out")
     learner = PerceptronLearner(network, dropout)
     try:

@@ -46,7 +46,7 @@ class HumanPlayer(Player):
     def choose(self, position: Position, clock: Clock) -> Choice:
         self.console.print(position)
         while True:
-            word = self.console.input(f"{position.mover} ({self._list(position)}): ").strip()
+            word = self.console.input(f"{position.side_name} ({self._list(position)}): ").strip()
             try:
                 if (move := self._answer(word, position)) is not None:
                     self.moves += 1

@@ -23,6 +23,6 @@ class GreedyPlayer(Player):
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         side = position.side
-        gains = {move: position.after(move).holdings()[side] for move in position.legal_moves()}
+        gains = {move: position.after(move).counts()[side] for move in position.legal_moves()}
         most = max(gains.values())
         return Choice(self.chance.choice([move for move, gain in gains.items() if gain == most]))

@@ -30,7 +30,7 @@ class WeightsPlayer(Player):
 
     def _checked(self, answer: Sequence[float], position: Position) -> dict[int, float]:
         """The weight of each move, legal or not."""
-        squares = position.squares()
+        squares = position.all_moves()
         try:
             weights = [float(weight) for weight in answer]
         except (TypeError, ValueError):

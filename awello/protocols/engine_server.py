@@ -22,7 +22,7 @@ from awello.analysis import Analysis
 from awello.engine.engine import HASH, Engine
 from awello.engine.levels import level_of
 from awello.errors import AwelloError, NotationError
-from awello.formats.reading import SHOWN
+from awello.formats.common import MAX_QUOTED_CHARS
 from awello.limits import Limit
 from awello.rules.game import Game
 
@@ -175,5 +175,5 @@ def _says(line: str, word: str) -> bool:
 def parse_whole(text: str, what: str, least: float = -math.inf) -> int:
     """A whole number in a line; large ones are cut off."""
     if not re.fullmatch(r"[+-]?[0-9]{1,400}", text.strip()) or int(text) < least:
-        raise NotationError(f"syntax error: expected {what}, found {text.strip()[:SHOWN]!r}")
+        raise NotationError(f"syntax error: expected {what}, found {text.strip()[:MAX_QUOTED_CHARS]!r}")
     return max(-LARGEST, min(int(text), LARGEST))

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from awello.analysis import Analysis
 from awello.errors import AwelloError, SpecError
-from awello.formats.transcript import follow, split_transcript
+from awello.formats.transcript import play_names, split_transcript
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Forfeit, Player, Resignation
 from awello.position import Position
@@ -152,7 +152,7 @@ def read_analysis(
     position: Position, moves: str, value: float | None, depth: int, exact: bool = False, certainty: int = 100
 ) -> Analysis | None:
     """What a program has found; None if the value or the first move is impossible."""
-    line = follow(split_transcript(moves, position.game)[0], position)[0].moves
+    line = play_names(split_transcript(moves, position.game)[0], position)[0].moves
     if not line or value is None or abs(position.lead + value) > position.game.points:
         return None
     return Analysis(line[0], value, exact, depth, 0, 0, 0.0, ((line[0], value),), line, certainty, line[:exact])

@@ -16,8 +16,8 @@ from inspect import signature
 from pathlib import Path
 
 from awello.errors import AwelloError, NotationError, SpecError
+from awello.formats.common import MAX_QUOTED_CHARS, parse_number
 from awello.formats.ggf import parse_ggf
-from awello.formats.reading import SHOWN, parse_number
 from awello.limits import Clock, Limit
 from awello.players.player import Forfeit, register
 from awello.position import Position, format_position
@@ -25,7 +25,7 @@ from awello.protocols.engine_server import NAME, EngineServer, parse_whole
 from awello.protocols.external_engine import ExternalEnginePlayer, Told
 from awello.protocols.line_process import MOST_LINES, LineProcess
 from awello.record import Record
-from awello.rules.game import PASS, SIZES, Game
+from awello.rules.game import GAMES_BY_SIZE, PASS, Game
 
 COLOURS = "black", "white"
 
@@ -115,9 +115,9 @@ class GtpServer(EngineServer):
         return self.positions[-1]
 
     def _size(self, size: str) -> None:
-        if (rows := parse_whole(size, "4, 6 or 8 rows")) not in SIZES:
+        if (rows := parse_whole(size, "4, 6 or 8 rows")) not in GAMES_BY_SIZE:
             raise NotationError("unacceptable size")
-        self.change_engine(SIZES[rows])
+        self.change_engine(GAMES_BY_SIZE[rows])
         self._clear()
 
     def _clear(self) -> None:
@@ -213,7 +213,7 @@ def _parse_side(colour: str) -> int:
 def _parse_number(text: str, what: str, least: float = -math.inf) -> float:
     number = parse_number(text)
     if number is None or number < least:
-        raise NotationError(f"syntax error: expected {what}, found {text[:SHOWN]!r}")
+        raise NotationError(f"syntax error: expected {what}, found {text[:MAX_QUOTED_CHARS]!r}")
     return number
 
 
@@ -231,7 +231,7 @@ class GtpPlayer(ExternalEnginePlayer):
     """Plays a program's answer to genmove."""
 
     PROTOCOL = "GTP"
-    GAMES = tuple(SIZES.values())
+    GAMES = tuple(GAMES_BY_SIZE.values())
 
     def greet(self, program: LineProcess) -> None:
         with suppress(GtpError):

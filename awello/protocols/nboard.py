@@ -17,8 +17,8 @@ from pydantic import Field
 from awello.analysis import Analysis
 from awello.engine.levels import HIGHEST, USUAL
 from awello.errors import NotationError
+from awello.formats.common import parse_number
 from awello.formats.ggf import format_ggf, parse_ggf
-from awello.formats.reading import parse_number
 from awello.limits import Clock, Limit
 from awello.players.player import register
 from awello.position import Position

@@ -17,7 +17,7 @@ from awello.engine.engine import LEAST_HASH, MOST_HASH
 from awello.engine.othello_state import MOST_THREADS
 from awello.engine.time_management import moves_left, time_budget
 from awello.errors import NotationError
-from awello.formats.reading import SHOWN
+from awello.formats.common import MAX_QUOTED_CHARS
 from awello.formats.transcript import format_transcript, parse_transcript
 from awello.limits import Clock, Limit
 from awello.players.player import Forfeit, register
@@ -26,7 +26,7 @@ from awello.protocols.engine_server import NAME, EngineServer, parse_whole
 from awello.protocols.external_engine import ExternalEnginePlayer, Told, read_analysis
 from awello.protocols.line_process import LineProcess
 from awello.record import Record
-from awello.rules.game import VARIANTS, Game
+from awello.rules.game import GAMES_BY_VARIANT, Game
 
 NULL_MOVE = "0000"
 USUAL_SECONDS = 1.0
@@ -69,7 +69,7 @@ class UciServer(EngineServer):
         return True
 
     def _introduce(self) -> None:
-        variants = " ".join(f"var {name}" for name in VARIANTS)
+        variants = " ".join(f"var {name}" for name in GAMES_BY_VARIANT)
         self.say(
             f"id name {NAME}",
             "id author The Awello developers",
@@ -85,16 +85,16 @@ class UciServer(EngineServer):
         match [word.lower() for word in words]:
             case ["name", "ownbook", "value", ("true" | "false") as value]:
                 self.book = value == "true"
-            case ["name", "variant", "value", value] if value in VARIANTS:
-                self.change_engine(VARIANTS[value])
+            case ["name", "variant", "value", value] if value in GAMES_BY_VARIANT:
+                self.change_engine(GAMES_BY_VARIANT[value])
                 self.position = Position.start(self.engine.game)
             case ["name", "hash", "value", value]:
                 self.change_engine(self.engine.game, hash=parse_whole(value, "megabytes"))
             case ["name", "threads", "value", value]:
                 self.change_engine(self.engine.game, threads=parse_whole(value, "a number of threads"))
             case _:
-                options = f"Hash, Threads, OwnBook (true, false), Variant ({', '.join(VARIANTS)})"
-                found = " ".join(words)[:SHOWN]
+                options = f"Hash, Threads, OwnBook (true, false), Variant ({', '.join(GAMES_BY_VARIANT)})"
+                found = " ".join(words)[:MAX_QUOTED_CHARS]
                 raise NotationError(f"expected 'name OPTION value VALUE' of {options}, found {found!r}")
 
     def _parse_position(self, words: list[str]) -> Position:
@@ -156,7 +156,7 @@ class UciPlayer(ExternalEnginePlayer):
     """Plays a program's bestmove."""
 
     PROTOCOL = "UCI"
-    GAMES = tuple(VARIANTS.values())
+    GAMES = tuple(GAMES_BY_VARIANT.values())
     TAKES_DEPTH = True
 
     def greet(self, program: LineProcess) -> None:

@@ -37,10 +37,10 @@ class MistakeScale:
         return "?" if loss >= self.mistake else "?!" if loss >= self.inaccuracy else ""
 
 
-SCALES = {"othello": MistakeScale(2, 4, 10, 5), "awale": MistakeScale(1, 2, 5, 2.5)}
+MISTAKE_SCALES = {"othello": MistakeScale(2, 4, 10, 5), "awale": MistakeScale(1, 2, 5, 2.5)}
 
 
-class Analyst(Protocol):
+class PositionAnalyser(Protocol):
     """What the review asks of an engine: a stream of ever better answers about a position that is not over."""
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
@@ -59,23 +59,23 @@ class MoveReview:
     value: float
     best_value: float
     best_move: int
-    """The move played itself, if no better one was found."""
+    """The move played itself, if no better one was before."""
     loss: float
     """What the move gave away: the best value less its own, never below 0."""
     exact: bool
     """Whether `value` is the final result under best play from there, not an estimate."""
-    line: tuple[int, ...]
+    pv: tuple[int, ...]
     """Best play from the position, the best move first."""
 
     @property
-    def choice(self) -> bool:
+    def is_choice(self) -> bool:
         """Whether the player had any choice."""
         return len(self.position.legal_moves()) > 1
 
     @property
     def mark(self) -> str:
         """The sign annotators put behind the move, if it lost enough."""
-        return SCALES[self.position.game.family].mark(self.loss)
+        return MISTAKE_SCALES[self.position.game.family].mark(self.loss)
 
     @property
     def first_value(self) -> float:
@@ -102,14 +102,14 @@ class ReviewSummary:
     """Moves marked `??`."""
 
 
-def summarise(judgements: Iterable[MoveReview], side: int) -> ReviewSummary:
+def summarise(reviews: Iterable[MoveReview], side: int) -> ReviewSummary:
     """How well a side played in the moves that were judged."""
-    choices = [judgement for judgement in judgements if judgement.position.side == side and judgement.choice]
+    choices = [review for review in reviews if review.position.side == side and review.is_choice]
     if not choices:
         return ReviewSummary(0, 0.0, 100.0, 0, 0, 0)
-    mean = statistics.fmean(judgement.loss for judgement in choices)
-    accuracy = 100 * 2 ** (-mean / SCALES[choices[0].position.game.family].halving)
-    marks = [judgement.mark for judgement in choices]
+    mean = statistics.fmean(review.loss for review in choices)
+    accuracy = 100 * 2 ** (-mean / MISTAKE_SCALES[choices[0].position.game.family].halving)
+    marks = [review.mark for review in choices]
     return ReviewSummary(len(choices), mean, accuracy, marks.count("?!"), marks.count("?"), marks.count("??"))
 
 
@@ -119,53 +119,53 @@ class PositionValue:
 
     value: float
     exact: bool
-    line: tuple[int, ...]
+    pv: tuple[int, ...]
     depth: int = 0
-    """How far the search looked that found it."""
+    """How far the search looked that before it."""
 
 
-def review(record: Record, engine: Analyst, limit: Limit) -> Iterator[MoveReview]:
+def review_game(record: Record, engine: PositionAnalyser, limit: Limit) -> Iterator[MoveReview]:
     """Judge every move of a game, the last one first."""
     if not record.moves:
         return
     *positions, final = record.positions()
     after = PositionValue(float(final.margin), True, ()) if final.over else _analyse(final, engine, limit)
     for ply, position, move in reversed(list(zip(range(1, len(positions) + 1), positions, record.moves, strict=True))):
-        wins = ply == len(positions) and final.end == "majority"
+        wins = ply == len(positions) and final.end_reason == "majority"
         if wins or len(position.legal_moves()) == 1:
-            played = PositionValue(0.0 - after.value, after.exact, (move, *after.line))
-            yield MoveReview(ply, position, move, played.value, played.value, move, 0.0, played.exact, played.line)
+            played = PositionValue(0.0 - after.value, after.exact, (move, *after.pv))
+            yield MoveReview(ply, position, move, played.value, played.value, move, 0.0, played.exact, played.pv)
             after = _analyse(position, engine, limit) if wins else played
         else:
-            found = _analyse(position, engine, limit)
-            if move != found.line[0] and not after.exact and not found.exact and found.depth > 1:
+            before = _analyse(position, engine, limit)
+            if move != before.pv[0] and not after.exact and not before.exact and before.depth > 1:
                 # Estimates differ with the depth: only those that looked equally far can be compared.
-                after = _analyse(position.after(move), engine, replace(limit, depth=found.depth - 1, level=None))
-            judgement = _judge(ply, position, move, after, found)
-            yield judgement
-            after = PositionValue(judgement.best_value, found.exact, judgement.line)
+                after = _analyse(position.after(move), engine, replace(limit, depth=before.depth - 1, level=None))
+            review = _review_move(ply, position, move, after, before)
+            yield review
+            after = PositionValue(review.best_value, before.exact, review.pv)
 
 
-def _judge(ply: int, position: Position, move: int, after: PositionValue, found: PositionValue) -> MoveReview:
+def _review_move(ply: int, position: Position, move: int, after: PositionValue, before: PositionValue) -> MoveReview:
     """Judge a move by what is known of the position before it and of the one after it."""
-    value, best, best_move = 0.0 - after.value, found.value, found.line[0]
-    exact = after.exact or (move == best_move and found.exact)
+    value, best, best_move = 0.0 - after.value, before.value, before.pv[0]
+    exact = after.exact or (move == best_move and before.exact)
     # Step 1. Nothing is better than the best: an estimate yields to an exact value, else the lower to the higher.
-    if found.exact and not after.exact:
+    if before.exact and not after.exact:
         value = min(value, best)
     else:
         best = max(value, best)
     # Step 2. The engine's own choice has one value, the surer of the two.
     if move == best_move:
-        value = best = value if after.exact and not found.exact else best
+        value = best = value if after.exact and not before.exact else best
     # Step 3. A move without loss is a best move.
     if value < best:
-        return MoveReview(ply, position, move, value, best, best_move, best - value, exact, found.line)
-    line = found.line if move == best_move else (move, *after.line)
-    return MoveReview(ply, position, move, value, best, move, 0.0, exact, line)
+        return MoveReview(ply, position, move, value, best, best_move, best - value, exact, before.pv)
+    pv = before.pv if move == best_move else (move, *after.pv)
+    return MoveReview(ply, position, move, value, best, move, 0.0, exact, pv)
 
 
-def _analyse(position: Position, engine: Analyst, limit: Limit) -> PositionValue:
+def _analyse(position: Position, engine: PositionAnalyser, limit: Limit) -> PositionValue:
     """What the last and best of the engine's answers says."""
     *_, last = engine.analyse(position, limit)
     return PositionValue(position.lead + last.value, last.exact, last.line or (last.move,), last.depth)

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from awello.bits import bit, clear_lowest_bit, index_of, leading_zeros, signed
+from awello.bits import bit, bit_scan, clear_lowest_bit, leading_zeros, to_signed
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
 ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the games' numbers, as `rules.game` lists them
-SEEDS, MAJORITY, FEW = 48, 25, 6
+TOTAL_SEEDS, MAJORITY, FEW_SEEDS = 48, 25, 6
 
 ROW = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the seeds taken
 ONES = U(0x010101010101)
@@ -40,7 +40,7 @@ START = 0x040404040404
 
 
 # ---- rules: the kernels ---------------------------------------------------------------------------------------------
-def _sowing() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _build_sowing_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each pit and number of seeds, at [64 * pit + seeds]: what each row gains, where a capture starts."""
     own, opp, last = (np.zeros(6 * 64, np.uint64) for _ in range(3))
     for pit in range(6):
@@ -56,17 +56,17 @@ def _sowing() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return own, opp, last
 
 
-SOW_OWN, SOW_OPP, LAST = _sowing()
+SOW_OWN, SOW_OPP, LAST_SHIFT = _build_sowing_tables()
 
 
 @kernel("int64(uint64)")
 def seeds_in(row: U) -> int:
     """The seeds in the six pits of a row."""
-    return signed((row * ONES) >> U(40) & BYTE)
+    return to_signed((row * ONES) >> U(40) & BYTE)
 
 
 @kernel("uint64(uint64, uint64, boolean)")
-def captured(row: U, last: U, everything: bool) -> U:
+def find_captured(row: U, last: U, everything: bool) -> U:
     """The pits of the opponent's row that the capture empties, as they stand after sowing.
 
     `last` is the left shift that brings the last pit sown to the top byte; `everything` says whether a
@@ -74,8 +74,8 @@ def captured(row: U, last: U, everything: bool) -> U:
     """
     safe = (((row & EVEN) ^ TWOS) + ANY7) & FLAGS7  # a flag where a pit holds neither 2 nor 3
     run = leading_zeros(safe << last | U(1) << (last - U(1)))  # eight times the pits of the run
-    prize = row & (~(FULL >> run) >> last)
-    return U(0) if prize == row & ROW and not everything else prize
+    captured = row & (~(FULL >> run) >> last)
+    return U(0) if captured == row & ROW and not everything else captured
 
 
 @kernel("UniTuple(uint64, 3)(int64, uint64, uint64, int64)", inline=True)
@@ -84,15 +84,15 @@ def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
     shift = U(pit << 3)
     entry = (own >> shift & BYTE) + (shift << U(3))
     row = opp + SOW_OPP[entry]
-    prize = captured(row, LAST[entry], game == ROMEIN)
-    return row ^ prize, (own & ~(BYTE << shift)) + SOW_OWN[entry], prize
+    captured = find_captured(row, LAST_SHIFT[entry], game == ROMEIN)
+    return row ^ captured, (own & ~(BYTE << shift)) + SOW_OWN[entry], captured
 
 
 @kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
 def play(game: int, own: U, opp: U, pit: int) -> tuple[U, U]:
     """The position after a legal move, seen by the next mover."""
-    row, other, prize = sow(game, own, opp, pit)
-    return row, other + (U(seeds_in(prize)) << U(48))
+    row, other, captured = sow(game, own, opp, pit)
+    return row, other + (U(seeds_in(captured)) << U(48))
 
 
 @kernel("boolean(int64, uint64, uint64)")
@@ -102,15 +102,15 @@ def is_stopped(game: int, own: U, opp: U) -> bool:
         return False
     if own >= WON or opp >= WON:
         return True
-    return bool(game == TOURNAMENT and seeds_in(own) + seeds_in(opp) <= FEW)
+    return bool(game == TOURNAMENT and seeds_in(own) + seeds_in(opp) <= FEW_SEEDS)
 
 
 @kernel("uint64(uint64, uint64, uint64)")
-def sparing(own: U, opp: U, pits: U) -> U:
+def drop_starving_moves(own: U, opp: U, pits: U) -> U:
     """Those of the pits that leave the opponent a seed, or all of them if none does (romein)."""
     moves, rest = U(0), pits
     while rest != U(0):
-        pit = index_of(rest)
+        pit = bit_scan(rest)
         row, _ = play(ROMEIN, own, opp, pit)
         if row & ROW != U(0):
             moves |= bit(pit)
@@ -125,13 +125,13 @@ def legal_moves(game: int, own: U, opp: U) -> U:
         return U(0)
     reach = FEED if opp & ROW == U(0) and game != ROMEIN else ANY
     pits = (((own + reach) & FLAGS) * GATHER) >> U(49) & U(63)
-    return sparing(own, opp, pits) if game == ROMEIN else pits
+    return drop_starving_moves(own, opp, pits) if game == ROMEIN else pits
 
 
 @kernel("int64(int64, uint64, uint64)")
 def score(game: int, own: U, opp: U) -> int:
     """The final score for the mover of a game that is over, other than by repetition."""
-    taken = signed(own >> U(48)) - signed(opp >> U(48))
+    taken = to_signed(own >> U(48)) - to_signed(opp >> U(48))
     return taken if is_stopped(game, own, opp) else taken + seeds_in(own) - seeds_in(opp)
 
 
@@ -165,10 +165,10 @@ class AwaleAdapter:
     variant: str
     size = 2
 
-    family, title, sides, unit, holding = "awale", "Awalé", ("South", "North"), "seeds", "seeds"
+    family, title, sides, unit, share_name = "awale", "Awalé", ("South", "North"), "seeds", "seeds"
     move_example, name_length = "a pit, such as C", 1
-    start, board, points, moves = (START, START), family, SEEDS, tuple(range(6))
-    board_bits = int(ROW)
+    start, board_name, points, all_moves = (START, START), family, TOTAL_SEEDS, tuple(range(6))
+    board_mask = int(ROW)
     has_passes, has_symmetries, has_draw_offers, has_repetition = False, False, True, True
 
     def lead(self, own: int, opp: int) -> int:
@@ -183,7 +183,7 @@ class AwaleAdapter:
         if (seeds := sum(pits)) != self.points:
             raise NotationError(f"the {what} holds {seeds} seeds: pits and seeds taken must add up to {self.points}")
 
-    def holdings(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
+    def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
         if not repeated and legal_moves(self.number, U(own), U(opp)):
             return own >> 48, opp >> 48
         return share_out(self.number, own, opp, repeated)
@@ -191,7 +191,7 @@ class AwaleAdapter:
     def score(self, first: int, second: int) -> tuple[int, int]:
         return first, second
 
-    def end(self, own: int, opp: int, repeated: bool) -> str:
+    def end_reason(self, own: int, opp: int, repeated: bool) -> str:
         if repeated:
             return "repetition"
         if not is_stopped(self.number, U(own), U(opp)):
@@ -201,8 +201,8 @@ class AwaleAdapter:
     def canonical(self, own: int, opp: int) -> tuple[int, int]:
         return own, opp
 
-    def explain(self, own: int, move: int) -> str:
-        if move not in self.moves:
+    def explain_illegal(self, own: int, move: int) -> str:
+        if move not in self.all_moves:
             return "is no legal move"
         return "would leave the opponent without seeds" if own >> 8 * move & 0xFF else "is empty"
 
@@ -215,7 +215,7 @@ class AwaleAdapter:
             return PITS[0].index(name.upper())
         raise NotationError(f"{text!r} is no pit: name one of {', '.join(PITS[side])}")
 
-    def owner_of(self, name: str) -> int | None:
+    def side_of_move(self, name: str) -> int | None:
         return int(name.islower())
 
     def is_position(self, text: str) -> bool:
@@ -242,5 +242,5 @@ class AwaleAdapter:
         return south, north, "SN".index(mover.upper()), self.number
 
 
-VARIANTS = {ABAPA: "abapa", TOURNAMENT: "tournament", ROMEIN: "romein"}
-ADAPTERS = {number: AwaleAdapter(number, variant) for number, variant in VARIANTS.items()}
+VARIANT_NAMES = {ABAPA: "abapa", TOURNAMENT: "tournament", ROMEIN: "romein"}
+ADAPTERS = {number: AwaleAdapter(number, variant) for number, variant in VARIANT_NAMES.items()}

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import bit, clear_lowest_bit, index_of, moves_of
+from awello.bits import bit, bit_scan, clear_lowest_bit, moves_of
 from awello.errors import ConfigError
 from awello.kernel import U, Words, kernel
 from awello.rules import awale, othello
@@ -82,7 +82,7 @@ class Game(IntEnum):
         return self.adapter.points
 
     @property
-    def choices(self) -> dict[str, object]:
+    def options(self) -> dict[str, object]:
         """What `find_game` makes the game from: its family, and its variant or its size."""
         return {"game": self.family, **({"variant": self.variant} if self.variant else {"size": self.size})}
 
@@ -92,27 +92,27 @@ class Game(IntEnum):
         return {"name": str(self)} | {fact: getattr(self.adapter, fact) for fact in facts}
 
 
-SIZES = {game.size: game for game in Game if not game.variant}
-VARIANTS = {game.variant: game for game in Game if game.variant}
-USUAL = {"othello": Game.OTHELLO, "awale": Game.ABAPA}
+GAMES_BY_SIZE = {game.size: game for game in Game if not game.variant}
+GAMES_BY_VARIANT = {game.variant: game for game in Game if game.variant}
+DEFAULT_GAMES = {"othello": Game.OTHELLO, "awale": Game.ABAPA}
 """The game that a family's name alone means."""
 
 
 def find_game(family: str, size: int | None = None, variant: str | None = None) -> Game:
     """The game of a name: `othello` with a size, or `awale` with a variant; 8 and abapa unless said."""
-    if family not in USUAL:
-        raise ConfigError(f"unknown game {family!r}: choose {' or '.join(USUAL)}")
+    if family not in DEFAULT_GAMES:
+        raise ConfigError(f"unknown game {family!r}: choose {' or '.join(DEFAULT_GAMES)}")
     if family == "othello":
         if variant is not None:
             raise ConfigError(f"Othello has no variant {variant!r}: leave it out, or choose the game awale")
-        if size is not None and size not in SIZES:
+        if size is not None and size not in GAMES_BY_SIZE:
             raise ConfigError(f"no Othello board of size {size}: choose 4, 6 or 8")
-        return SIZES[size or 8]
+        return GAMES_BY_SIZE[size or 8]
     if size is not None:
         raise ConfigError(f"Awalé has no size {size}: leave it out, or choose the game othello")
-    if variant is not None and variant not in VARIANTS:
-        raise ConfigError(f"unknown variant {variant!r}: choose {', '.join(map(str, VARIANTS))}")
-    return VARIANTS[variant or "abapa"]
+    if variant is not None and variant not in GAMES_BY_VARIANT:
+        raise ConfigError(f"unknown variant {variant!r}: choose {', '.join(map(str, GAMES_BY_VARIANT))}")
+    return GAMES_BY_VARIANT[variant or "abapa"]
 
 
 @kernel("uint64(int64)")
@@ -122,7 +122,7 @@ def squares_of(game: int) -> U:
 
 
 @kernel("int64(int64)", inline=True)
-def symmetries_of(game: int) -> int:
+def count_symmetries(game: int) -> int:
     """How many boards are one under rotation and reflection, the board itself included."""
     return 1 if game >= awale.ABAPA else 8
 
@@ -169,7 +169,7 @@ def perft(game: int, own: U, opp: U, depth: int) -> int:
         return 1 if is_over(game, own, opp) else perft(game, opp, own, depth - 1)
     leaves = 0
     while moves != U(0):
-        next_own, next_opp = play(game, own, opp, index_of(moves))
+        next_own, next_opp = play(game, own, opp, bit_scan(moves))
         leaves += perft(game, next_own, next_opp, depth - 1)
         moves = clear_lowest_bit(moves)
     return leaves
@@ -202,8 +202,8 @@ def canonical_children(game: int, own: U, opp: U, words: Words) -> int:
         words[0, 0], words[0, 1] = othello.canonical(opp, own)
         return 1
     while moves != U(0):
-        next_own, next_opp = play(game, own, opp, index_of(moves))
-        if symmetries_of(game) > 1:
+        next_own, next_opp = play(game, own, opp, bit_scan(moves))
+        if count_symmetries(game) > 1:
             next_own, next_opp = othello.canonical(next_own, next_opp)
         words[count, 0], words[count, 1] = next_own, next_opp
         moves, count = clear_lowest_bit(moves), count + 1

@@ -17,16 +17,16 @@ from awello.errors import NotationError
 from awello.kernel import U, kernel
 
 BLACK_START, WHITE_START = 0x0000000810000000, 0x0000001008000000
-BOARD = {4: 0x00003C3C3C3C0000, 6: 0x007E7E7E7E7E7E00, 8: FULL}
-SQUARES8, SQUARES6, SQUARES4 = U(BOARD[8]), U(BOARD[6]), U(BOARD[4])
+BOARD_SQUARES = {4: 0x00003C3C3C3C0000, 6: 0x007E7E7E7E7E7E00, 8: FULL}
+SQUARES8, SQUARES6, SQUARES4 = U(BOARD_SQUARES[8]), U(BOARD_SQUARES[6]), U(BOARD_SQUARES[4])
 
 
 # ---- rules: the kernels, which take a word of squares for the size of the board ---------------------------------
 @kernel("UniTuple(uint64, 2)(uint64, uint64, int64)")
 def play(own: U, opp: U, square: int) -> tuple[U, U]:
     """The position after a legal move, seen by the next mover."""
-    turned = flips_of(own, opp, square)
-    return opp ^ turned, own | turned | bit(square)
+    flips = flips_of(own, opp, square)
+    return opp ^ flips, own | flips | bit(square)
 
 
 @kernel("boolean(uint64, uint64, uint64)")
@@ -46,7 +46,7 @@ def score(own: U, opp: U, squares: U) -> int:
 
 
 @kernel("UniTuple(int64, 2)(uint64, uint64, uint64, uint8[::1], int8[::1])")
-def put_passes(
+def insert_passes(
     own: U, opp: U, squares: U, given: npt.NDArray[np.uint8], moves: npt.NDArray[np.int8]
 ) -> tuple[int, int]:
     """Write down moves that were given without passes, -1 for each pass; how many were legal, how many are written.
@@ -54,18 +54,18 @@ def put_passes(
     It stops at the first that the rules forbid; a pass may stand before each.
     """
     written = 0
-    for legal in range(given.size):
-        square = int(given[legal])
-        can = moves_of(own, opp) & squares
-        if can == U(0):
+    for count in range(given.size):
+        square = int(given[count])
+        legal_squares = moves_of(own, opp) & squares
+        if legal_squares == U(0):
             own, opp = opp, own
-            can = moves_of(own, opp) & squares
-            if can == U(0):
-                return legal, written
+            legal_squares = moves_of(own, opp) & squares
+            if legal_squares == U(0):
+                return count, written
             moves[written] = -1
             written += 1
-        if square > 63 or can & bit(square) == U(0):
-            return legal, written
+        if square > 63 or legal_squares & bit(square) == U(0):
+            return count, written
         own, opp = play(own, opp, square)
         moves[written] = square
         written += 1
@@ -93,7 +93,7 @@ def transpose(word: U) -> U:
 
 
 @kernel("uint64(uint64, int64)")
-def symmetric(word: U, symmetry: int) -> U:
+def apply_symmetry(word: U, symmetry: int) -> U:
     """The board under one of the eight symmetries: bit 0 mirrors, bit 1 turns upside down, bit 2 transposes."""
     if symmetry & 1:
         word = mirror(word)
@@ -109,10 +109,10 @@ def canonical(own: U, opp: U) -> tuple[U, U]:
     """The smallest of the eight symmetric positions: the same key for all of them."""
     best_own, best_opp = own, opp
     for symmetry in range(1, 8):
-        new_own = symmetric(own, symmetry)
+        new_own = apply_symmetry(own, symmetry)
         if new_own > best_own:
             continue
-        new_opp = symmetric(opp, symmetry)
+        new_opp = apply_symmetry(opp, symmetry)
         if new_own < best_own or new_opp < best_opp:
             best_own, best_opp = new_own, new_opp
     return best_own, best_opp
@@ -167,15 +167,15 @@ class OthelloAdapter:
     """The rule set, if the family has several."""
 
     family, title, sides, unit = "othello", "Othello", ("Black", "White"), "discs"
-    holding = "board"  # what the players hold a share of at the end
+    share_name = "board"  # what the players hold a share of at the end
     move_example, name_length = "a square, such as f5", 2
     start = BLACK_START, WHITE_START
-    board_bits = FULL  # the bits of a word on which legal moves depend
+    board_mask = FULL  # the bits of a word on which legal moves depend
     has_passes, has_symmetries, has_draw_offers = True, True, False
     has_repetition = False  # whether a repeated position ends the game
 
     @property
-    def board(self) -> str:
+    def board_name(self) -> str:
         """What tells boards apart: variants of the rules share one."""
         return self.family if self.size == 8 else f"{self.family}{self.size}"
 
@@ -185,7 +185,7 @@ class OthelloAdapter:
         return self.size**2
 
     @property
-    def moves(self) -> tuple[int, ...]:
+    def all_moves(self) -> tuple[int, ...]:
         """All moves that have a name, legal or not."""
         return squares_of(self.size)
 
@@ -195,23 +195,23 @@ class OthelloAdapter:
 
     def check(self, own: int, opp: int) -> None:
         """Raise `NotationError` if two words are not a position."""
-        if (own | opp) & ~BOARD[self.size]:
+        if (own | opp) & ~BOARD_SQUARES[self.size]:
             raise NotationError(f"a disc lies outside the board: keep to its {self.points} squares")
         if both := own & opp:
             square = format_square(both.bit_length() - 1, self.size)
             raise NotationError(f"two discs lie on {square}: a square holds one at most")
 
-    def holdings(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
+    def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
         """What both sides hold."""
         return own.bit_count(), opp.bit_count()
 
     def score(self, first: int, second: int) -> tuple[int, int]:
-        """The official score of two holdings."""
+        """The official score of two counts."""
         empty = self.points - first - second
         share = empty if first > second else empty // 2 if first == second else 0
         return first + share, second + empty - share
 
-    def end(self, own: int, opp: int, repeated: bool) -> str:
+    def end_reason(self, own: int, opp: int, repeated: bool) -> str:
         """What ended a finished game; empty if it needs no explanation."""
         return "" if (own | opp).bit_count() == self.points else "blocked"
 
@@ -220,7 +220,7 @@ class OthelloAdapter:
         own_word, opp_word = canonical(U(own), U(opp))
         return int(own_word), int(opp_word)
 
-    def explain(self, own: int, move: int) -> str:
+    def explain_illegal(self, own: int, move: int) -> str:
         """What is wrong with an illegal move, to be said after its name."""
         return "is no legal move"
 
@@ -232,7 +232,7 @@ class OthelloAdapter:
         """The move of a name; `NotationError` if it is not a name."""
         return PASS if text.strip().lower() in PASSES else parse_square(text, self.size)
 
-    def owner_of(self, name: str) -> int | None:
+    def side_of_move(self, name: str) -> int | None:
         """The side that the name of a move belongs to, if it tells."""
         return None
 
@@ -242,7 +242,7 @@ class OthelloAdapter:
 
     def format_position(self, first: int, second: int, side: int) -> str:
         """A position as text."""
-        discs = "".join("X" if first >> move & 1 else "O" if second >> move & 1 else "-" for move in self.moves)
+        discs = "".join("X" if first >> move & 1 else "O" if second >> move & 1 else "-" for move in self.all_moves)
         return f"{discs} {'XO'[side]}"
 
     def parse_position(self, text: str) -> tuple[int, int, int, int]:
@@ -251,15 +251,15 @@ class OthelloAdapter:
         board, mover = "".join(board.split()), mover.strip()
         if len(mover) != 1 or not DISCS.get(mover):
             raise NotationError(f"the board must end with a space and the side to move, X or O, not {mover[:12]!r}")
-        found = next((game for game in ADAPTERS.values() if game.points == len(board)), None)
-        if found is None:
+        adapter = next((game for game in ADAPTERS.values() if game.points == len(board)), None)
+        if adapter is None:
             raise NotationError(f"the board has {len(board)} squares: give 64 (or 36, 16) of X, O and -")
         words = [0, 0, 0]
-        for square, letter in zip(found.moves, board, strict=True):
+        for square, letter in zip(adapter.all_moves, board, strict=True):
             if letter not in DISCS:
-                raise NotationError(f"{letter!r} on {found.format_move(square, 0)} is no disc: write X, O or -")
+                raise NotationError(f"{letter!r} on {adapter.format_move(square, 0)} is no disc: write X, O or -")
             words[DISCS[letter]] |= 1 << square
-        return words[1], words[2], DISCS[mover] - 1, found.number
+        return words[1], words[2], DISCS[mover] - 1, adapter.number
 
 
 ADAPTERS = {number: OthelloAdapter(number, size) for number, size in enumerate((8, 6, 4))}

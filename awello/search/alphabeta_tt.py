@@ -9,7 +9,7 @@ searched has the same value and is skipped.  None of this changes the value of a
 
 from typing import Annotated
 
-from awello.bits import clear_lowest_bit, index_of, signed
+from awello.bits import bit_scan, clear_lowest_bit, to_signed
 from awello.evaluate.heuristics import HeuristicState, estimate, evaluate
 from awello.kernel import U, kernel
 from awello.layout import Int16, Int32, Layout, UInt8, record_at
@@ -84,7 +84,7 @@ def place_of(own: U, opp: U, state: AlphaBetaState) -> int:
     """The address of the entry where a position is remembered."""
     mixed = own * MIX_OWN ^ (opp + MIX_OFFSET) * MIX_OPP
     mixed = (mixed ^ mixed >> U(32)) * MIX_ROUND
-    return state.table + KNOWN_BYTES * (signed(mixed >> INDEX_SHIFT) & state.table_mask)
+    return state.table + KNOWN_BYTES * (to_signed(mixed >> INDEX_SHIFT) & state.table_mask)
 
 
 @kernel("int64(uint64, uint64, AlphaBetaState)")
@@ -137,7 +137,7 @@ def list_moves(
     """List the moves of a ply, `first` before all, the others sorted if asked for; their number."""
     count = 0
     while moves != U(0):
-        move, key = index_of(moves), 0
+        move, key = bit_scan(moves), 0
         if move == first:
             key = FIRST
         elif state.sort_moves:

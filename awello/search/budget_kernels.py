@@ -15,7 +15,7 @@ leaves are counted as in `negamax`.
 
 from typing import Annotated
 
-from awello.bits import clear_lowest_bit, index_of, popcount
+from awello.bits import bit_scan, clear_lowest_bit, popcount
 from awello.evaluate.heuristics import HeuristicState, evaluate
 from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
@@ -85,7 +85,7 @@ def list_moves(game: int, own: U, opp: U, moves: U, ply: BudgetPly, state: Budge
     """List the moves of a ply, with kinds and scores if there is an order."""
     count = 0
     while moves != U(0):
-        move, kind, score = index_of(moves), 0, 0
+        move, kind, score = bit_scan(moves), 0, 0
         if state.order != NONE:
             kind = kind_of(game, own, opp, move)
             score = state.scores[U(kind)]

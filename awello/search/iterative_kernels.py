@@ -14,7 +14,7 @@ move are searched, and the others after them.
 
 from typing import Annotated
 
-from awello.bits import bit, clear_lowest_bit, flips_of, index_of, moves_of
+from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of
 from awello.evaluate.heuristics import EXACT
 from awello.evaluate.otage import OtageState, judge
 from awello.kernel import U, kernel
@@ -177,7 +177,7 @@ def list_moves(moves: U, ply: IterativePly, state: IterativeState) -> int:
     """List the moves of a ply by the ranks of their squares; their number."""
     count = 0
     while moves != U(0):
-        move, place = index_of(moves), count
+        move, place = bit_scan(moves), count
         rank = state.ranks[U(move)]
         while place > 0 and ply.moves[U(place - 1)].rank > rank:
             ply.moves[U(place)] = ply.moves[U(place - 1)]

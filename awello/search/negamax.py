@@ -13,7 +13,7 @@ Depth counts plies, and a pass is a ply.  A *node* is every position visited, th
 whose value is not taken from children: at the horizon, or at the end of the game.
 """
 
-from awello.bits import clear_lowest_bit, index_of
+from awello.bits import bit_scan, clear_lowest_bit
 from awello.evaluate.heuristics import HeuristicState, evaluate, heuristic_state_at
 from awello.kernel import U, kernel
 from awello.rules.game import is_over, legal_moves, play
@@ -37,7 +37,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     # Step 3. The best of the children, until the opponent would never allow this position.
     best = -INFINITY
     while moves != U(0) and alpha < beta + state.cut_margin:
-        next_own, next_opp = play(game, own, opp, index_of(moves))
+        next_own, next_opp = play(game, own, opp, bit_scan(moves))
         best = max(best, -search(game, next_own, next_opp, -beta, -alpha, depth - 1, heuristic, state))
         alpha = max(alpha, best)
         moves = clear_lowest_bit(moves)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import numpy as np
 
-from awello.bits import clear_lowest_bit, index_of, popcount
+from awello.bits import bit_scan, clear_lowest_bit, popcount
 from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.awale import ABAPA, BYTE
@@ -75,7 +75,7 @@ def weigh_moves(state: PpafState, own: U, opp: U, moves: U) -> float:
     """Note the odds of each move; their sum."""
     total, count = 0.0, 0
     while moves != U(0):
-        odds = np.exp(state.weights[U(kind_of(state.tree.game, own, opp, index_of(moves)))])
+        odds = np.exp(state.weights[U(kind_of(state.tree.game, own, opp, bit_scan(moves)))])
         state.odds[U(count)] = odds
         total += odds
         moves = clear_lowest_bit(moves)
@@ -93,7 +93,7 @@ def draw_move(state: PpafState, own: U, opp: U, moves: U) -> int:
         point -= state.odds[U(count)]
         moves = clear_lowest_bit(moves)
         count += 1
-    return index_of(moves)
+    return bit_scan(moves)
 
 
 @kernel("int64(PpafState, uint64, uint64)")
@@ -126,7 +126,7 @@ def note_changes(state: PpafState, played: PlayedMove) -> None:
     total = weigh_moves(state, own, opp, moves)
     state.changes[U(kind_of(game, own, opp, played.move))] += LEARNING_RATE
     while moves != U(0):
-        state.changes[U(kind_of(game, own, opp, index_of(moves)))] -= LEARNING_RATE * state.odds[U(count)] / total
+        state.changes[U(kind_of(game, own, opp, bit_scan(moves)))] -= LEARNING_RATE * state.odds[U(count)] / total
         moves = clear_lowest_bit(moves)
         count += 1
 
@@ -136,7 +136,7 @@ def apply_changes(state: PpafState, played: PlayedMove) -> None:
     """Change the weights of the moves of a position, each kind once."""
     moves = legal_moves(state.tree.game, played.own, played.opp)
     while moves != U(0):
-        kind = U(kind_of(state.tree.game, played.own, played.opp, index_of(moves)))
+        kind = U(kind_of(state.tree.game, played.own, played.opp, bit_scan(moves)))
         state.weights[kind] += state.changes[kind]
         state.changes[kind] = 0.0
         moves = clear_lowest_bit(moves)

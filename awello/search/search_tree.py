@@ -68,7 +68,7 @@ class PositionSource:
 
     @property
     def mover(self) -> str:
-        return self.position.mover
+        return self.position.side_name
 
     def children(self) -> "list[tuple[str, Source]]":
         here = replace(self.position, past=frozenset())

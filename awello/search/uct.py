@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
-from awello.bits import clear_lowest_bit, index_of, popcount
+from awello.bits import bit_scan, clear_lowest_bit, popcount
 from awello.kernel import U, kernel
 from awello.layout import Int16, Int32, Layout
 from awello.rules.game import PASS, is_over, legal_moves, play, score
@@ -84,7 +84,7 @@ def random_move(moves: U, state: U) -> int:
     while skip != U(0):
         moves = clear_lowest_bit(moves)
         skip -= U(1)
-    return index_of(moves)
+    return bit_scan(moves)
 
 
 @kernel("int64(int64)", inline=True)
@@ -138,7 +138,7 @@ def expand(nodes: Nodes, state: TreeState, leaf: int) -> None:
         init_node(nodes[U(count)], opp, own, PASS)
         count += 1
     while moves != U(0):
-        move = index_of(moves)
+        move = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         child_own, child_opp = play(state.game, own, opp, move)
         init_node(nodes[U(count)], child_own, child_opp, move)

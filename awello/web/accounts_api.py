@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse, Response
 
 from awello.club import accounts, profile
 from awello.club.stored_games import ladder
-from awello.formats.files import find_format
+from awello.formats.registry import find_format
 from awello.web.account_messages import (
     BotRegistration,
     LadderRowJson,

@@ -12,8 +12,8 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from awello import __version__
-from awello.compiling import Compilation
 from awello.errors import AwelloError
+from awello.kernel_compiler import KernelCompiler
 from awello.web import api, archive_api, contests_api, files_api
 from awello.web.archive_service import ArchiveService
 from awello.web.club_service import EXTRA_MISSING, NO_CLUB, ClubService
@@ -44,7 +44,7 @@ def create_app(
     club: str | None = None,
     names: Sequence[str] = (),
     cluster: str | None = None,
-    kernels: Compilation | None = None,
+    kernels: KernelCompiler | None = None,
 ) -> FastAPI:
     """The server, which answers to the name of its host and to other names.
 

@@ -29,8 +29,8 @@ from awello.arena.sandbox import ResourceLimits
 from awello.arena.tournament import Tournament, TournamentResult, play_tournament
 from awello.arena.workers import ignore_interrupts
 from awello.errors import AwelloError, ConfigError
-from awello.folders import user_data, write_atomically
-from awello.limits import format_seconds
+from awello.folders import user_data_folder, write_atomically
+from awello.limits import format_duration
 from awello.rules.game import Game
 from awello.schemas import RoundsJson, StandingJson
 from awello.web.guest_players import guest_player
@@ -74,7 +74,7 @@ class ContestConfig(Message):
     def _check(self, text: str) -> str:
         spec = guest_player(text).spec
         if spec.limit and (spec.limit.seconds or 0) > self.move_time:
-            allowed = format_seconds(self.move_time)
+            allowed = format_duration(self.move_time)
             raise AwelloError(f"{spec} takes longer than the {allowed} of a move: give it less, or all more")
         return str(spec)
 
@@ -259,7 +259,7 @@ class ContestRunner:
     """
 
     def __init__(self, folder: Path | None = None, for_guests: bool = False) -> None:
-        self.folder, self.for_guests = folder or user_data() / "contests", for_guests
+        self.folder, self.for_guests = folder or user_data_folder() / "contests", for_guests
         self._recent: dict[str, Contest] = {}  # those that were started here
         self._lock = threading.Lock()
 

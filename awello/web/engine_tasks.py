@@ -18,16 +18,16 @@ from typing import Any, BinaryIO
 from pydantic import BaseModel
 
 from awello.analysis import Analysis
-from awello.compiling import kernel_imports, with_imports
 from awello.engine.engine import Engine
 from awello.errors import AwelloError, ConfigError, IllegalMoveError, SpecError
-from awello.kernel import LATE, load_kernels
+from awello.kernel import LAZY_VARIABLE, load_kernels
+from awello.kernel_compiler import collect_imports, find_kernel_imports
 from awello.limits import Clock, Limit
 from awello.players.champion import ChampionPlayer
 from awello.players.player import Choice, Player, Resignation
 from awello.position import Position
 from awello.record import Record
-from awello.review.review import MoveReview, review
+from awello.review.review import MoveReview, review_game
 from awello.rules.game import PASS, Game
 from awello.schemas import AnalysisJson, ChoiceJson, MoveReviewJson, margin, round_value, summarise_side
 from awello.web.errors import describe_error, one_line
@@ -233,7 +233,7 @@ class TaskRunner:
 
     def _review(self, task: ReviewTask) -> Iterator[Answer]:
         judged: list[MoveReview] = []
-        for judgement in review(task.record, self, Limit(seconds=task.seconds)):
+        for judgement in review_game(task.record, self, Limit(seconds=task.seconds)):
             judged.append(judgement)
             if len(judged) > self.progress.told:
                 self.progress.told = len(judged)
@@ -248,7 +248,7 @@ def serve(channel: socket.socket, engines: bool = True) -> None:
     runner, tasks = TaskRunner(), SimpleQueue[tuple[Task, TaskProgress]]()
     threading.Thread(target=_listen, args=(channel.makefile("rb"), runner, tasks), daemon=True).start()
     if engines:
-        load_kernels(with_imports(ENGINE_KERNELS, kernel_imports()) if os.environ.get(LATE) else None)
+        load_kernels(collect_imports(ENGINE_KERNELS, find_kernel_imports()) if os.environ.get(LAZY_VARIABLE) else None)
         for game in (Game.ABAPA, Game.OTHELLO):
             runner.engine(game)
     _send(channel, ("ready", None))

@@ -19,7 +19,7 @@ from awello.archive.archive import Archive
 from awello.archive.files import NAMES, contents_of, source_of
 from awello.archive.importer import ImportReport, import_games
 from awello.errors import AwelloError, NotationError
-from awello.formats.files import find_format
+from awello.formats.registry import find_format
 from awello.formats.wthor import WthorNames, parse_names
 from awello.schemas import ImportJson
 from awello.web.archive_api import GameFilterRequest, Keeping, PlayedGameRequest

@@ -34,7 +34,7 @@ PlayerSpec = Annotated[SpecText, AfterValidator(check_spec)]
 def _moves_by_name(game: Game) -> dict[str, int]:
     """The move of each name, in small letters."""
     position = Position.start(game)
-    return {"pass": PASS} | {position.format_move(move).lower(): move for move in position.squares()}
+    return {"pass": PASS} | {position.format_move(move).lower(): move for move in position.all_moves()}
 
 
 class Message(BaseModel):

@@ -7,8 +7,8 @@ import json
 from contextlib import suppress
 
 from awello.errors import AwelloError
-from awello.formats.files import find_format, read_games
-from awello.formats.recognise import recognise
+from awello.formats.detection import detect_game
+from awello.formats.registry import find_format, read_games
 from awello.lab.trees import describe_tree, draw_tree_svg
 from awello.players.player import Player, find_player, make_player
 from awello.players.spec import PlayerSpec, parse_spec
@@ -30,7 +30,7 @@ def view_line(record: Record, since: int) -> bytes:
 
 def read_text(text: str, game: Game | None) -> bytes:
     """The game or position that a text holds."""
-    found = recognise(text, game)
+    found = detect_game(text, game)
     games = sum(isinstance(one, Record) for one in read_games(text.encode()))
     return RecognisedJson.of(found.record, kind=found.kind, games=max(1, games)).model_dump_json().encode()
 

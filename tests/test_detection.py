@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from awello import PASS, Game, Position, Record, format_position, format_transcript, parse_position, parse_transcript
 from awello.errors import NotationError
+from awello.formats.detection import MAX_TEXT_CHARS, DetectedGame, detect_game
 from awello.formats.obf import Problem, format_obf
-from awello.formats.recognise import LONGEST, Recognised, recognise
 
 OTHELLO = (Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4)
 WEB = "Black: Ann (1810)  White: Bob B4\nParis 2024-05-01\n1. f5 d6 2. c3 d3 {tiger} 3. c4\nBlack to move, 12:30 left"
@@ -36,13 +36,13 @@ def test_games_in_every_form(game: Game) -> None:
     for seed in range(6):
         record = random_record(game, seed)
         for form, text in texts(record).items():
-            found = recognise(text, game)
+            found = detect_game(text, game)
             assert found.record.final == record.final, form
             assert found.kind == ("transcript" if game in OTHELLO else "moves"), form
             if game in OTHELLO:
-                assert recognise(text.upper()).record.moves == record.moves, form
+                assert detect_game(text.upper()).record.moves == record.moves, form
             elif game is Game.ABAPA:
-                assert recognise(text).record.moves == record.moves, form
+                assert detect_game(text).record.moves == record.moves, form
 
 
 def test_positions_in_every_form(game: Game) -> None:
@@ -54,13 +54,13 @@ def test_positions_in_every_form(game: Game) -> None:
         played = f"{board}\n{position.format_move(position.legal_moves()[0])}"
         forms = {"plain": board, "repr": repr(position), "drawn": str(position), "quoted": f'"{board}",'}
         for form, text in forms.items():
-            assert recognise(text, game).record == Record(position), form
-        assert recognise(repr(position)).record.start == position
+            assert detect_game(text, game).record == Record(position), form
+        assert detect_game(repr(position)).record.start == position
         if after is not position:
-            assert recognise(played, game).record.final == after
+            assert detect_game(played, game).record.final == after
         if game in OTHELLO:
-            assert recognise(format_obf(Problem(position))) == Recognised("obf", Record(position))
-            assert recognise(str(position)).record.start == position
+            assert detect_game(format_obf(Problem(position))) == DetectedGame("obf", Record(position))
+            assert detect_game(str(position)).record.start == position
 
 
 BOARD = "---------------------------OX------XXX--------------------------"
@@ -85,46 +85,46 @@ AFTER = parse_transcript("f5").final
     ],
 )
 def test_boards_in_any_letters(text: str) -> None:
-    found = recognise(text)
+    found = detect_game(text)
     assert (found.record.start, found.record.moves) == (AFTER, ())
     assert found.kind == ("obf" if ";" in text else "board")
 
 
 def test_the_side_to_move_is_the_one_that_can() -> None:
     passing = "XXXXXXXXXXXXXXO-"
-    assert recognise(passing).record.start.side == 0
-    assert recognise(f"{passing} O").record.start.side == 1
+    assert detect_game(passing).record.start.side == 0
+    assert detect_game(f"{passing} O").record.start.side == 1
 
 
 def test_moves_in_a_page_and_after_a_position() -> None:
-    assert format_transcript(recognise(WEB).record) == "f5d6c3d3c4"
-    assert format_transcript(recognise("https://example.org/board?size=8#f5d6c3").record) == "f5d6c3"
-    assert format_transcript(recognise("f 5, d 6, c 3").record) == "f5d6c3"
-    ggf = recognise(GGF)
+    assert format_transcript(detect_game(WEB).record) == "f5d6c3d3c4"
+    assert format_transcript(detect_game("https://example.org/board?size=8#f5d6c3").record) == "f5d6c3"
+    assert format_transcript(detect_game("f 5, d 6, c 3").record) == "f5d6c3"
+    ggf = detect_game(GGF)
     assert (ggf.kind, ggf.record.start, format_transcript(ggf.record)) == ("ggf", AFTER, "d6c3")
-    diagram = recognise("The start 4-4-4-4-4-4-4-4-4-4-4-4-0-0-S: 1. F f 2. B", Game.ROMEIN)
+    diagram = detect_game("The start 4-4-4-4-4-4-4-4-4-4-4-4-0-0-S: 1. F f 2. B", Game.ROMEIN)
     assert (diagram.kind, format_transcript(diagram.record)) == ("diagram", "FfB")
     assert diagram.record.start.game is Game.ROMEIN
 
 
 def test_games_in_ggf_and_ogn() -> None:
-    assert recognise(GGF).record.values == (1.5, None)
-    assert recognise(GGF, Game.OTHELLO).record.tags == {"Black": "a", "White": "b"}
-    ogn = recognise('[Variant "Romein"]\n[South "Ann"]\n\n1. F f 2. B')
+    assert detect_game(GGF).record.values == (1.5, None)
+    assert detect_game(GGF, Game.OTHELLO).record.tags == {"Black": "a", "White": "b"}
+    ogn = detect_game('[Variant "Romein"]\n[South "Ann"]\n\n1. F f 2. B')
     assert (ogn.kind, ogn.record.start.game, format_transcript(ogn.record)) == ("ogn", Game.ROMEIN, "FfB")
 
 
 def test_the_size_is_one_on_which_the_game_is_legal() -> None:
-    assert [recognise(text).record.start.game for text in ("d3c3", "b1a1", "c2b2")] == [
+    assert [detect_game(text).record.start.game for text in ("d3c3", "b1a1", "c2b2")] == [
         Game.OTHELLO,
         Game.OTHELLO4,
         Game.OTHELLO6,
     ]
-    assert recognise("d3", Game.OTHELLO4).record.start.game is Game.OTHELLO4
+    assert detect_game("d3", Game.OTHELLO4).record.start.game is Game.OTHELLO4
 
 
 def test_the_first_of_several_games_is_taken() -> None:
-    assert format_transcript(recognise("f5d6c3d3\nf5f6e6f4\nc4c3\n").record) == "f5d6c3d3"
+    assert format_transcript(detect_game("f5d6c3d3\nf5f6e6f4\nc4c3\n").record) == "f5d6c3d3"
 
 
 @pytest.mark.parametrize(
@@ -152,12 +152,12 @@ def test_the_first_of_several_games_is_taken() -> None:
         (GGF, Game.ROMEIN, "this is a game of othello, not of romein: choose the other game"),
         (GGF.replace("d6", "a1"), None, "line 1: move 1: a1 is no legal move: White can play"),
         ('[South "Ann"]\n1. F g', None, "line 2: expected a move such as C or d+3, or a result, found 'g'"),
-        ("f5" * LONGEST, None, f"paste one game, {LONGEST} at most"),
+        ("f5" * MAX_TEXT_CHARS, None, f"paste one game, {MAX_TEXT_CHARS} at most"),
     ],
 )
 def test_what_was_almost_understood_is_said(text: str, game: Game | None, part: str) -> None:
     with pytest.raises(NotationError) as caught:
-        recognise(text, game)
+        detect_game(text, game)
     assert part in str(caught.value)
     assert len(str(caught.value)) < 200
 
@@ -187,7 +187,7 @@ def mutated(draw: st.DrawFn) -> str:
 @given(st.text(LETTERS, max_size=120) | st.text(max_size=60) | mutated(), st.none() | st.sampled_from(list(Game)))
 def test_any_text_is_understood_or_refused_in_one_line(text: str, game: Game | None) -> None:
     try:
-        record = recognise(text, game).record
+        record = detect_game(text, game).record
     except NotationError as error:
         assert len(str(error).splitlines()) == 1
         assert len(str(error)) < 300
@@ -203,8 +203,8 @@ def test_any_text_is_understood_or_refused_in_one_line(text: str, game: Game | N
     ["1", "f5", "Ff", "-", "X ", "1-", "a b ", "\n", "F f\n", "f5d6\n", "X", "South 1 ", "a1 ", "--------\n", "OX--\n"],
 )
 def test_long_texts_are_read_in_one_go(piece: str) -> None:
-    text = piece * (LONGEST // len(piece))
+    text = piece * (MAX_TEXT_CHARS // len(piece))
     try:
-        assert recognise(text).record.start.game in Game
+        assert detect_game(text).record.start.game in Game
     except NotationError as error:
         assert len(str(error)) < 200

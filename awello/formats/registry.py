@@ -12,19 +12,22 @@ from gzip import BadGzipFile, GzipFile
 from io import BytesIO
 
 from awello.errors import NotationError
+from awello.formats.common import ReadResults
+from awello.formats.detection import GGF, OGN
 from awello.formats.ggf import read_ggf, write_ggf
 from awello.formats.jsonl import read_jsonl, write_jsonl
-from awello.formats.lists import read_transcripts, write_transcripts
 from awello.formats.logbook import read_logbook, write_logbook
 from awello.formats.ogn import read_ogn, write_ogn
-from awello.formats.reading import Reading
-from awello.formats.recognise import GGF, OGN
-from awello.formats.wthor import EVENT, PLAYER, WthorNames, build_wthor, is_wthor, read_wthor
+from awello.formats.transcript_lists import read_transcripts, write_transcripts
+from awello.formats.wthor import EVENT_NAME_BYTES, PLAYER_NAME_BYTES, WthorNames, build_wthor, is_wthor, read_wthor
 from awello.record import Record
 
 GZIP = b"\x1f\x8b"
-LARGEST, BLOCK = 1 << 26, 1 << 16  # bytes that a compressed file may hold, and that are unpacked at once
-LOOKED_AT = 4096  # bytes by which a text is recognised
+MAX_UNPACKED_BYTES, READ_BYTES = (
+    1 << 26,
+    1 << 16,
+)  # bytes that a compressed file may hold, and that are unpacked at once
+DETECTION_BYTES = 4096  # bytes by which a text is recognised
 
 
 @dataclass(frozen=True)
@@ -33,28 +36,28 @@ class Format:
 
     name: str
     suffixes: tuple[str, ...]
-    read: Callable[[bytes], Reading]
+    read: Callable[[bytes], ReadResults]
     write: Callable[[Iterable[Record]], dict[str, bytes]]
     """What the files for some games hold, by the ends of their names: one file, but three for WTHOR."""
-    looks_like: Callable[[bytes], object]
+    matches: Callable[[bytes], object]
     """Whether the beginning of a file can only be of this format."""
 
 
-def _text(
+def _text_format(
     name: str,
     suffixes: tuple[str, ...],
-    read: Callable[[str], Reading],
+    read: Callable[[str], ReadResults],
     write: Callable[[Iterable[Record]], Iterator[str]],
-    sign: str,
+    signature: str,
 ) -> Format:
-    """A format of text, which a sign at the beginning tells from others."""
-    pattern = re.compile(sign.encode(), re.M)
+    """A format of text, which a signature at the beginning tells from others."""
+    pattern = re.compile(signature.encode(), re.M)
     return Format(
         name,
         suffixes,
         lambda content: read(_decode(content)),
         lambda records: {suffixes[0]: _encode(write(records))},
-        lambda content: pattern.search(content[:LOOKED_AT]),
+        lambda content: pattern.search(content[:DETECTION_BYTES]),
     )
 
 
@@ -78,11 +81,11 @@ FORMATS = {
     format.name: format
     for format in (
         Format("wthor", (".wtb",), read_wthor, lambda records: build_wthor(records, date.today()), is_wthor),
-        _text("ggf", (".ggf",), read_ggf, write_ggf, GGF.pattern),
-        _text("ogn", (".ogn",), read_ogn, write_ogn, OGN.pattern),
-        _text("jsonl", (".jsonl",), read_jsonl, write_jsonl, r'\A\{"game": ?"'),
-        _text("logbook", (".gam",), read_logbook, write_logbook, r"^\+[a-h][1-8]-[a-h][1-8]"),
-        _text(
+        _text_format("ggf", (".ggf",), read_ggf, write_ggf, GGF.pattern),
+        _text_format("ogn", (".ogn",), read_ogn, write_ogn, OGN.pattern),
+        _text_format("jsonl", (".jsonl",), read_jsonl, write_jsonl, r'\A\{"game": ?"'),
+        _text_format("logbook", (".gam",), read_logbook, write_logbook, r"^\+[a-h][1-8]-[a-h][1-8]"),
+        _text_format(
             "transcripts",
             (".txt", ".xot"),
             read_transcripts,
@@ -100,51 +103,53 @@ def find_format(name: str) -> Format:
     return FORMATS[name]
 
 
-def recognise_format(content: bytes, file_name: str = "") -> Format:
+def detect_format(content: bytes, file_name: str = "") -> Format:
     """The format of a file: what it holds tells it, else the end of its name; a list has few signs and comes last."""
     *strong, weak = FORMATS.values()
-    ends = [format for format in FORMATS.values() if file_name.lower().removesuffix(".gz").endswith(format.suffixes)]
-    found = [
-        *(format for format in strong if format.looks_like(content)),
-        *ends,
-        *([weak] * bool(weak.looks_like(content))),
+    by_suffix = [
+        format for format in FORMATS.values() if file_name.lower().removesuffix(".gz").endswith(format.suffixes)
     ]
-    if not found:
+    candidates = [
+        *(format for format in strong if format.matches(content)),
+        *by_suffix,
+        *([weak] * bool(weak.matches(content))),
+    ]
+    if not candidates:
         endings = ", ".join(suffix for format in FORMATS.values() for suffix in format.suffixes)
         raise NotationError(f"expected games in a format such as {endings}, found none")
-    return found[0]
+    return candidates[0]
 
 
-def read_games(content: bytes, file_name: str = "", names: Iterable[WthorNames] = ()) -> Reading:
+def read_games(content: bytes, file_name: str = "", names: Iterable[WthorNames] = ()) -> ReadResults:
     """The games of a file in any format; names are those of WTHOR's players and events."""
-    content, damage = unpack(content)
+    content, damage = decompress(content)
     try:
-        format = recognise_format(content, file_name)
+        format = detect_format(content, file_name)
     except NotationError as error:
         yield damage or error
         return
     if format.name == "wthor":
         known = {file.width: file.names for file in names}
-        yield from read_wthor(content, known.get(PLAYER, ()), known.get(EVENT, ()))
+        yield from read_wthor(content, known.get(PLAYER_NAME_BYTES, ()), known.get(EVENT_NAME_BYTES, ()))
     else:
         yield from format.read(content)
     if damage:
         yield damage
 
 
-def unpack(content: bytes) -> tuple[bytes, NotationError | None]:
+def decompress(content: bytes) -> tuple[bytes, NotationError | None]:
     """What a compressed file holds, as far as it is whole, and what is wrong with it; other files are as they are."""
     if not content.startswith(GZIP):
         return content, None
-    found, damage, packed = bytearray(), None, BytesIO(content)
+    unpacked, damage, compressed = bytearray(), None, BytesIO(content)
     try:
-        with GzipFile(fileobj=packed) as stream:
-            while block := stream.read1(min(BLOCK, LARGEST + 1 - len(found))):
-                found += block
-        if len(found) > LARGEST:
-            damage = NotationError(f"expected {LARGEST >> 20} MiB at most, found more: unpack the file")
+        with GzipFile(fileobj=compressed) as stream:
+            while block := stream.read1(min(READ_BYTES, MAX_UNPACKED_BYTES + 1 - len(unpacked))):
+                unpacked += block
+        if len(unpacked) > MAX_UNPACKED_BYTES:
+            damage = NotationError(f"expected {MAX_UNPACKED_BYTES >> 20} MiB at most, found more: unpack the file")
     except EOFError:
         damage = NotationError(f"byte {len(content)}: expected more compressed data, found the end")
     except (BadGzipFile, zlib.error):
-        damage = NotationError(f"byte {packed.tell()}: expected compressed data, found damage")
-    return bytes(found), damage
+        damage = NotationError(f"byte {compressed.tell()}: expected compressed data, found damage")
+    return bytes(unpacked), damage

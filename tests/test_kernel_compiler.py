@@ -11,11 +11,11 @@ from urllib.request import Request, urlopen
 
 import pytest
 from browser import serving
-from conftest import ROOT, fresh_awello, listen, run
-from waiting import PATIENCE, wait_until
+from conftest import ROOT, fresh_awello, restore_interrupts, run
+from waiting import TIMEOUT, wait_until
 
-from awello import compiling
-from awello.compiling import Compilation, Worker, kernel_imports, plan, with_imports
+from awello import kernel_compiler
+from awello.kernel_compiler import KernelCompiler, Worker, collect_imports, find_kernel_imports, plan_order
 from awello.web.engine_pool import EnginePool
 from awello.web.engine_slots import LocalSlot
 from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS
@@ -29,12 +29,12 @@ for line in sys.stdin:
     print(f"kernel of {module}", module, sep="\\n", flush=True)
 """
 IMPORT = "import sys; from awello.kernel import notice; import awello.learn.ridge; print(notice.done)"
-LATE = """
+USE_LAZY_KERNELS = """
 from awello import Position, kernel
 position = Position.start()
 assert kernel.notice.done == 0, "importing compiles nothing"
 print(len(position.legal_moves()))
-assert isinstance(vars(kernel.import_module("awello.search.negamax"))["search"], kernel.LateKernel)
+assert isinstance(vars(kernel.import_module("awello.search.negamax"))["search"], kernel.LazyKernel)
 kernel.load_kernels(["awello.search.negamax"])
 print(kernel.import_module("awello.search.negamax").search.load().signatures != [])
 """
@@ -45,59 +45,59 @@ def fake_worker(deadly: str = "") -> Worker:
     return subprocess.Popen([sys.executable, "-c", WORKER, deadly], stdin=-1, stdout=-1, text=True)
 
 
-def processes_of(session: int) -> list[str]:
+def list_session_processes(session: int) -> list[str]:
     """The processes of a session that live."""
     states = [file.read_text().rpartition(")")[2].split() for file in Path("/proc").glob("[0-9]*/stat")]
     return [state[0] for state in states if int(state[3]) == session and state[0] != "Z"]
 
 
 def test_modules_are_planned_after_stages() -> None:
-    imports = kernel_imports()
-    planned = plan(imports, [SERVER_KERNELS, ENGINE_KERNELS])
+    imports = find_kernel_imports()
+    planned = plan_order(imports, [SERVER_KERNELS, ENGINE_KERNELS])
     assert sorted(planned) == sorted(imports)
-    server, engines = (with_imports(stage, imports) for stage in (SERVER_KERNELS, ENGINE_KERNELS))
+    server, engines = (collect_imports(stage, imports) for stage in (SERVER_KERNELS, ENGINE_KERNELS))
     assert set(planned[: len(server)]) == server
     assert set(planned[: len(server | engines)]) == server | engines
     assert "awello.learn.boards" not in engines and "awello.rules.awale" in server
 
 
-def test_no_module_is_begun_before_what_it_imports(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "_start_worker", fake_worker)
-    begun: list[str] = []
+def test_no_module_is_started_before_what_it_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_compiler, "_start_worker", fake_worker)
+    started: list[str] = []
     ready: list[set[str]] = []
-    compile = Compilation._compile
+    compile = KernelCompiler._compile
 
-    def note(self: Compilation, module: str, worker: Worker) -> None:
-        begun.append(module)
+    def record_start(self: KernelCompiler, module: str, worker: Worker) -> None:
+        started.append(module)
         ready.append(set(self._ready))
         compile(self, module, worker)
 
-    monkeypatch.setattr(Compilation, "_compile", note)
-    with Compilation(workers=2) as compilation:
-        compilation.wait()
-    imports = kernel_imports()
-    assert sorted(begun) == sorted(imports)
-    assert all(imports[module] <= done for module, done in zip(begun, ready, strict=True))
+    monkeypatch.setattr(KernelCompiler, "_compile", record_start)
+    with KernelCompiler(workers=2) as compiler:
+        compiler.wait()
+    imports = find_kernel_imports()
+    assert sorted(started) == sorted(imports)
+    assert all(imports[module] <= done for module, done in zip(started, ready, strict=True))
 
 
-def test_what_a_dead_worker_has_begun_is_left_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_dead_worker_has_started_is_left_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
     deadly = iter(("awello.memory", ""))
-    monkeypatch.setattr(compiling, "_start_worker", lambda: fake_worker(next(deadly)))
-    with Compilation(workers=2) as compilation:
-        assert compilation.wait()
+    monkeypatch.setattr(kernel_compiler, "_start_worker", lambda: fake_worker(next(deadly)))
+    with KernelCompiler(workers=2) as compiler:
+        assert compiler.wait()
 
 
 def test_nobody_waits_for_workers_that_are_all_dead_or_never_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "_start_worker", lambda: fake_worker("awello.kernel"))
-    with Compilation(workers=2) as compilation:
-        assert not compilation.wait()
+    monkeypatch.setattr(kernel_compiler, "_start_worker", lambda: fake_worker("awello.kernel"))
+    with KernelCompiler(workers=2) as compiler:
+        assert not compiler.wait()
 
     def refuse() -> Worker:
         raise BlockingIOError("no more processes")
 
-    monkeypatch.setattr(compiling, "_start_worker", refuse)
-    with Compilation() as compilation:
-        assert not compilation.wait()
+    monkeypatch.setattr(kernel_compiler, "_start_worker", refuse)
+    with KernelCompiler() as compiler:
+        assert not compiler.wait()
 
 
 def test_no_kernel_is_compiled_by_two_processes(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_no_kernel_is_compiled_by_two_processes(tmp_path: Path) -> None:
 
 
 def test_late_kernels_are_compiled_when_they_are_needed(tmp_path: Path) -> None:
-    done = run("-c", LATE, AWELLO_CACHE=str(tmp_path), AWELLO_LATE_KERNELS="1")
+    done = run("-c", USE_LAZY_KERNELS, AWELLO_CACHE=str(tmp_path), AWELLO_LAZY_KERNELS="1")
     assert (done.returncode, done.stdout.split()) == (0, ["4", "True"]), done.stderr
 
 
@@ -128,7 +128,7 @@ def test_engine_processes_start_when_their_kernels_are_compiled() -> None:
             await asyncio.sleep(0)
         assert not started.is_set()
         compiled.set_result(True)
-        await asyncio.wait_for(started.wait(), PATIENCE)
+        await asyncio.wait_for(started.wait(), TIMEOUT)
         await pool.close()
 
     asyncio.run(check())
@@ -143,13 +143,13 @@ def test_an_interrupted_warmup_leaves_nothing_behind(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=listen,
+        preexec_fn=restore_interrupts,
     )
     assert process.stderr and "compiling" in process.stderr.readline()
     os.killpg(process.pid, signal.SIGINT)
     assert process.communicate()[1] == "awello: interrupted\n"
     assert process.returncode == 130
-    wait_until(lambda: not processes_of(process.pid))
+    wait_until(lambda: not list_session_processes(process.pid))
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 
 
 
 @dataclass(frozen=True)
-class OthelloTwin:
+class ReferenceOthello:
     """A position of Othello: 64 squares from a1 to h8, row by row, and the side to move.
 
     A board of size 4 or 6 lies in the centre of the 64 squares; those outside it stay empty for ever.
@@ -31,7 +31,7 @@ class OthelloTwin:
     side: int = 0
 
     @classmethod
-    def start(cls, size: int) -> OthelloTwin:
+    def start(cls, size: int) -> ReferenceOthello:
         """Return the starting position on a board of this size."""
         if size not in OTHELLO_SIZES:
             raise ValueError(f"no board of size {size}: choose one of {OTHELLO_SIZES}")
@@ -46,7 +46,7 @@ class OthelloTwin:
             return moves
         return [PASS] if self._placements(1 - self.side) else []
 
-    def play(self, move: int) -> OthelloTwin:
+    def play(self, move: int) -> ReferenceOthello:
         """Return the position after a legal move."""
         if move not in self.legal_moves():
             raise ValueError(f"{move} is not a legal move here")
@@ -124,7 +124,7 @@ Key = tuple[tuple[Row, Row], tuple[int, int], int]
 
 
 @dataclass(frozen=True)
-class AwaleTwin:
+class ReferenceAwale:
     """A position of Awale: South's and North's rows, the seeds each has taken, the side to move.
 
     `history` holds the positions that came before in the same game; None leaves repetition out.
@@ -137,13 +137,13 @@ class AwaleTwin:
     history: frozenset[Key] | None = frozenset()
 
     @classmethod
-    def start(cls, variant: str) -> AwaleTwin:
+    def start(cls, variant: str) -> ReferenceAwale:
         """Return the starting position of this variant."""
         if variant not in AWALE_VARIANTS:
             raise ValueError(f"no variant {variant!r}: choose one of {AWALE_VARIANTS}")
         return cls(variant)
 
-    def without_repetition(self) -> AwaleTwin:
+    def without_repetition(self) -> ReferenceAwale:
         """Return the same position in a game where repetition plays no part."""
         return replace(self, history=None)
 
@@ -151,7 +151,7 @@ class AwaleTwin:
         """Return the legal moves in ascending order: [] if the game is over."""
         return [] if self.over() else self._permitted_moves()
 
-    def play(self, move: int) -> AwaleTwin:
+    def play(self, move: int) -> ReferenceAwale:
         """Return the position after a legal move."""
         if move not in self.legal_moves():
             raise ValueError(f"{move} is not a legal move here")
@@ -159,8 +159,8 @@ class AwaleTwin:
         south, north = self.taken
         history = None if self.history is None else self.history | {self._key()}
         if self.side == 0:
-            return AwaleTwin(self.variant, (own, opponent), (south + captured, north), 1, history)
-        return AwaleTwin(self.variant, (opponent, own), (south, north + captured), 0, history)
+            return ReferenceAwale(self.variant, (own, opponent), (south + captured, north), 1, history)
+        return ReferenceAwale(self.variant, (opponent, own), (south, north + captured), 0, history)
 
     def over(self) -> bool:
         """Tell whether the game is over."""
@@ -252,12 +252,12 @@ def capture(ring: list[int], last: int) -> int:
 # ------------------------------------------------------------------------------------------------ Perft
 
 
-def perft(twin: OthelloTwin | AwaleTwin, depth: int) -> int:
+def perft(twin: ReferenceOthello | ReferenceAwale, depth: int) -> int:
     """Count the leaves of the tree of all games to this depth; a game that ends sooner is one leaf.
 
     A pass is a ply. Repetition plays no part, for two orders of moves may lead to the same position.
     """
-    if isinstance(twin, AwaleTwin):
+    if isinstance(twin, ReferenceAwale):
         twin = twin.without_repetition()
     if depth == 0 or twin.over():
         return 1

@@ -5,17 +5,17 @@ import random
 import tracemalloc
 
 import pytest
-from games import damage, damaged_files, played
+from games import damage, damaged_files, play_random_moves
 
 from awello import Game, Position, Record, parse_transcript
 from awello.errors import NotationError
-from awello.formats import files
-from awello.formats.files import FORMATS, find_format, read_games, recognise_format, unpack
+from awello.formats import registry
+from awello.formats.registry import FORMATS, decompress, detect_format, find_format, read_games
 from awello.formats.wthor import parse_names
 
 OTHELLO = [
     Record(record.start, record.moves, tags={"Black": "Ann", "White": "Zoé", "Difference": "+04", "Date": "2024"})
-    for record in (played(Game.OTHELLO, seed, 99) for seed in range(4))
+    for record in (play_random_moves(Game.OTHELLO, seed, 99) for seed in range(4))
 ]
 AWALE = [
     Record(
@@ -27,11 +27,13 @@ AWALE = [
         1,
         "resigned",
     )
-    for record in (played(game, seed, 200) for seed, game in enumerate((Game.ABAPA, Game.ROMEIN, Game.TOURNAMENT)))
+    for record in (
+        play_random_moves(game, seed, 200) for seed, game in enumerate((Game.ABAPA, Game.ROMEIN, Game.TOURNAMENT))
+    )
 ]
 SMALL = [
     Record(record.start, record.moves, (0.5,) * len(record.moves), (), {"Synchro": half})
-    for record, half in ((played(Game.OTHELLO6, 1, 99), "1"), (played(Game.OTHELLO4, 2, 99), "2"))
+    for record, half in ((play_random_moves(Game.OTHELLO6, 1, 99), "1"), (play_random_moves(Game.OTHELLO4, 2, 99), "2"))
 ]
 GAMES = {
     "wthor": OTHELLO,
@@ -54,8 +56,8 @@ def test_every_format_is_recognised_and_reads_back(name: str) -> None:
     suffix = FORMATS[name].suffixes[0]
     found = list(read_games(content))
     assert [game.moves for game in found if isinstance(game, Record)] == [game.moves for game in GAMES[name]]
-    assert recognise_format(content) is recognise_format(content, "x.txt") is find_format(name)
-    assert recognise_format(b"?", f"X{suffix.upper()}") is recognise_format(b"", f"a.b{suffix}.gz") is find_format(name)
+    assert detect_format(content) is detect_format(content, "x.txt") is find_format(name)
+    assert detect_format(b"?", f"X{suffix.upper()}") is detect_format(b"", f"a.b{suffix}.gz") is find_format(name)
     packed = gzip.compress(content)
     assert list(read_games(packed, f"games{suffix}.gz")) == list(read_games(packed)) == found
     if name not in ("wthor", "transcripts"):  # which leave something out
@@ -92,18 +94,18 @@ def test_text_of_another_time() -> None:
 def test_compressed_files_are_read_as_far_as_they_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     text = b"f5d6\n" * 4_000 + random.Random(0).randbytes(100_000).hex().encode()
     packed = gzip.compress(text)
-    assert unpack(packed) == (text, None)
-    assert unpack(packed + packed) == (text + text, None)
-    short, error = unpack(packed[:-40_000])
+    assert decompress(packed) == (text, None)
+    assert decompress(packed + packed) == (text + text, None)
+    short, error = decompress(packed[:-40_000])
     assert text.startswith(short)
     assert len(short) > 50_000
     assert str(error) == f"byte {len(packed) - 40_000}: expected more compressed data, found the end"
     broken = bytearray(packed)
     broken[-4] ^= 1
-    assert str(unpack(bytes(broken))[1]).endswith("expected compressed data, found damage")
+    assert str(decompress(bytes(broken))[1]).endswith("expected compressed data, found damage")
     assert str(next(read_games(gzip.compress(b"")[:5]))) == "byte 5: expected more compressed data, found the end"
-    monkeypatch.setattr(files, "LARGEST", 1 << 20)
-    bomb, error = unpack(gzip.compress(bytes(1 << 24)))
+    monkeypatch.setattr(registry, "MAX_UNPACKED_BYTES", 1 << 20)
+    bomb, error = decompress(gzip.compress(bytes(1 << 24)))
     assert len(bomb) == (1 << 20) + 1
     assert str(error) == "expected 1 MiB at most, found more: unpack the file"
     *games, last = read_games(packed[:-40_000], "x.txt")

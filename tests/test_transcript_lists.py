@@ -4,14 +4,14 @@ import gzip
 
 import pytest
 from conftest import ROOT
-from games import CALMLY, played, records
+from games import SLOW_EXAMPLES, play_random_moves, records
 from hypothesis import given
 from hypothesis import strategies as st
 
 from awello import PASS, Game, Position, Record, format_transcript, parse_position, parse_transcript
 from awello.errors import NotationError
-from awello.formats.lists import read_transcripts, write_transcripts
 from awello.formats.logbook import read_logbook, write_logbook
+from awello.formats.transcript_lists import read_transcripts, write_transcripts
 
 DATA = ROOT.parent / "shared" / "data"
 NOTES = st.sampled_from(["Ann - Bob", "10", "f5", "é # no", "FfB x", " x", "", "a\nb", "x  y", "+3 discs"])
@@ -30,7 +30,7 @@ def listed(draw: st.DrawFn) -> Record:
     return Record(record.start, record.moves, tags=tags)
 
 
-@CALMLY
+@SLOW_EXAMPLES
 @given(st.lists(listed(), max_size=4))
 def test_lists_read_back(games: list[Record]) -> None:
     held = []
@@ -69,7 +69,9 @@ def test_lists_as_they_are_usually_written() -> None:
 
 
 def test_a_pass_at_the_very_end() -> None:
-    whole = next(game for game in (played(Game.OTHELLO, seed, 99) for seed in range(99)) if PASS in game.moves)
+    whole = next(
+        game for game in (play_random_moves(Game.OTHELLO, seed, 99) for seed in range(99)) if PASS in game.moves
+    )
     begun = Record(whole.start, whole.moves[: whole.moves.index(PASS) + 1])
     assert list(read_transcripts("".join(write_transcripts([begun, whole])))) == [begun, whole]
 
@@ -108,8 +110,8 @@ def test_damage_is_told_and_the_other_games_are_read(line: str, message: str) ->
 def test_logbooks_read_back() -> None:
     games = []
     for seed in range(60):
-        record = played(Game.OTHELLO, seed, 99)
-        black, white = record.final.holdings()
+        record = play_random_moves(Game.OTHELLO, seed, 99)
+        black, white = record.final.counts()
         tags = {"Difference": f"{black - white:+03d}"} | ({"Note": "10 x"} if seed % 2 else {})
         games.append(Record(record.start, record.moves, tags=tags))
     assert any(PASS in game.moves for game in games)

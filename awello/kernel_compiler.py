@@ -1,4 +1,4 @@
-"""Compile kernels in several processes: what is wanted first, then the rest.
+"""Compile kernels in several processes: what is required first, then the rest.
 
 A kernel is compiled when its module is imported, after those of the modules that this one imports.  So a worker is a
 process that imports modules by name, and a module is handed out as soon as all that it imports is in the cache: no
@@ -20,9 +20,11 @@ from typing import Any, Self
 
 from awello import kernel
 
-MOST_WORKERS = 4  # more would only wait for the longest chain of modules
-LATER = "later"  # after the name of a module that may be compiled at low priority
-LATER_NICE = 15  # niceness of a worker then: below the engines, but not so low that others never get the rest
+MAX_WORKERS = 4  # more would only wait for the longest chain of modules
+LOW_PRIORITY = "later"  # after the name of a module that may be compiled at low priority
+LOW_PRIORITY_NICENESS = (
+    15  # niceness of a worker then: below the engines, but not so low that others never get the rest
+)
 
 Imports = dict[str, set[str]]
 Worker = subprocess.Popen[str]
@@ -34,16 +36,16 @@ def kernels_are_missing() -> bool:
 
 
 # --- the order of modules ---------------------------------------------------------------------------------------------
-def kernel_imports() -> Imports:
+def find_kernel_imports() -> Imports:
     """The kernel modules that each kernel module imports."""
-    sources = dict(zip(kernel.kernel_modules(), kernel.SOURCES, strict=True))
+    sources = dict(zip(kernel.list_kernel_modules(), kernel.KERNEL_SOURCES, strict=True))
     return {
-        module: {name for name in _imported(source.read_text("utf-8")) if name in sources}
+        module: {name for name in _parse_imports(source.read_text("utf-8")) if name in sources}
         for module, source in sources.items()
     }
 
 
-def _imported(source: str) -> Iterator[str]:
+def _parse_imports(source: str) -> Iterator[str]:
     """Whatever may be a module in the imports of a source."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -51,7 +53,7 @@ def _imported(source: str) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def with_imports(modules: Iterable[str], imports: Imports) -> set[str]:
+def collect_imports(modules: Iterable[str], imports: Imports) -> set[str]:
     """Modules with all that they import, directly or not."""
     found: set[str] = set()
     left = list(modules)
@@ -62,24 +64,26 @@ def with_imports(modules: Iterable[str], imports: Imports) -> set[str]:
     return found
 
 
-def plan(imports: Imports, stages: Sequence[Collection[str]]) -> list[str]:
+def plan_order(imports: Imports, stages: Sequence[Collection[str]]) -> list[str]:
     """All modules in the order in which they should be begun: each stage with what it imports, then the rest."""
-    lengths = dict(zip(kernel.kernel_modules(), [source.stat().st_size for source in kernel.SOURCES], strict=True))
+    lengths = dict(
+        zip(kernel.list_kernel_modules(), [source.stat().st_size for source in kernel.KERNEL_SOURCES], strict=True)
+    )
     importers = {module: {other for other in imports if module in imports[other]} for module in imports}
 
-    def chain(module: str) -> int:
+    def chain_length(module: str) -> int:
         """How much text is compiled one after the other from here on, which stands for the time it takes."""
-        return lengths[module] + max((chain(other) for other in importers[module] if other in stage), default=0)
+        return lengths[module] + max((chain_length(other) for other in importers[module] if other in stage), default=0)
 
     planned: list[str] = []
     for modules in (*stages, imports):
-        stage = with_imports(modules, imports)
-        planned += sorted(stage - set(planned), key=lambda module: (-chain(module), module))
+        stage = collect_imports(modules, imports)
+        planned += sorted(stage - set(planned), key=lambda module: (-chain_length(module), module))
     return planned
 
 
 # --- the processes ----------------------------------------------------------------------------------------------------
-class Compilation:
+class KernelCompiler:
     """Workers that fill the cache in stages; leaving the context ends them.
 
     What belongs to no stage is compiled last and at the lowest priority; without stages, everything counts as one.
@@ -87,19 +91,19 @@ class Compilation:
     """
 
     def __init__(self, *stages: Collection[str], workers: int | None = None) -> None:
-        self._imports = kernel_imports()
-        self._urgent = with_imports(set().union(*stages) or self._imports, self._imports)
-        self._waiting = plan(self._imports, stages)
+        self._imports = find_kernel_imports()
+        self._urgent = collect_imports(set().union(*stages) or self._imports, self._imports)
+        self._pending = plan_order(self._imports, stages)
         self._ready: set[str] = set()
-        self._begun: list[str] = []
-        self._changed = threading.Condition()
+        self._started: list[str] = []
+        self._condition = threading.Condition()
         self._workers: list[Worker] = []
         with suppress(OSError):  # of too many processes
-            for _ in range(workers or min(MOST_WORKERS, count_processors())):
+            for _ in range(workers or min(MAX_WORKERS, count_processors())):
                 self._workers.append(_start_worker())
-        self._working = len(self._workers)
+        self._running = len(self._workers)
         for worker in self._workers:
-            threading.Thread(target=self._employ, args=(worker,), daemon=True).start()
+            threading.Thread(target=self._run_worker, args=(worker,), daemon=True).start()
 
     def __enter__(self) -> Self:
         return self
@@ -112,64 +116,64 @@ class Compilation:
 
         Returns False if all workers have ended before that.
         """
-        wanted = with_imports(self._imports if modules is None else modules, self._imports)
+        required = collect_imports(self._imports if modules is None else modules, self._imports)
         shown = 0
-        with self._changed:
-            while self._working and not wanted <= self._ready:
-                self._changed.wait()
-                for name in self._begun[shown:] if show else ():
+        with self._condition:
+            while self._running and not required <= self._ready:
+                self._condition.wait()
+                for name in self._started[shown:] if show else ():
                     kernel.find_cached()  # for the number of those that are left
                     kernel.notice(name)
                     shown += 1
         if shown:
             kernel.notice.clear()
-        return wanted <= self._ready
+        return required <= self._ready
 
     def close(self) -> None:
         """End the workers; calls of `wait` return."""
-        with self._changed:
-            self._waiting.clear()
+        with self._condition:
+            self._pending.clear()
         for worker in self._workers:
             worker.kill()
             worker.wait()
 
-    def _employ(self, worker: Worker) -> None:
+    def _run_worker(self, worker: Worker) -> None:
         """Hand modules to a worker until none is left; what it has begun when it dies is left to another."""
         module: str | None = None
         with suppress(OSError), worker:
-            while module := self._take():
+            while module := self._next_module():
                 self._compile(module, worker)
-                with self._changed:
+                with self._condition:
                     self._ready.add(module)
-                    self._changed.notify_all()
-        with self._changed:
-            self._working -= 1
+                    self._condition.notify_all()
+        with self._condition:
+            self._running -= 1
             if module:
-                self._waiting.insert(0, module)
-            self._changed.notify_all()
+                self._pending.insert(0, module)
+            self._condition.notify_all()
 
-    def _take(self) -> str | None:
+    def _next_module(self) -> str | None:
         """The next module of which all imports are ready; None if none is left."""
-        with self._changed:
-            while self._waiting:
-                for module in self._waiting:
+        with self._condition:
+            while self._pending:
+                for module in self._pending:
                     if self._imports[module] <= self._ready:
-                        self._waiting.remove(module)
+                        self._pending.remove(module)
                         return module
-                self._changed.wait()
+                self._condition.wait()
         return None
 
     def _compile(self, module: str, worker: Worker) -> None:
         """Let a worker import a module; `OSError` if it dies over it."""
         assert worker.stdin and worker.stdout
-        worker.stdin.write(f"{module} {'' if module in self._urgent else LATER}\n")
+        worker.stdin.write(f"{module} {'' if module in self._urgent else LOW_PRIORITY}\n")
         worker.stdin.flush()
         for line in worker.stdout:
             if (name := line.strip()) == module:
                 return
-            with self._changed:
-                self._begun.append(name)
-                self._changed.notify_all()
+            with self._condition:
+                self._started.append(name)
+                self._condition.notify_all()
         raise OSError(f"a worker has died over {module}")
 
 
@@ -183,13 +187,13 @@ def _start_worker() -> Worker:
     own_group: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}  # Ctrl-C is for this process
     pipe = subprocess.PIPE
     command = [sys.executable, "-m", __name__]
-    environment = {name: value for name, value in os.environ.items() if name != kernel.LATE}
+    environment = {name: value for name, value in os.environ.items() if name != kernel.LAZY_VARIABLE}
     pipes: dict[str, Any] = {"stdin": pipe, "stdout": pipe, "stderr": subprocess.DEVNULL, "text": True}
     return subprocess.Popen(command, env=environment, **pipes, **own_group)
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-class _Report(kernel.CompileNotice):
+class _WorkerNotice(kernel.CompileNotice):
     """Says to the parent which kernel is compiled."""
 
     def __call__(self, name: str) -> None:
@@ -199,25 +203,25 @@ class _Report(kernel.CompileNotice):
         pass
 
 
-def work() -> None:
+def run_worker() -> None:
     """Import the modules that standard input names, and say when each is done."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    kernel.notice = _Report(0)
+    kernel.notice = _WorkerNotice(0)
     modules = SimpleQueue[str]()
-    threading.Thread(target=_listen, args=(modules,), daemon=True).start()
+    threading.Thread(target=_read_modules, args=(modules,), daemon=True).start()
     while True:
         module, *later = modules.get().split()
         if later and hasattr(os, "nice"):
-            os.nice(max(0, LATER_NICE - os.nice(0)))
+            os.nice(max(0, LOW_PRIORITY_NICENESS - os.nice(0)))
         import_module(module)
         print(module, flush=True)
 
 
-def _listen(modules: "SimpleQueue[str]") -> None:
+def _read_modules(modules: "SimpleQueue[str]") -> None:
     for line in sys.stdin:
         modules.put(line)
     os._exit(0)  # the parent has no more work, or is gone
 
 
 if __name__ == "__main__":
-    work()
+    run_worker()

@@ -14,26 +14,26 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-Reading = Iterator[Record | NotationError]
+ReadResults = Iterator[Record | NotationError]
 
-LONGEST = 1 << 18  # characters of one game; a longer one is no game
+MAX_GAME_CHARS = 1 << 18  # characters of one game; a longer one is no game
 NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})", re.A)
-COLUMN = bytes((letter - ord("a")) % 8 for letter in range(256))
-ROW = bytes(8 * ((digit - ord("1")) % 8) for digit in range(256))
-SHOWN = 24  # characters of what was found
+COLUMN_BY_LETTER = bytes((letter - ord("a")) % 8 for letter in range(256))
+ROW_BY_DIGIT = bytes(8 * ((digit - ord("1")) % 8) for digit in range(256))
+MAX_QUOTED_CHARS = 24  # characters of what was found
 
 
 class DamagedFileError(NotationError):
     """A damaged file: the message says where already."""
 
 
-def damaged(where: str, expected: str, found: str) -> DamagedFileError:
+def damage_error(where: str, expected: str, found: str) -> DamagedFileError:
     """The error for a place where a file does not hold what it should."""
-    shown = found[:SHOWN] + "..." * (len(found) > SHOWN)
+    shown = found[:MAX_QUOTED_CHARS] + "..." * (len(found) > MAX_QUOTED_CHARS)
     return DamagedFileError(f"{where}: expected {expected}, found {repr(shown) if found else 'nothing'}")
 
 
-def first_game(reading: Reading) -> Record:
+def read_first_game(reading: ReadResults) -> Record:
     """The first game of a text that must hold one; what is wrong with it is raised."""
     found = next(reading, None)
     if found is None:
@@ -43,13 +43,13 @@ def first_game(reading: Reading) -> Record:
     return found
 
 
-def gone_on(record: Record) -> str:
+def describe_extra_moves(record: Record) -> str:
     """What to say of a game with moves behind its end."""
-    ending = f" ({why})" if (why := record.final.ending()) else ""
+    ending = f" ({why})" if (why := record.final.describe_end()) else ""
     return f"the game is over after move {len(record.moves)}{ending}, what follows is left out"
 
 
-def lines_of(content: str) -> Iterator[str]:
+def iter_lines(content: str) -> Iterator[str]:
     """The lines of a text one after the other, without a copy of all of them."""
     at = 0
     while (end := content.find("\n", at)) >= 0:
@@ -58,9 +58,9 @@ def lines_of(content: str) -> Iterator[str]:
     yield content[at:]
 
 
-def squares_named(columns: str, rows: str) -> memoryview:
+def parse_squares(columns: str, rows: str) -> memoryview:
     """The squares of 8x8 whose names have these letters and these digits, fast: `("fd", "56")` is f5 and d6."""
-    letters, digits = columns.encode("ascii").translate(COLUMN), rows.encode("ascii").translate(ROW)
+    letters, digits = columns.encode("ascii").translate(COLUMN_BY_LETTER), rows.encode("ascii").translate(ROW_BY_DIGIT)
     both = int.from_bytes(letters) + int.from_bytes(digits)  # 63 at most in each byte, so that none is carried
     return memoryview(both.to_bytes(len(letters)))
 
@@ -79,7 +79,7 @@ def format_number(number: float) -> str:
     return f"{Decimal(text):f}" if "e" in text else text
 
 
-def check_plain(record: Record, format: str) -> None:
+def check_standard_othello(record: Record, format: str) -> None:
     """Refuse a game that a format cannot hold: from another start than Othello's usual one, or lost off the board."""
     if record.start != Position.start():
         raise NotationError(f"{format} holds games of Othello from the usual start, not from {record.start!r}")
@@ -87,7 +87,7 @@ def check_plain(record: Record, format: str) -> None:
         raise NotationError(f"{format} cannot tell that a player {record.reason or 'lost'}: leave the game out")
 
 
-def known(numbers: Iterable[float | None]) -> tuple[float | None, ...]:
+def keep_if_any_known(numbers: Iterable[float | None]) -> tuple[float | None, ...]:
     """Values or times as a record keeps them: none at all if all are unknown."""
     kept = tuple(numbers)
     return kept if any(number is not None for number in kept) else ()
@@ -104,5 +104,5 @@ def parse_loss(text: str, game: Game) -> tuple[int | None, str]:
     if not text:
         return None, ""
     if side not in game.sides:
-        raise NotationError(f"expected {' or '.join(game.sides)} and how they lost, found {text[:SHOWN]!r}")
+        raise NotationError(f"expected {' or '.join(game.sides)} and how they lost, found {text[:MAX_QUOTED_CHARS]!r}")
     return game.sides.index(side), reason
