@@ -1,9 +1,9 @@
 """Awello: a game-AI laboratory and a champion for Othello and Awalé.
 
-The names most people need can be taken from here; they load on first use, because they bring the compiler.
+The most common names are available here. They are imported on first use, because they import the compiler.
 """
 
-TYPE_CHECKING = False  # as in `typing`, which takes a while to load; until then Ctrl-C would show a traceback
+TYPE_CHECKING = False  # not imported from `typing`, which loads slowly: Ctrl-C would show a traceback meanwhile
 if TYPE_CHECKING:
     from typing import Any
 

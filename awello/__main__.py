@@ -1,10 +1,10 @@
-"""The `awello` command, which is also `python -m awello`."""
+"""The `awello` command, also available as `python -m awello`."""
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it with one line, also while modules are being loaded."""
+    """Run the command line. Ctrl-C prints one line instead of a traceback, even while modules are being imported."""
     try:
         from awello.cli.app import main as run_command
 
@@ -15,7 +15,7 @@ def main() -> None:
     finally:
         import signal
 
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback from what Python still does at exit
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback from Ctrl-C during Python's exit
 
 
 if __name__ == "__main__":

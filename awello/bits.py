@@ -1,8 +1,8 @@
-"""64-bit words: single instructions, and Othello's moves and flips as vector code.
+"""Bit operations as single machine instructions, and Othello's moves and flips as vector code.
 
-A board of 8x8 is a word, square `8 * row + column`, a1 the lowest bit.  A disc line is followed in four
-directions at once, one in each lane of a <4 x i64>, shifted up and then down; a parallel prefix needs three
-steps for a run of up to six discs.  Every instruction's Python body is its plain twin.
+An 8x8 board is a 64-bit word: square `8 * row + column`, with a1 as the lowest bit.  Lines of discs are followed in
+four directions at once, one per lane of a <4 x i64>, first shifted up, then down.  A parallel prefix takes three steps
+for a run of up to six discs.  The Python body of each instruction does the same without compilation.
 """
 
 from functools import cache
@@ -17,54 +17,54 @@ from awello.kernel import CPU_FEATURES, U, instruction
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 LANES = ir.VectorType(I64, 4)
 FULL = 0xFFFFFFFFFFFFFFFF
-INNER_COLUMNS = 0x7E7E7E7E7E7E7E7E  # columns b to g: a line that turns discs across columns ends at the edge
+INNER_COLUMNS = 0x7E7E7E7E7E7E7E7E  # columns b to g: a line across columns cannot flip discs on the edge
 DIRECTIONS = (
     (1, INNER_COLUMNS),
     (8, FULL),
     (7, INNER_COLUMNS),
     (9, INNER_COLUMNS),
-)  # shift, squares where discs can be turned
+)  # shift, squares where discs can be flipped
 
 
 @instruction("int64(uint64)", lambda b, word: b.ctpop(word))
 def popcount(word: U) -> int:
-    """The number of set bits."""
+    """Return the number of set bits."""
     return int(word).bit_count()
 
 
 @instruction("int64(uint64)", lambda b, word: b.cttz(word, ir.Constant(I1, 1)))
 def bit_scan(word: U) -> int:
-    """The index of the lowest set bit; the word must not be zero."""
+    """Return the index of the lowest set bit; the word must not be zero."""
     return (int(word) & -int(word)).bit_length() - 1
 
 
 @instruction("uint64(uint64)", lambda b, word: b.ctlz(word, ir.Constant(I1, 1)))
 def leading_zeros(word: U) -> U:
-    """The zero bits above the highest set bit; the word must not be zero."""
+    """Return the number of zero bits above the highest set bit; the word must not be zero."""
     return U(64 - int(word).bit_length())
 
 
 @instruction("uint64(uint64)", lambda b, word: b.and_(word, b.sub(word, ir.Constant(I64, 1))))
 def clear_lowest_bit(word: U) -> U:
-    """The word without its lowest set bit."""
+    """Return the word without its lowest set bit."""
     return U(int(word) & int(word) - 1 & FULL)
 
 
 @instruction("uint64(int64)", lambda b, index: b.shl(ir.Constant(I64, 1), index))
 def bit(index: int) -> U:
-    """The word with one bit set."""
+    """Return a word with one bit set."""
     return U(1 << int(index))
 
 
 @instruction("int64(uint64)", lambda b, word: word)
 def to_signed(word: U) -> int:
-    """The word as a number with a sign; words and numbers must not be mixed."""
+    """Convert a word to a signed integer; Numba turns expressions that mix both types into floats."""
     return int(np.uint64(word).astype(np.int64))
 
 
 @instruction("uint64(uint64)", lambda b, word: b.bswap(word))
 def byte_swap(word: U) -> U:
-    """The word with its eight bytes in reverse order: a board upside down."""
+    """Reverse the order of the eight bytes, which turns a board upside down."""
     return U(int.from_bytes(int(word).to_bytes(8, "little"), "big"))
 
 
@@ -77,24 +77,24 @@ def _emit_multiply_shift(b: Builder, first: Any, second: Any, low1: Any, high1: 
 
 @instruction("uint64(uint64, uint64, uint64, uint64, uint64, uint64)", _emit_multiply_shift)
 def multiply_shift(first: U, second: U, low1: U, high1: U, low2: U, high2: U) -> U:
-    """Hash two words: each times a multiplier of 128 bits, and the upper half of the sum (Dietzfelbinger 1996).
+    """Hash two words: multiply each by a 128-bit multiplier, keep the upper half of the sum (Dietzfelbinger 1996).
 
-    For multipliers drawn at random, any two different pairs of words have the same hash with probability 2^-63 at
-    most.  The hash is linear, so no value of one word hides a change of the other.
+    With random multipliers, two different pairs of words have the same hash with a probability of at most 2^-63.  The
+    hash is linear, so no value of one word masks a change of the other.
     """
     total = int(first) * (int(high1) << 64 | int(low1)) + int(second) * (int(high2) << 64 | int(low2))
     return U(total >> 64 & FULL)
 
 
 def emit_call(b: Builder, name: str, result: Any, *arguments: Any) -> Any:
-    """Call a function that LLVM knows by name."""
+    """Emit the call of an LLVM intrinsic."""
     types = [argument.type for argument in arguments]
     function = b.module.globals.get(name) or ir.Function(b.module, ir.FunctionType(result, types), name)
     return b.call(function, arguments)
 
 
 def emit_constant_table(b: Builder, name: str, kind: Any, rows: list[Any]) -> Any:
-    """A table in the code itself; the copies of different kernels are merged."""
+    """Emit a constant table; the copies in different kernels are merged."""
     table = b.module.globals.get(name)
     if table is None:
         content = ir.Constant(ir.ArrayType(kind, len(rows)), rows)
@@ -104,7 +104,7 @@ def emit_constant_table(b: Builder, name: str, kind: Any, rows: list[Any]) -> An
 
 
 def emit_extract(b: Builder, word: Any, mask: Any) -> Any:
-    """The bits of a word under a mask, moved together to the low end; for CPUs that have PEXT."""
+    """Emit PEXT, which moves the bits of a word selected by a mask to the low end; needs BMI2."""
     return emit_call(b, "llvm.x86.bmi.pext.64", I64, word, mask)
 
 
@@ -120,18 +120,18 @@ HAS_VECTOR_LEADING_ZEROS = {"avx512cd", "avx512vl"} <= CPU_FEATURES
 
 
 def _emit_splat(b: Builder, word: Any) -> Any:
-    """The word in all four lanes."""
+    """Copy a word to all four lanes."""
     first = b.insert_element(ir.Constant(LANES, ir.Undefined), word, ir.Constant(I32, 0))
     return b.shuffle_vector(first, first, ir.Constant(ir.VectorType(I32, 4), [0] * 4))
 
 
 def _emit_or_reduce(b: Builder, lanes: Any) -> Any:
-    """The four lanes, or-ed into one word."""
+    """Combine the four lanes into one word with OR."""
     return emit_call(b, "llvm.vector.reduce.or.v4i64", I64, lanes)
 
 
 def _emit_run(b: Builder, start: Any, enemy: Any, shift: Any) -> Any:
-    """Enemy discs met without a gap from `start`, one direction a lane."""
+    """Find the contiguous enemy discs next to `start`, one direction per lane."""
     run = b.and_(enemy, shift(start, STEPS))
     run = b.or_(run, b.and_(enemy, shift(run, STEPS)))
     pairs = b.and_(enemy, shift(enemy, STEPS))
@@ -147,12 +147,12 @@ def _emit_moves(b: Builder, own: Any, opp: Any) -> Any:
 
 @cache
 def _build_ray_table(sign: int) -> list[ir.Constant]:
-    """For each square, the squares beyond it in each direction, up the word (1) or down (-1)."""
+    """List the rays from each square in all directions, up the word (1) or down (-1)."""
     return [_vector([_find_ray(square, sign * shift) for shift, _ in DIRECTIONS]) for square in range(64)]
 
 
 def _find_ray(square: int, step: int) -> int:
-    """The squares beyond a square in one direction, up to the edge of the board."""
+    """Return the squares between a square and the edge of the board in one direction."""
     ray, at, after = 0, square, square + step
     while 0 <= after < 64 and abs(after % 8 - at % 8) <= 1:
         ray |= 1 << after
@@ -161,9 +161,9 @@ def _find_ray(square: int, step: int) -> int:
 
 
 def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """The discs that a move turns: those before the first square of a ray without an enemy disc, if it is the mover's.
+    """Emit the flips of a move by rays: the first square without an enemy disc must hold a disc of the mover.
 
-    Half as many instructions as step by step, but they need a vector instruction that counts leading zeros.
+    This takes half the instructions of `emit_step_flips`, but needs a vector instruction that counts leading zeros.
     """
     mine, free = _emit_splat(b, own), b.not_(_emit_splat(b, opp))
     tables = [
@@ -172,35 +172,35 @@ def emit_ray_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
     ]
     up, down = (b.load(b.gep(table, [ir.Constant(I64, 0), square], inbounds=True), align=32) for table in tables)
     ends = b.and_(up, free)
-    end = b.and_(b.and_(ends, b.neg(ends)), mine)  # up the word the first square is the lowest bit, down the highest
-    turned = b.and_(up, b.select(b.icmp_unsigned("!=", end, ZEROS), b.sub(end, ONES), ZEROS))
+    end = b.and_(b.and_(ends, b.neg(ends)), mine)  # the first square is the lowest bit upwards, the highest downwards
+    flips = b.and_(up, b.select(b.icmp_unsigned("!=", end, ZEROS), b.sub(end, ONES), ZEROS))
     ends = b.and_(down, free)
     zeros = emit_call(b, "llvm.ctlz.v4i64", LANES, ends, ir.Constant(I1, 0))
     end = b.and_(emit_call(b, "llvm.x86.avx2.psrlv.q.256", LANES, HIGHEST_BITS, zeros), mine)
-    return _emit_or_reduce(b, b.or_(turned, b.and_(down, b.neg(b.add(end, end)))))
+    return _emit_or_reduce(b, b.or_(flips, b.and_(down, b.neg(b.add(end, end)))))
 
 
 def emit_step_flips(b: Builder, own: Any, opp: Any, square: Any) -> Any:
-    """The discs that a move turns, by following each line step by step; for all processors."""
+    """Emit the flips of a move by following each line step by step; works on all processors."""
     enemy, mine = b.and_(_emit_splat(b, opp), GUARD), _emit_splat(b, own)
-    start, turned = _emit_splat(b, b.shl(ir.Constant(I64, 1), square)), ZEROS
+    start, flips = _emit_splat(b, b.shl(ir.Constant(I64, 1), square)), ZEROS
     for shift in (b.shl, b.lshr):
         run = _emit_run(b, start, enemy, shift)
         closed = b.icmp_unsigned("!=", b.and_(shift(run, STEPS), mine), ZEROS)
-        turned = b.or_(turned, b.select(closed, run, ZEROS))
-    return _emit_or_reduce(b, turned)
+        flips = b.or_(flips, b.select(closed, run, ZEROS))
+    return _emit_or_reduce(b, flips)
 
 
 emit_flips = emit_ray_flips if HAS_VECTOR_LEADING_ZEROS else emit_step_flips
 
 
 def _shift(word: int, step: int) -> int:
-    """The word with all squares moved by `step`, up or down."""
+    """Shift all squares by `step`, up or down."""
     return word << step & FULL if step > 0 else word >> -step
 
 
 def _follow_directions(opp: U, start: int) -> list[tuple[int, int]]:
-    """In each of the eight directions: the enemy discs met from `start`, and the squares behind them."""
+    """Return, for each of the eight directions, the enemy discs next to `start` and the squares behind them."""
     lines = []
     for shift, squares in DIRECTIONS:
         enemy = int(opp) & squares
@@ -214,7 +214,7 @@ def _follow_directions(opp: U, start: int) -> list[tuple[int, int]]:
 
 @instruction("uint64(uint64, uint64)", _emit_moves)
 def moves_of(own: U, opp: U) -> U:
-    """The squares of an 8x8 board where the mover turns at least one disc."""
+    """Return the legal moves on an 8x8 board: the squares where the mover flips at least one disc."""
     empty = ~(int(own) | int(opp)) & FULL
     reached = 0
     for _, behind in _follow_directions(opp, int(own)):
@@ -224,8 +224,8 @@ def moves_of(own: U, opp: U) -> U:
 
 @instruction("uint64(uint64, uint64, int64)", emit_flips)
 def flips_of(own: U, opp: U, square: int) -> U:
-    """The opponent's discs that a move on `square` turns."""
-    turned = 0
+    """Return the opponent's discs that a move on `square` flips."""
+    flips = 0
     for run, behind in _follow_directions(opp, 1 << int(square)):
-        turned |= run if behind & int(own) else 0
-    return U(turned)
+        flips |= run if behind & int(own) else 0
+    return U(flips)

@@ -1,6 +1,6 @@
-"""Boards for people's eyes: text with colour for a terminal, SVG for a notebook.
+"""Draw boards: coloured text for a terminal, SVG for a notebook.
 
-Nothing here knows rules: words and a list of legal moves come in, a picture goes out.
+The functions draw two words and a list of legal moves; they do not depend on the rules.
 """
 
 import math
@@ -23,12 +23,12 @@ WOOD, WOOD_DARK, SEED = "#c89b6b", "#9a6b3f", "#5b3a1e"
 
 
 def draw_text(game: Game, first: int, second: int, side: int, legal: Sequence[int]) -> Text:
-    """The board as text, with colour where the terminal has it."""
+    """Draw the board as text, in colour if the terminal supports it."""
     return RENDERERS[game.family][0](game, first, second, side, legal)
 
 
 def draw_svg(game: Game, first: int, second: int, side: int, legal: Sequence[int]) -> str:
-    """The board as an SVG picture."""
+    """Draw the board as an SVG picture."""
     return RENDERERS[game.family][1](game, first, second, side, legal)
 
 
@@ -66,7 +66,7 @@ def _describe_turn(game: Game, side: int, legal: Sequence[int]) -> str:
 
 
 def format_svg(width: int, height: int, shapes: list[str]) -> str:
-    """An SVG picture of shapes."""
+    """Wrap shapes in an SVG document."""
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
     return "\n".join([head, *shapes, "</svg>\n"])
@@ -126,7 +126,7 @@ def _svg_awale(game: Game, south: int, north: int, side: int, legal: Sequence[in
 
 
 def _svg_seeds(x: float, y: float, seeds: int) -> list[str]:
-    """Seeds in a pit, laid on a sunflower's spiral so that any number stays inside."""
+    """Place the seeds of a pit on a sunflower spiral, so that any number fits inside."""
     shapes = []
     for index in range(seeds):
         radius, angle = 19 * math.sqrt((index + 0.5) / max(seeds, 8)), 2.39996 * index

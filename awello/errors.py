@@ -1,25 +1,25 @@
-"""What can go wrong: every error is one sentence that names the offending part and how to mend it."""
+"""Exceptions. The message is one sentence: what is wrong with which value, and how to fix it."""
 
 
 class AwelloError(ValueError):
-    """Something the caller gave is wrong; the message says what and how to mend it."""
+    """Base class of all errors caused by invalid input."""
 
 
 class IllegalMoveError(AwelloError):
-    """A move that the rules do not allow in this position."""
+    """The move is illegal in this position."""
 
 
 class NotationError(AwelloError):
-    """Text that is no move, board, diagram or transcript."""
+    """The text is not a valid move, board, diagram or transcript."""
 
 
 class SpecError(AwelloError):
-    """A player spec that names no player, or gives it something it does not take."""
+    """The player spec names an unknown player or has an invalid setting."""
 
 
 class StorageError(AwelloError):
-    """A database that cannot be opened, read or written."""
+    """The database cannot be opened, read or written."""
 
 
 class ConfigError(AwelloError):
-    """An option, a configuration file or an openings file with a wrong part in it."""
+    """An option, a configuration file or an openings file is invalid."""

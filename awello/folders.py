@@ -1,4 +1,4 @@
-"""The folders that Awello writes to (a cache, and data to keep), and how to write a file atomically."""
+"""The user's cache and data folders, atomic writes and file locks."""
 
 import atexit
 import os
@@ -20,26 +20,26 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 PRIVATE_MODE = 0o700
-TEMPORARY_CACHE_VARIABLE = "AWELLO_TEMPORARY_CACHE"  # tells worker processes which temporary folder their parent made
+TEMPORARY_CACHE_VARIABLE = "AWELLO_TEMPORARY_CACHE"  # passes the temporary folder on to worker processes
 
 
 def user_cache_folder() -> Path:
-    """The folder for what can be made again: `AWELLO_CACHE`, or the system's usual place."""
+    """Return the cache folder: `AWELLO_CACHE`, or the default of the operating system."""
     return _folder("AWELLO_CACHE", "~/Library/Caches", "LOCALAPPDATA", "XDG_CACHE_HOME", "~/.cache")
 
 
 def user_data_folder() -> Path:
-    """The folder for what people want to keep: `AWELLO_DATA`, or the system's usual place."""
+    """Return the folder for the user's data: `AWELLO_DATA`, or the default of the operating system."""
     return _folder("AWELLO_DATA", "~/Library/Application Support", "APPDATA", "XDG_DATA_HOME", "~/.local/share")
 
 
 def data_file(name: str) -> Path:
-    """A file that Awello ships."""
+    """Return the path of a data file of the package."""
     return Path(__file__).parent / "data" / name
 
 
 def _folder(variable: str, mac: str, windows: str, unix: str, default: str) -> Path:
-    """The folder that a variable names, else Awello's in the place of this system."""
+    """Return the folder set by an environment variable, or Awello's default folder on this system."""
     if folder := os.environ.get(variable):
         return Path(folder).expanduser()
     match platform.system():
@@ -54,8 +54,8 @@ def _folder(variable: str, mac: str, windows: str, unix: str, default: str) -> P
 
 @contextmanager
 def draft_path(path: Path) -> Iterator[Path]:
-    """The path of a file to write, which replaces `path` at the end, or is removed after an error."""
-    path = path.resolve()  # so that a link stays a link
+    """Yield a temporary path whose file replaces `path` on success and is removed after an error."""
+    path = path.resolve()  # keeps a symbolic link
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         yield draft
@@ -66,7 +66,7 @@ def draft_path(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replace_atomically(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, which replaces `path` at the end: if the process is killed, the file is the old or the new."""
+    """Yield a file that replaces `path` on success; if the process is killed, `path` keeps its old content."""
     with draft_path(path) as draft, draft.open("wb") as file:
         yield file
         file.flush()
@@ -74,16 +74,16 @@ def replace_atomically(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:
-    """Replace the content of a file (text as UTF-8) as a whole or not at all."""
+    """Write a file atomically; text is encoded as UTF-8."""
     with replace_atomically(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
 @contextmanager
 def lock_path(path: Path, wait: bool = True) -> Iterator[None]:
-    """Hold the lock of a folder, or of a file that is created; `BlockingIOError` if it is taken and `wait` is false.
+    """Lock a folder or a file, which is created if necessary.
 
-    There are no such locks on Windows.
+    Raises `BlockingIOError` if it is locked already and `wait` is false. Does nothing on Windows.
     """
     if fcntl is None:
         yield
@@ -98,7 +98,7 @@ def lock_path(path: Path, wait: bool = True) -> Iterator[None]:
 
 @cache
 def writable_cache_folder(preferred: Path, name: str) -> Path:
-    """The folder of this name in the usual cache if files can be made in it, else in a private temporary folder."""
+    """Return the subfolder `name` of the preferred cache if it is writable, otherwise of a private temporary folder."""
     if _is_writable(preferred / name):
         return preferred / name
     folder = _find_temporary_cache() / name
@@ -107,9 +107,10 @@ def writable_cache_folder(preferred: Path, name: str) -> Path:
 
 
 def _find_temporary_cache() -> Path:
-    """A shared folder that only this user can write, because compiled code is loaded from it.
+    """Return a temporary folder that only this user can write to, because compiled code is loaded from it.
 
-    If others own it or can write to it, this process and the ones it starts share a inherited one, removed at the end.
+    The same folder serves all runs. If other users own it or can write to it, this process and its children use a new
+    folder, which is removed on exit.
     """
     if inherited := os.environ.get(TEMPORARY_CACHE_VARIABLE):
         return Path(inherited)
@@ -124,20 +125,20 @@ def _find_temporary_cache() -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether it is a folder of this user that nobody else can enter; it is made if it does not exist."""
+    """Whether only this user can access a folder; creates it if it does not exist."""
     try:
         folder.mkdir(PRIVATE_MODE, exist_ok=True)
         status = folder.lstat()
     except OSError:
         return False
-    if not hasattr(os, "getuid"):  # Windows: each user has a temporary folder of their own
+    if not hasattr(os, "getuid"):  # Windows: each user has their own temporary folder
         return stat.S_ISDIR(status.st_mode)
     mine = status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) == PRIVATE_MODE
     return stat.S_ISDIR(status.st_mode) and mine
 
 
 def _is_writable(folder: Path) -> bool:
-    """Whether files can be made in a folder; it is made if it does not exist."""
+    """Whether files can be created in a folder; creates it if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()

@@ -1,12 +1,11 @@
-"""The one decorator: plain functions become machine code.
+"""Compile Python functions to machine code.
 
-A *kernel* is a function compiled by Numba for one signature; an *instruction* is a function whose body is
-replaced by machine code written with LLVM's builder.  Both remain plain Python: with `NUMBA_DISABLE_JIT=1`
-every body runs as it stands, on `np.uint64`, which is how tests compare the two and how a reader steps
-through a search in a debugger.
+A *kernel* is a function compiled by Numba for one signature.  An *instruction* is a function whose body is replaced
+by machine code, written with LLVM's builder.  Both remain plain Python: with `NUMBA_DISABLE_JIT=1` the Python bodies
+run on `np.uint64`.  Tests compare both ways, and you can step through a search in a debugger.
 
-Numba's disk cache does not notice a change in a function of *another* file.  So kernels are cached in a
-folder named after a hash of all kernel sources and of the versions of everything that compiles them.
+Numba's disk cache does not detect changes in functions of *other* files.  So kernels are cached in a folder named
+after a hash of all kernel sources and of the versions of Python, Numba and llvmlite.
 """
 
 import hashlib
@@ -48,18 +47,18 @@ PACKAGE = Path(__file__).parent
 CPU_FEATURES = frozenset(name for name, present in llvmlite.binding.get_host_cpu_features().items() if present)
 
 if not COMPILED:
-    warnings.filterwarnings("ignore", "overflow encountered")  # words wrap round, as they do in the machine
+    warnings.filterwarnings("ignore", "overflow encountered")  # words wrap around, as in compiled code
 
 
 def find_kernel_sources() -> list[Path]:
-    """The files that hold kernels, instructions or layouts, and this one, which compiles them."""
+    """List the files that contain kernels, instructions or layouts, and this file, which compiles them."""
     files = sorted(PACKAGE.rglob("*.py"))
     pattern = re.compile(r"^@(kernel|instruction)\(|^from awello\.layout import|^class Layout:", re.M)
     return [file for file in files if file == Path(__file__) or pattern.search(file.read_text("utf-8"))]
 
 
 def _cache_folder(sources: list[Path]) -> Path:
-    """The folder of the kernels as they are now and where they are now (Numba asks for both)."""
+    """Return the cache folder for the current sources and their location, which Numba's cache depends on, too."""
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {PACKAGE}".encode())
     for source in sources:
         digest.update(source.read_bytes())
@@ -67,20 +66,20 @@ def _cache_folder(sources: list[Path]) -> Path:
 
 
 def prune_cache(days: int = 60) -> None:
-    """Remove folders of kernels that were compiled long ago and are not these."""
+    """Remove the cache folders of other versions that are older than this many days."""
     for folder in user_cache_folder().glob("kernels-*"):
         if folder != CACHE_FOLDER and time.time() - folder.stat().st_mtime > 86_400 * days:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 class CompileNotice:
-    """The line on stderr that says that kernels are being compiled, and how many are left."""
+    """The progress line on stderr while kernels are being compiled."""
 
     def __init__(self, total: int) -> None:
         self.done, self.total = 0, total
 
     def __call__(self, name: str) -> None:
-        """Say that this kernel is about to be compiled."""
+        """Report that this kernel is about to be compiled."""
         self.done += 1
         if sys.stderr.isatty():
             line = (
@@ -92,7 +91,7 @@ class CompileNotice:
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Take the line away, so that nothing is written behind it."""
+        """Erase the line before other output."""
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{'':<78}\r")
             sys.stderr.flush()
@@ -103,12 +102,12 @@ CACHE_FOLDER = _cache_folder(KERNEL_SOURCES) if COMPILED else Path()
 
 
 def list_kernel_modules() -> list[str]:
-    """The modules that hold kernels, by name."""
+    """Return the names of the modules that contain kernels."""
     return [".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts) for source in KERNEL_SOURCES]
 
 
 def load_kernels(modules: Iterable[str] | None = None) -> None:
-    """Compile or load the kernels of some modules; default: all."""
+    """Compile or load the kernels of some modules (default: all)."""
     for module in list_kernel_modules() if modules is None else modules:
         for value in list(vars(import_module(module)).values()):
             if isinstance(value, LazyKernel):
@@ -124,7 +123,7 @@ CACHED_KERNELS: set[str] = set()
 
 
 def find_cached() -> set[str]:
-    """The names of the kernels in the cache, those included that other processes have compiled meanwhile."""
+    """Return the names of the kernels in the cache, including those compiled by other processes since the last call."""
     if COMPILED:
         CACHED_KERNELS.update(file.name.rpartition("-")[0] for file in CACHE_FOLDER.rglob("*.nbi"))
     return CACHED_KERNELS
@@ -134,9 +133,10 @@ find_cached()
 
 
 def kernel(signature: str, inline: bool = False) -> Callable[[Function], Function]:
-    """Compile a function for exactly this signature: cached on disk, free of the GIL, without Python's checks.
+    """Compile a function for exactly this signature: cached on disk, without the GIL and without Python's checks.
 
-    `inline` puts its code into every caller, for what is called at each leaf: Numba's calls return through memory.
+    `inline` copies its code into every caller.  Use it for functions called at each leaf, because Numba's functions
+    return their results through memory.
     """
 
     def compile_now(function: Function) -> Function:
@@ -146,7 +146,7 @@ def kernel(signature: str, inline: bool = False) -> Callable[[Function], Functio
         if name in CACHED_KERNELS:
             try:
                 return _compile(function, signature, inline)
-            except Exception:  # a damaged file of the cache can raise anything: make it again
+            except Exception:  # a damaged cache file can raise anything: compile again
                 _remove_from_cache(name)
         if os.environ.get(LAZY_VARIABLE):
             return LazyKernel(function, partial(_compile_once, name, function, signature, inline))  # type: ignore[return-value]
@@ -165,7 +165,7 @@ def _remove_from_cache(name: str) -> None:
 def _compile_once(
     name: str, function: Function, signature: str, inline: bool, on_dispatcher: OnDispatcher = id
 ) -> Function:
-    """Compile a kernel, unless another process does: then wait for it and load what it has compiled."""
+    """Compile a kernel; if another process is compiling it, wait and load the result."""
     with ExitStack() as stack:
         with suppress(OSError):  # some network file systems have no locks
             stack.enter_context(lock_path(CACHE_FOLDER / f"{function.__module__}.lock"))
@@ -178,9 +178,9 @@ def _compile_once(
 
 
 class LazyKernel:
-    """A kernel that is not in the cache yet, in a process with `AWELLO_LAZY_KERNELS`: it is loaded when it is needed.
+    """A kernel that is loaded when it is first called, if `AWELLO_LAZY_KERNELS` is set and it is not in the cache yet.
 
-    So a server can import everything while other processes compile.
+    This allows a server to import all modules while other processes compile.
     """
 
     def __init__(self, function: Callable[..., Any], compile: Callable[[OnDispatcher], Any]) -> None:
@@ -190,12 +190,10 @@ class LazyKernel:
         return self.load()(*arguments)
 
     def load(self) -> Any:
-        """The compiled kernel; while it is being compiled, what a recursive call needs of it."""
+        """Return the compiled kernel; a recursive call during compilation gets the unfinished dispatcher."""
         with global_compiler_lock:
             if self._compiled is None:
-                for (
-                    other
-                ) in self._find_called():  # first, because whoever compiles one kernel must not wait for another
+                for other in self._find_called():  # first, because compiling one kernel must not wait for another
                     other.load()
                 self._compiled = self._compile(self._set_compiled)
             return self._compiled
@@ -204,7 +202,7 @@ class LazyKernel:
         self._compiled = dispatcher
 
     def _find_called(self) -> Iterator["LazyKernel"]:
-        """The late kernels that this one may call, by their names or as `module.name`."""
+        """Find the lazy kernels that this one may call as `name` or `module.name`."""
         names, scope = self._function.__code__.co_names, self._function.__globals__
         found = [scope[name] for name in names if name in scope]
         found += [getattr(module, name, None) for module in found if inspect.ismodule(module) for name in names]
@@ -213,20 +211,18 @@ class LazyKernel:
 
 @typeof_impl.register(LazyKernel)  # type: ignore[untyped-decorator]
 def _type_of_late_kernel(value: LazyKernel, context: Any) -> Any:
-    """What Numba sees where another kernel calls it."""
+    """Return the Numba type for calls from other kernels."""
     return typeof_impl(value.load(), context)
 
 
-FAST_COMPILE_FLAGS = {
-    "no_cfunc_wrapper": True
-}  # no kernel is called by its address from C: a twentieth less to compile
+FAST_COMPILE_FLAGS = {"no_cfunc_wrapper": True}  # no kernel is called from C: compiles 5 % faster
 _infer_return_type = TypeInferer.return_types_from_partial
 
 
 def _declared_return_type(inference: Any) -> Any:
-    """The type that a recursive call gives: the declared one.
+    """Return the declared type for recursive calls.
 
-    Numba infers it at every such call from the whole function: most of the time that a search took to compile.
+    Numba would infer it from the whole function at each recursive call, which took most of a search's compile time.
     """
     returned = [inference.typevars[variable.name] for variable in inference._get_return_vars()]
     declared = {variable.type for variable in returned if variable.locked}
@@ -237,13 +233,13 @@ TypeInferer.return_types_from_partial = _declared_return_type
 
 
 def _compile(function: Function, signature: str, inline: bool, on_dispatcher: OnDispatcher = id) -> Function:
-    """What Numba's own decorator does, with our cache folder; `on_dispatcher` gets the kernel before compilation."""
+    """Do the same as `numba.njit`, with our cache folder; `on_dispatcher` gets the kernel before it is compiled."""
     previous_folder, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
     try:
         settings = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inline, **FAST_COMPILE_FLAGS}
         dispatcher = numba.njit(**settings)(function)
         on_dispatcher(dispatcher)
-        with register_dispatcher(dispatcher):  # a function that calls itself finds itself
+        with register_dispatcher(dispatcher):  # for recursive calls
             dispatcher.compile(signature)
         dispatcher.disable_compile()
         return dispatcher  # type: ignore[no-any-return]
@@ -255,9 +251,9 @@ def _compile(function: Function, signature: str, inline: bool, on_dispatcher: On
 
 
 def instruction(signature: str, emit: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Replace a function's body by the machine code that `emit(builder, *arguments)` writes.
+    """Replace a function's body by the machine code that `emit(builder, *arguments)` generates.
 
-    The body says in plain Python what the machine code does; it runs when nothing is compiled.
+    The Python body must do the same as the machine code; it runs without compilation, and tests call it as `py_func`.
     """
     arguments, result = sigutils.normalize_signature(signature)
 

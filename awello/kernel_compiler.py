@@ -1,9 +1,9 @@
-"""Compile kernels in several processes: what is required first, then the rest.
+"""Compile kernels in a pool of worker processes, the most urgent modules first.
 
-A kernel is compiled when its module is imported, after those of the modules that this one imports.  So a worker is a
-process that imports modules by name, and a module is handed out as soon as all that it imports is in the cache: no
-worker waits for another, and nothing is compiled twice.  Of several modules the one comes first on which the longest
-chain of others waits.
+Importing a module compiles its kernels, after those of the modules it imports.  A worker is therefore a process that
+imports modules by name.  A module is assigned to a worker once all its imports are in the cache, so workers never wait
+for each other and no kernel is compiled twice.  Among the available modules, the one with the longest chain of
+dependent modules comes first.
 """
 
 import ast
@@ -20,24 +20,22 @@ from typing import Any, Self
 
 from awello import kernel
 
-MAX_WORKERS = 4  # more would only wait for the longest chain of modules
-LOW_PRIORITY = "later"  # after the name of a module that may be compiled at low priority
-LOW_PRIORITY_NICENESS = (
-    15  # niceness of a worker then: below the engines, but not so low that others never get the rest
-)
+MAX_WORKERS = 4  # more would wait for the longest chain of modules
+LOW_PRIORITY = "low"  # follows the name of a module to compile at low priority
+LOW_PRIORITY_NICENESS = 15  # lower priority than the engines, but not so low that compilation starves
 
 Imports = dict[str, set[str]]
 Worker = subprocess.Popen[str]
 
 
 def kernels_are_missing() -> bool:
-    """Whether kernels are still to be compiled on this machine."""
+    """Whether some kernels are not in the cache yet."""
     return kernel.COMPILED and len(kernel.find_cached()) < kernel.notice.total
 
 
 # --- the order of modules ---------------------------------------------------------------------------------------------
 def find_kernel_imports() -> Imports:
-    """The kernel modules that each kernel module imports."""
+    """Map each kernel module to the kernel modules it imports."""
     sources = dict(zip(kernel.list_kernel_modules(), kernel.KERNEL_SOURCES, strict=True))
     return {
         module: {name for name in _parse_imports(source.read_text("utf-8")) if name in sources}
@@ -46,7 +44,7 @@ def find_kernel_imports() -> Imports:
 
 
 def _parse_imports(source: str) -> Iterator[str]:
-    """Whatever may be a module in the imports of a source."""
+    """Yield every imported name that may be a module."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
@@ -54,7 +52,7 @@ def _parse_imports(source: str) -> Iterator[str]:
 
 
 def collect_imports(modules: Iterable[str], imports: Imports) -> set[str]:
-    """Modules with all that they import, directly or not."""
+    """Return modules together with all their direct and indirect imports."""
     found: set[str] = set()
     left = list(modules)
     while left:
@@ -65,14 +63,14 @@ def collect_imports(modules: Iterable[str], imports: Imports) -> set[str]:
 
 
 def plan_order(imports: Imports, stages: Sequence[Collection[str]]) -> list[str]:
-    """All modules in the order in which they should be begun: each stage with what it imports, then the rest."""
+    """Order all modules for compilation: each stage with its imports, then the rest."""
     lengths = dict(
         zip(kernel.list_kernel_modules(), [source.stat().st_size for source in kernel.KERNEL_SOURCES], strict=True)
     )
     importers = {module: {other for other in imports if module in imports[other]} for module in imports}
 
     def chain_length(module: str) -> int:
-        """How much text is compiled one after the other from here on, which stands for the time it takes."""
+        """Return the source size of the longest chain that starts here, as an estimate of its compile time."""
         return lengths[module] + max((chain_length(other) for other in importers[module] if other in stage), default=0)
 
     planned: list[str] = []
@@ -84,10 +82,10 @@ def plan_order(imports: Imports, stages: Sequence[Collection[str]]) -> list[str]
 
 # --- the processes ----------------------------------------------------------------------------------------------------
 class KernelCompiler:
-    """Workers that fill the cache in stages; leaving the context ends them.
+    """A pool of workers that fills the cache in stages; leaving the context terminates the workers.
 
-    What belongs to no stage is compiled last and at the lowest priority; without stages, everything counts as one.
-    Where no worker can be started there is nothing to wait for: kernels are compiled by the process that needs them.
+    Modules outside all stages are compiled last, at low priority.  Without stages, all modules form one stage.
+    If no worker can be started, `wait` returns immediately, and each process compiles the kernels it needs.
     """
 
     def __init__(self, *stages: Collection[str], workers: int | None = None) -> None:
@@ -98,7 +96,7 @@ class KernelCompiler:
         self._started: list[str] = []
         self._condition = threading.Condition()
         self._workers: list[Worker] = []
-        with suppress(OSError):  # of too many processes
+        with suppress(OSError):  # too many processes
             for _ in range(workers or min(MAX_WORKERS, count_processors())):
                 self._workers.append(_start_worker())
         self._running = len(self._workers)
@@ -112,9 +110,9 @@ class KernelCompiler:
         self.close()
 
     def wait(self, modules: Iterable[str] | None = None, show: bool = False) -> bool:
-        """Wait until these modules (default: all) and what they import are compiled; if asked, show the progress.
+        """Wait until these modules (default: all) and their imports are compiled; `show` displays the progress.
 
-        Returns False if all workers have ended before that.
+        Returns False if all workers have terminated before that.
         """
         required = collect_imports(self._imports if modules is None else modules, self._imports)
         shown = 0
@@ -122,7 +120,7 @@ class KernelCompiler:
             while self._running and not required <= self._ready:
                 self._condition.wait()
                 for name in self._started[shown:] if show else ():
-                    kernel.find_cached()  # for the number of those that are left
+                    kernel.find_cached()  # updates the number of kernels left
                     kernel.notice(name)
                     shown += 1
         if shown:
@@ -130,7 +128,7 @@ class KernelCompiler:
         return required <= self._ready
 
     def close(self) -> None:
-        """End the workers; calls of `wait` return."""
+        """Terminate the workers; pending calls of `wait` return."""
         with self._condition:
             self._pending.clear()
         for worker in self._workers:
@@ -138,7 +136,7 @@ class KernelCompiler:
             worker.wait()
 
     def _run_worker(self, worker: Worker) -> None:
-        """Hand modules to a worker until none is left; what it has begun when it dies is left to another."""
+        """Assign modules to a worker until none is left; if it dies, another worker gets its current module."""
         module: str | None = None
         with suppress(OSError), worker:
             while module := self._next_module():
@@ -153,7 +151,7 @@ class KernelCompiler:
             self._condition.notify_all()
 
     def _next_module(self) -> str | None:
-        """The next module of which all imports are ready; None if none is left."""
+        """Wait for a module whose imports are all compiled and return it; None if no module is left."""
         with self._condition:
             while self._pending:
                 for module in self._pending:
@@ -164,7 +162,7 @@ class KernelCompiler:
         return None
 
     def _compile(self, module: str, worker: Worker) -> None:
-        """Let a worker import a module; `OSError` if it dies over it."""
+        """Have a worker import a module; raises `OSError` if the worker dies."""
         assert worker.stdin and worker.stdout
         worker.stdin.write(f"{module} {'' if module in self._urgent else LOW_PRIORITY}\n")
         worker.stdin.flush()
@@ -174,17 +172,20 @@ class KernelCompiler:
             with self._condition:
                 self._started.append(name)
                 self._condition.notify_all()
-        raise OSError(f"a worker has died over {module}")
+        raise OSError(f"a worker died while compiling {module}")
 
 
 def count_processors() -> int:
-    """The processors that this process may use."""
+    """Return the number of processors available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _start_worker() -> Worker:
-    """Start a worker, which ends with this process; whatever goes wrong there will go wrong here, and be told here."""
-    own_group: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}  # Ctrl-C is for this process
+    """Start a worker, which terminates with this process.
+
+    Its stderr is discarded: this process raises the same error when it imports the module.
+    """
+    own_group: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}  # shields it from Ctrl-C
     pipe = subprocess.PIPE
     command = [sys.executable, "-m", __name__]
     environment = {name: value for name, value in os.environ.items() if name != kernel.LAZY_VARIABLE}
@@ -194,7 +195,7 @@ def _start_worker() -> Worker:
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
 class _WorkerNotice(kernel.CompileNotice):
-    """Says to the parent which kernel is compiled."""
+    """Reports each compiled kernel to the parent process."""
 
     def __call__(self, name: str) -> None:
         print(name, flush=True)
@@ -204,14 +205,14 @@ class _WorkerNotice(kernel.CompileNotice):
 
 
 def run_worker() -> None:
-    """Import the modules that standard input names, and say when each is done."""
+    """Import the modules named on standard input and print the name of each when it is done."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     kernel.notice = _WorkerNotice(0)
     modules = SimpleQueue[str]()
     threading.Thread(target=_read_modules, args=(modules,), daemon=True).start()
     while True:
-        module, *later = modules.get().split()
-        if later and hasattr(os, "nice"):
+        module, *priority = modules.get().split()
+        if priority and hasattr(os, "nice"):
             os.nice(max(0, LOW_PRIORITY_NICENESS - os.nice(0)))
         import_module(module)
         print(module, flush=True)
@@ -220,7 +221,7 @@ def run_worker() -> None:
 def _read_modules(modules: "SimpleQueue[str]") -> None:
     for line in sys.stdin:
         modules.put(line)
-    os._exit(0)  # the parent has no more work, or is gone
+    os._exit(0)  # end of input: no more work, or the parent has terminated
 
 
 if __name__ == "__main__":

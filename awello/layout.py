@@ -1,8 +1,8 @@
-"""Named layouts: memory that kernels and Python read by the names of its fields.
+"""Layouts: memory with named fields, shared by kernels and Python.
 
-A layout is declared like a dataclass and becomes a record of NumPy and Numba.  Signatures of kernels use its name, and
-inside kernels `state.nodes += 1` or `state.moves[U(index)].flips` reads and writes memory directly.  A record is passed
-as one pointer, which makes it cheap in a recursion; an array is seven machine words.
+A layout is declared like a dataclass and becomes a NumPy and Numba record type.  Kernel signatures refer to it by
+name, and in kernels `state.nodes += 1` or `state.moves[U(index)].flips` accesses memory directly.  A record is passed
+as a single pointer, which is cheap in recursive calls; an array takes seven machine words.
 
     class Move(Layout):
         square: int                              # a 64-bit integer
@@ -18,10 +18,10 @@ as one pointer, which makes it cheap in a recursion; an array is seven machine w
 
     state = SearchState.new()
 
-Indices are unsigned (`U(index)`): Numba checks whether signed ones are negative, which costs 4 % in a search.  A new
-record begins with a cache line, so fields that need this alignment come first.
+Use unsigned indices (`U(index)`): Numba checks signed ones for negative values, which costs 4 % in a search.  A new
+record is aligned to a cache line, so declare the fields that need this alignment first.
 
-Without compilation a record is a NumPy record, and an index outside an array raises `IndexError`.
+Without compilation a layout is a NumPy record, and an index out of bounds raises `IndexError`.
 """
 
 import ctypes
@@ -44,38 +44,38 @@ AnyLayout = TypeVar("AnyLayout", bound="Layout")
 
 
 class Layout:
-    """Base class of all layouts.  A class that extends another layout has its fields first."""
+    """Base class of all layouts.  A subclass of another layout starts with the fields of its base."""
 
     dtype: ClassVar[np.dtype[Any]]
 
     def __init_subclass__(cls) -> None:
         hints = {name: hint for name, hint in get_type_hints(cls, include_extras=True).items() if name != "dtype"}
         if reserved := [name for name in hints if hasattr(np.record, name)]:
-            raise TypeError(f"every NumPy record has an attribute {reserved[0]}, which would hide the field: rename it")
+            raise TypeError(f"the field {reserved[0]!r} would be hidden by the attribute of NumPy records: rename it")
         fields = [(name, *_field_type(hint)) for name, hint in hints.items()]
         cls.dtype = np.dtype((np.record, np.dtype(fields, align=True)))
         if hasattr(types, cls.__name__):
-            raise TypeError(f"signatures know the name {cls.__name__} already: choose another for the layout")
-        setattr(types, cls.__name__, from_dtype(cls.dtype))  # the names of this module are those of signatures
+            raise TypeError(f"the name {cls.__name__!r} is already used in signatures: rename the layout")
+        setattr(types, cls.__name__, from_dtype(cls.dtype))  # signatures are resolved in this module
 
     @classmethod
     def new(cls) -> Self:
-        """A record of zeros, which begins with a cache line and lives as long as something refers to it."""
+        """Return a zeroed record, aligned to a cache line."""
         return cast(Self, cls.new_array(1)[0])
 
     @classmethod
     def new_array(cls, count: int) -> "npt.NDArray[Any]":
-        """So many records of zeros, beginning with a cache line."""
+        """Return an array of zeroed records, aligned to a cache line."""
         return allocate_bytes(count * cls.dtype.itemsize).view(cls.dtype)
 
     @classmethod
     def view(cls, array: "npt.NDArray[Any]") -> Self:
-        """The memory of an array of this size as a record."""
+        """Return a view of an array's memory as a record."""
         return cast(Self, array.view(cls.dtype)[0])
 
 
 def _field_type(hint: Any) -> tuple[Any, ...]:
-    """The NumPy type of a field, and its shape if it is an array."""
+    """Return the NumPy type of a field, and its shape if it is an array."""
     element, *shape = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if get_origin(element) is not list:
         return (_scalar_type(hint),)
@@ -92,9 +92,9 @@ def _scalar_type(hint: Any) -> Any:
     return hint.dtype if issubclass(hint, Layout) else hint
 
 
-# ---- records behind addresses ---------------------------------------------------------------------------------------
+# ---- records at addresses -------------------------------------------------------------------------------------------
 def record_at(layout: type[AnyLayout]) -> Callable[[int], AnyLayout]:
-    """Make the instruction that gives the record at an address, for tables that several states share."""
+    """Create an instruction that returns the record at an address, for tables shared by several states."""
     size, dtype = layout.dtype.itemsize, layout.dtype
     pointer = ir.ArrayType(ir.IntType(8), size).as_pointer()
 
@@ -107,7 +107,7 @@ def record_at(layout: type[AnyLayout]) -> Callable[[int], AnyLayout]:
     return cast(Callable[[int], AnyLayout], instruction(f"{layout.__name__}(int64)", emit)(at))
 
 
-# ---- fields that other threads write too ----------------------------------------------------------------------------
+# ---- atomic access to fields ----------------------------------------------------------------------------------------
 def _atomic(layout: type[AnyLayout], field: str, operation: str, invert: bool) -> Callable[..., Any]:
     offset = ir.Constant(I64, cast(Any, layout.dtype.fields)[field][1])
 
@@ -120,7 +120,7 @@ def _atomic(layout: type[AnyLayout], field: str, operation: str, invert: bool) -
 
 
 def atomic_set(layout: type[AnyLayout], field: str) -> Callable[[AnyLayout, U], None]:
-    """Make the instruction that sets bits of a word that other threads write too."""
+    """Create an instruction that sets bits of a field atomically."""
 
     def set_bits(record: Any, bits: U) -> None:
         setattr(record, field, getattr(record, field) | bits)
@@ -129,7 +129,7 @@ def atomic_set(layout: type[AnyLayout], field: str) -> Callable[[AnyLayout, U], 
 
 
 def atomic_clear(layout: type[AnyLayout], field: str) -> Callable[[AnyLayout, U], None]:
-    """Make the instruction that clears bits of a word that other threads write too."""
+    """Create an instruction that clears bits of a field atomically."""
 
     def clear_bits(record: Any, bits: U) -> None:
         setattr(record, field, getattr(record, field) & ~bits)

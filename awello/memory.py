@@ -1,10 +1,9 @@
-"""Addresses of arrays, and instructions for memory that no record describes.
+"""Addresses of arrays, and instructions for raw memory.
 
-Kernels read and write the fields of records (see `layout`).  An address serves where a record cannot: for tables whose
-length is known only at run time, for prefetching, and for bytes that several threads change at once.
+Kernels usually read and write the fields of records (see `layout`).  Addresses are for everything else: tables whose
+length is known only at run time, prefetching, and bytes that several threads change at the same time.
 
-The processor does not check addresses.  Without compilation the Python bodies do: an access outside the array whose
-address was taken raises `IndexError`.
+Compiled code does not check addresses.  The Python bodies do: an access outside the array raises `IndexError`.
 """
 
 import ctypes
@@ -25,12 +24,12 @@ VOID_RESULT = ir.Constant(I8.as_pointer(), None)
 
 
 # ---- addresses ------------------------------------------------------------------------------------------------------
-_starts: list[int] = []  # of the arrays whose addresses are in use, in order; only where nothing is compiled
+_starts: list[int] = []  # sorted start addresses of the registered arrays; only used without compilation
 _ends: dict[int, int] = {}
 
 
 def address_of(array: npt.NDArray[Any]) -> int:
-    """The address of an array, which must be kept alive as long as the address is used."""
+    """Return the address of an array, which must stay alive as long as the address is used."""
     start = int(array.ctypes.data)
     if not COMPILED:
         _register(array, start)
@@ -38,21 +37,21 @@ def address_of(array: npt.NDArray[Any]) -> int:
 
 
 def allocate_bytes(count: int) -> npt.NDArray[np.uint8]:
-    """So many bytes, all zero, that begin with a cache line."""
+    """Allocate zeroed bytes, aligned to a cache line."""
     buffer = np.zeros(count + CACHE_LINE, np.uint8)
     return buffer[-address_of(buffer) % CACHE_LINE :][:count]
 
 
 def allocate_words(count: int) -> npt.NDArray[np.int64]:
-    """So many words, all zero, that begin with a cache line."""
+    """Allocate zeroed 64-bit integers, aligned to a cache line."""
     return allocate_bytes(8 * count).view(np.int64)
 
 
 def _register(array: npt.NDArray[Any], start: int) -> None:
-    """Allow access to an array as long as its memory lives."""
+    """Allow access to an array until its memory is freed."""
     if start not in _ends:
         owner = array
-        while isinstance(owner.base, np.ndarray | np.void):  # a field of a record belongs to the record's array
+        while isinstance(owner.base, np.ndarray | np.void):  # the memory of a field belongs to the array of its record
             owner = owner.base
         insort(_starts, start)
         weakref.finalize(owner, _unregister, start).atexit = False
@@ -65,7 +64,7 @@ def _unregister(start: int) -> None:
 
 
 def check_address(address: int, offset: int, size: int) -> int:
-    """The address of so many bytes behind another address, for twins; `IndexError` if they leave its array."""
+    """Add an offset to an address; without compilation, raises `IndexError` if `size` bytes there leave the array."""
     target = int(address) + int(offset)
     if not COMPILED:
         number = bisect_right(_starts, int(address)) - 1
@@ -104,18 +103,18 @@ def _emit_subtract8(b: Builder, address: Any, amount: Any) -> Any:
 # ---- instructions ---------------------------------------------------------------------------------------------------
 @instruction("uint64(int64, uint64)", lambda b, *arguments: b.zext(b.load(_emit_pointer(b, I8, *arguments)), I64))
 def load8(address: int, index: U) -> U:
-    """The byte at a place of a table."""
+    """Read a byte of a table."""
     return U(ctypes.c_uint8.from_address(check_address(address, int(index), 1)).value)
 
 
 @instruction("none(int64)", _emit_prefetch)
 def prefetch(address: int) -> None:
-    """Ask for a place ahead of its use."""
+    """Prefetch a cache line."""
 
 
 @instruction("boolean(int64, int64, int64)", _emit_swap8)
 def compare_and_swap8(address: int, old: int, new: int) -> bool:
-    """Replace a byte that other threads write too, if it still holds `old`; whether it did."""
+    """Atomically replace a byte if it equals `old`; return whether it did."""
     byte = ctypes.c_uint8.from_address(check_address(address, 0, 1))
     swapped = byte.value == old
     byte.value = int(new) if swapped else byte.value
@@ -124,7 +123,7 @@ def compare_and_swap8(address: int, old: int, new: int) -> bool:
 
 @instruction("int64(int64, int64)", _emit_subtract8)
 def fetch_and_subtract8(address: int, amount: int) -> int:
-    """Subtract from a byte that other threads write too; what it held before."""
+    """Atomically subtract from a byte; return its previous value."""
     byte = ctypes.c_uint8.from_address(check_address(address, 0, 1))
     before = byte.value
     byte.value = (before - int(amount)) & 255

@@ -1,4 +1,4 @@
-"""A position: two 64-bit words, the game they belong to, and who is to move."""
+"""Positions: two 64-bit words, the game and the side to move."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position of any game: the mover's word comes first, and a move swaps the words."""
+    """A position of any game. The mover's word comes first; a move swaps the words."""
 
     game: Game
     own: int
@@ -33,15 +33,15 @@ class Position:
     side: int = 0
     """0 if the first player (Black, South) is to move, 1 if the second."""
     past: frozenset[tuple[int, int, int]] = field(default=frozenset(), compare=False)
-    """The positions since the last capture, which end a game of Awalé when they come again.
+    """The positions since the last capture; repeating one of them ends a game of Awalé.
 
-    They belong to the game played, not to the board: equality, `repr` and text leave them out.
+    They are ignored by equality, `repr` and text, because they are not part of the board.
     """
 
     @classmethod
     def start(cls, game: Game | str = Game.OTHELLO) -> "Position":
-        """The position a game begins with; the game may be given by its name, such as "othello" or "romein"."""
-        game = Game(game)  # type: ignore[arg-type]  # a name too
+        """Return the starting position of a game, given as a `Game` or by name, such as "othello" or "romein"."""
+        game = Game(game)  # type: ignore[arg-type]  # names are converted, too
         return cls(game, *game.adapter.start)
 
     @property
@@ -56,14 +56,14 @@ class Position:
 
     @property
     def side_name(self) -> str:
-        """What the side to move is called."""
+        """The name of the side to move, such as "Black" or "South"."""
         return self.game.sides[self.side]
 
     @property
     def lead(self) -> int:
-        """What the mover has already and cannot lose: the seeds taken more than the opponent's, 0 in Othello.
+        """The mover's captured seeds minus the opponent's; 0 in Othello.
 
-        A value of the engine counts what is still to be won; with the lead it is the margin at the end of the game.
+        The engine's values count only the seeds still to be won: value plus lead is the margin at the end of the game.
         """
         return self.game.adapter.lead(self.own, self.opp)
 
@@ -74,20 +74,20 @@ class Position:
 
     @property
     def board_words(self) -> tuple[int, int]:
-        """Both words without what legal moves do not depend on: the seeds taken."""
+        """Both words without the captured seeds, on which legal moves do not depend."""
         bits = self.game.adapter.board_mask
         return self.own & bits, self.opp & bits
 
     def check(self) -> None:
-        """`NotationError` if the words are no position of the game: those of a text are one, numbers may be anything.
+        """Raise `NotationError` if this is not a valid position of the game.
 
-        Kernels ask no questions; who takes positions from others asks here first.
+        Kernels do not check positions. Call this for positions that were not created by this package.
         """
         if self.side not in (0, 1):
             raise NotationError(f"the side to move is {self.side}: choose 0 or 1")
         self.game.adapter.check(self.own, self.opp)
         if not all(0 <= own < 1 << 64 and 0 <= opp < 1 << 64 for own, opp, _ in self.past):
-            raise NotationError("a position of the past is not two words of 64 bits: play the moves that led here")
+            raise NotationError("`past` contains a word that is not a 64-bit integer: replay the moves instead")
 
     @property
     def repeated(self) -> bool:
@@ -100,7 +100,7 @@ class Position:
         return self.repeated or bool(game.is_over(int(self.game), U(self.own), U(self.opp)))
 
     def legal_moves(self) -> tuple[int, ...]:
-        """The moves the rules allow: `(PASS,)` if the mover must pass, none if the game is over."""
+        """Return the legal moves: `(PASS,)` if the mover must pass, `()` if the game is over."""
         if self.repeated:
             return ()
         word = int(game.legal_moves(int(self.game), U(self.own), U(self.opp)))
@@ -113,7 +113,7 @@ class Position:
         return tuple(moves)
 
     def play(self, move: int | str) -> "Position":
-        """The position after a move, given by number or name; `IllegalMoveError` if the rules forbid it."""
+        """Return the position after a move, given by number or name; raises `IllegalMoveError` if it is illegal."""
         if isinstance(move, str):
             move = self.parse_move(move)
         if move not in self.legal_moves():
@@ -121,7 +121,7 @@ class Position:
         return self.after(move)
 
     def after(self, move: int) -> "Position":
-        """The position after a move that is known to be legal."""
+        """Return the position after a move, without checking that it is legal."""
         if move == PASS:
             return Position(self.game, self.opp, self.own, 1 - self.side)
         own, opp = game.play(int(self.game), U(self.own), U(self.opp), move)
@@ -132,11 +132,11 @@ class Position:
         return Position(self.game, int(own), int(opp), 1 - self.side, past)
 
     def skip_pass(self) -> "Position":
-        """The position in which there is a choice: this one, or the one after a forced pass."""
+        """Return the position after a forced pass, or this position if no pass is due."""
         return self.after(PASS) if self.legal_moves() == (PASS,) else self
 
     def _explain_illegal(self, move: int) -> str:
-        """Why a move is illegal, and what is legal."""
+        """Explain why a move is illegal and list the legal moves."""
         moves = self.legal_moves()
         if not moves:
             return "the game is over: no move can be played"
@@ -147,43 +147,43 @@ class Position:
         return f"{name} {self.game.adapter.explain_illegal(self.own, move)}: {self.side_name} can play {legal}"
 
     def all_moves(self) -> tuple[int, ...]:
-        """All moves that have a name in this game, legal or not."""
+        """Return all moves of this game except the pass, legal or not."""
         return self.game.adapter.all_moves
 
     def counts(self) -> tuple[int, int]:
-        """What the first and the second player hold: discs on the board; seeds taken, shared out at the end."""
+        """Return the discs or captured seeds of the first and second player; the final counts if the game is over."""
         own, opp = self.game.adapter.counts(self.own, self.opp, self.repeated)
         return (opp, own) if self.side else (own, opp)
 
     def score(self) -> tuple[int, int]:
-        """The official score (first, second) if the game ends here: Othello's empty squares go to the winner."""
+        """Return the official score (first, second) if the game ends here; Othello's empty squares go to the winner."""
         return self.game.adapter.score(*self.counts())
 
     @property
     def margin(self) -> int:
-        """The official score of the mover less the opponent's if the game ends here."""
+        """The mover's official score minus the opponent's if the game ends here."""
         first, second = self.score()
         return second - first if self.side else first - second
 
     @property
     def end_reason(self) -> str:
-        """What ended the game: one of the keys of `ENDINGS`, or nothing if it goes on or needs no explanation."""
+        """The reason why the game is over, a key of `ENDINGS`; empty if it is not over or needs no explanation."""
         return self.game.adapter.end_reason(self.own, self.opp, self.repeated) if self.over else ""
 
     def describe_end(self) -> str:
-        """Why the game is over, for people; empty if it goes on or if nothing needs to be said."""
+        """Describe why the game is over; empty if it is not over or needs no explanation."""
         return ENDINGS[self.end_reason].format(mover=self.side_name) if self.end_reason else ""
 
     def canonical(self) -> tuple[int, int]:
-        """The two words that all symmetric positions share; Awalé has no symmetry but the sides."""
+        """Return the words of the canonical symmetric position, the same for all symmetric positions."""
         return self.game.adapter.canonical(self.own, self.opp)
 
     def format_move(self, move: int) -> str:
-        """The name of a move of the side to move: `f5`, `pass`, `C`, `c`."""
+        """Return the name of a move of the side to move: `f5`, `pass`, `C` or `c`."""
         return "pass" if move == PASS else self.game.adapter.format_move(move, self.side)
 
     def format_moves(self, moves: Iterable[int]) -> list[str]:
-        """The names of moves that are played from here on, as far as they are legal."""
+        """Return the names of successive moves from this position, up to the first illegal one."""
         position, names = self, []
         for move in moves:
             if move not in position.legal_moves():
@@ -193,7 +193,7 @@ class Position:
         return names
 
     def parse_move(self, text: str) -> int:
-        """The move of a name; `NotationError` if it is no name, `IllegalMoveError` if the rules forbid it."""
+        """Parse the name of a move; raises `NotationError` for invalid names, `IllegalMoveError` for illegal moves."""
         move = self.game.adapter.parse_move(text, self.side)
         if move not in self.legal_moves():
             raise IllegalMoveError(self._explain_illegal(move))
@@ -214,15 +214,15 @@ class Position:
 
 
 def format_position(position: Position) -> str:
-    """A position as text: an OBF board such as `---X... X`, or a diagram such as `4-4-...-0-0-S`."""
+    """Format a position as text: an OBF board such as `---X... X`, or a diagram such as `4-4-...-0-0-S`."""
     return position.game.adapter.format_position(position.first, position.second, position.side)
 
 
 def parse_position(text: str, game: Game | None = None) -> Position:
-    """The position of a text; without a game, the text tells it (Awalé's variant is then abapa)."""
+    """Parse a position; without `game`, the format determines the game (Awalé positions are abapa)."""
     if (expected := game) is None:
         expected = next(usual for usual in reversed(DEFAULT_GAMES.values()) if usual.adapter.is_position(text))
     first, second, side, number = expected.adapter.parse_position(text)
     if game not in (None, number):
-        raise NotationError(f"the board is of size {Game(number).size}, not {expected.size}: choose the size it has")
+        raise NotationError(f"the board has size {Game(number).size}, not {expected.size}: choose the matching size")
     return Position(Game(number), *((second, first) if side else (first, second)), side)

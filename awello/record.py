@@ -1,4 +1,4 @@
-"""A played game: where it started, the moves, the time they took, and how it ended."""
+"""Played games: starting position, moves, times, values, tags and result."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,27 +17,27 @@ from awello.rules.othello import insert_passes
 
 @dataclass(frozen=True)
 class Record:
-    """A game as it was played, passes included; whoever makes one answers for the legality of its moves."""
+    """A played game, passes included. The constructor does not check that the moves are legal."""
 
     start: Position
     moves: tuple[int, ...] = ()
     seconds: tuple[float | None, ...] = ()
-    """The time each move took, None where it is unknown; as long as `moves`, or empty if nobody looked at a clock."""
+    """The time of each move, None if unknown; as long as `moves`, or empty if no times are known."""
     values: tuple[float | None, ...] = ()
-    """What whoever moved thought of it, for themselves, in discs or seeds; as long as `moves`, or empty."""
+    """The value of each move from the mover's view, in discs or seeds; as long as `moves`, or empty."""
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """What else is known of the game.
+    """Metadata of the game.
 
-    `Black` and `White`, `South` and `North` are the players; `Event`, `Site`, `Date` and `Round` say where and when.
-    Whatever else a file tells keeps the name that it has there.
+    The players are `Black` and `White`, or `South` and `North`; `Event`, `Site`, `Date` and `Round` are as in PGN.
+    Other tags of a file keep the names that they have there.
     """
     loser: int | None = None
-    """The side that lost by resigning, by the clock or by breaking a rule; None if the board decides."""
+    """The side that lost by resignation, on time or by breaking a rule; None if the board decides the result."""
     reason: str = ""
-    """How that side lost: `resigned`, `ran out of time`, `crash: ...`."""
+    """Why that side lost: `resigned`, `ran out of time`, `crash: ...`."""
 
     def positions(self) -> Iterator[Position]:
-        """Every position of the game, from the start to the final one."""
+        """Yield every position of the game, from the start to the final one."""
         position = self.start
         yield position
         for move in self.moves:
@@ -45,7 +45,7 @@ class Record:
             yield position
 
     def annotated_moves(self) -> Iterator[tuple[int, float | None, float | None]]:
-        """Every move with its value and its time, None where they are unknown."""
+        """Yield every move with its value and its time, None if unknown."""
         unknown = (None,) * len(self.moves)
         return zip(self.moves, self.values or unknown, self.seconds or unknown, strict=True)
 
@@ -59,14 +59,14 @@ class Record:
 
     @property
     def winner(self) -> int | None:
-        """The side that won, None for a draw or a game not yet decided."""
+        """The side that won; None for a draw or an unfinished game."""
         if self.loser is not None:
             return 1 - self.loser
         first, second = self.final.score()
         return None if first == second or not self.final.over else int(second > first)
 
     def describe(self) -> str:
-        """How the game ended, in a line for people."""
+        """Describe the result of the game in one line."""
         sides, (first, second) = self.start.game.sides, self.final.score()
         if self.loser is not None:
             return f"{sides[1 - self.loser]} wins: {sides[self.loser]} {self.reason}"
@@ -79,20 +79,20 @@ class Record:
 
 
 def replay_words(start: Position, moves: Sequence[int]) -> Words:
-    """The words of the start and of the position after each move, up to the first that is illegal."""
+    """Return the words of the start and of the position after each move, up to the first illegal move."""
     words = np.empty((len(moves) + 1, 2), np.uint64)
     legal = replay_moves(int(start.game), U(start.own), U(start.opp), np.array(moves, np.int8), words)
     return words[: legal + 1]
 
 
 def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
-    """How many of the moves are legal one after the other, and the position after those; fast."""
+    """Play moves up to the first illegal one; return the number of legal moves and the position after them."""
     rows, past = replay_words(start, moves).tolist(), set(start.past)
     legal = len(rows) - 1
     if start.game.adapter.has_repetition:
         for ply, ((own, opp), (_, next_opp)) in enumerate(pairwise(rows)):
             key = own, opp, start.side ^ ply & 1
-            if key in past:  # a repetition has ended the game
+            if key in past:  # the game ended by repetition
                 legal = ply
                 break
             if next_opp >> 48 == own >> 48:
@@ -104,10 +104,7 @@ def replay(start: Position, moves: Sequence[int]) -> tuple[int, Position]:
 
 
 def restore_passes(start: Position, moves: Sequence[int]) -> tuple[int, ...]:
-    """Moves of Othello given without passes, and the passes that the rules demand between them; fast.
-
-    `IllegalMoveError` names the first that is illegal.
-    """
+    """Insert the missing passes between moves of Othello; raises `IllegalMoveError` for the first illegal move."""
     given, buffer = np.array(moves, np.uint8), np.empty(2 * len(moves), np.int8)
     legal, written = insert_passes(U(start.own), U(start.opp), squares_of(int(start.game)), given, buffer)
     complete = tuple(buffer[:written].tolist())

@@ -1,4 +1,4 @@
-"""What several test files need: the twin of each game, and the command line as a person runs it."""
+"""Shared fixtures and helpers: reference rules, the command line, browsers, random games."""
 
 import os
 import random
@@ -27,17 +27,17 @@ Reference = ReferenceOthello | ReferenceAwale
 
 
 def reference_start(game: Game) -> Reference:
-    """The plain-Python judge of a game, at its start."""
+    """Return the starting position of the reference implementation of a game."""
     return ReferenceAwale.start(game.variant) if game.variant else ReferenceOthello.start(game.size)
 
 
 def restore_interrupts() -> None:
-    """Hear Ctrl-C in a new process: a shell may have told background work to ignore it."""
+    """Enable Ctrl-C in a new process: a shell may ignore it for background jobs."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run(*words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a Python command line in a fresh process, without a terminal."""
+    """Run a Python command line in a new process, without a terminal."""
     return subprocess.run(
         [sys.executable, *words],
         input=stdin,
@@ -50,15 +50,15 @@ def run(*words: str, stdin: str = "", **environment: str) -> subprocess.Complete
 
 
 def fresh_awello(*words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run an awello command in a fresh process, without a terminal."""
+    """Run an awello command in a new process, without a terminal."""
     return run("-m", "awello", *words, stdin=stdin, **environment)
 
 
 def awello(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run an awello command in this process, which has its kernels already, as if there were no terminal.
+    """Run an awello command in this process, whose kernels are loaded, without a terminal.
 
-    What it warns of, and any exception that it lets through, is an error here.  A command that starts processes, takes
-    players from a file or is the first of its kind to be tested is better run afresh.
+    Warnings and uncaught exceptions are errors.  Use `fresh_awello` for commands that start processes or load players
+    from a file, and for the first test of a kind of command.
     """
     from awello.cli.app import main
 
@@ -77,14 +77,14 @@ def awello(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(params=list(Game), ids=lambda game: game.name.lower())
 def game(request: pytest.FixtureRequest) -> Game:
-    """Each game in turn: what holds for one must hold for all."""
+    """Run a test for each game."""
     chosen: Game = request.param
     return chosen
 
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """A server of the page for all tests that need nothing special of it; starting one takes seconds."""
+    """A shared server of the page, because starting one takes seconds."""
     from browser import serving
 
     with serving() as found:
@@ -93,7 +93,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator["Browser"]:
-    """A browser for the tests of a file."""
+    """A browser for the tests of a module."""
     from browser import browsing
 
     with browsing() as found:
@@ -102,7 +102,7 @@ def browser() -> Iterator["Browser"]:
 
 @pytest.fixture
 def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
-    """Somebody who opens the page, in English and without animations."""
+    """A visitor of the page, in English and without animations."""
     from browser import Visitor
 
     someone = Visitor(browser, address)
@@ -112,23 +112,23 @@ def visitor(browser: "Browser", address: str) -> Iterator["Visitor"]:
 
 @pytest.fixture
 def frozen_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rate limits that do not recover during a test, however slow the machine is."""
+    """Keep rate limits from recovering during a test on a slow machine."""
     from awello.web import rate_limits
 
-    moment = monotonic()
-    monkeypatch.setattr(rate_limits, "monotonic", lambda: moment)
+    frozen = monotonic()
+    monkeypatch.setattr(rate_limits, "monotonic", lambda: frozen)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def own_environment(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep tests away from the user's data and settings."""
+    """Isolate tests from the user's data and settings."""
     os.environ["AWELLO_DATA"] = str(tmp_path_factory.mktemp("data"))
     os.environ.pop("AWELLO_ARCHIVE", None)
-    os.environ["AWELLO_NICE"] = "0"  # else tests of the server's processes starve beside other programs
+    os.environ["AWELLO_NICE"] = "0"  # at low priority, tests of the server's processes could starve
 
 
 def random_record(game: Game, seed: int) -> Record:
-    """A game of random moves, to its end unless it is very long."""
+    """Play random moves to the end of the game, at most 300."""
     chance, position = random.Random(seed), Position.start(game)
     moves: list[int] = []
     while (legal := position.legal_moves()) and len(moves) < 300:

@@ -1,4 +1,4 @@
-"""Games for the tests of formats: records of every kind, small files of them, and ways to damage a file."""
+"""Games for the tests of formats: random records and damaged files."""
 
 import random
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ REASONS = st.sampled_from(["resigned", "ran out of time", "crash: it fell", ""])
 
 
 def play_random_moves(game: Game, seed: int, length: int, start: Position | None = None) -> Record:
-    """A game of random moves, to its end or to some length."""
+    """Play random moves from a start, to the end of the game or up to some length."""
     chance, moves = random.Random(seed), list[int]()
     first = position = start or Position.start(game)
     while (legal := position.legal_moves()) and len(moves) < length:
@@ -26,7 +26,7 @@ def play_random_moves(game: Game, seed: int, length: int, start: Position | None
 
 @st.composite
 def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record:
-    """Games with all that a record can hold: any start, times, values, tags, and an end beside the board."""
+    """Generate records with arbitrary starts, times, values, tags and results not decided on the board."""
     game, seed = draw(st.sampled_from(games)), draw(st.integers(0, 999))
     start = play_random_moves(game, seed, draw(st.sampled_from([0, 0, 7, 20]))).final
     record = play_random_moves(game, seed + 1, draw(st.sampled_from([0, 1, 9, 40, 300])), start)
@@ -39,7 +39,7 @@ def records(draw: st.DrawFn, *games: Game, tags: tuple[str, ...] = ()) -> Record
 
 
 def damage(content: bytes, chance: random.Random) -> bytes:
-    """A file with some of its bytes changed, lost, doubled or moved."""
+    """Return a file with some of its bytes changed, deleted, repeated or inserted."""
     found = bytearray(content)
     for _ in range(chance.choice((1, 1, 1, 2, 5))):
         size = len(found)
@@ -65,6 +65,6 @@ def damage(content: bytes, chance: random.Random) -> bytes:
 
 
 def damaged_files(content: bytes, count: int, seed: int = 0) -> Iterator[bytes]:
-    """So many damaged copies of a file."""
+    """Generate damaged copies of a file."""
     chance = random.Random(seed)
     return (damage(content, chance) for _ in range(count))

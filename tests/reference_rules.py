@@ -1,8 +1,8 @@
-"""Plain-Python twins of the rules of Othello and Awale: slow, obvious judges of the fast kernels.
+"""Reference implementations of the rules of Othello and Awalé: slow and obvious, to check the fast kernels.
 
-They are written straight from the rules and share nothing with the package: no bits, no arrays, no
-imports from it. A position is a frozen value, and `play` returns the next one. Where a twin and a kernel
-disagree, read the twin beside the rules first: it is the shorter of the two.
+They are written directly from the rules and share nothing with the package: no bitboards, no arrays, no imports.
+A position is immutable, and `play` returns the next one. If the reference and a kernel disagree, compare the
+reference with the rules first: it is the shorter of the two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 
 class ReferenceOthello:
     """A position of Othello: 64 squares from a1 to h8, row by row, and the side to move.
 
-    A board of size 4 or 6 lies in the centre of the 64 squares; those outside it stay empty for ever.
+    A board of size 4 or 6 lies in the centre of the 64 squares; the others always stay empty.
     """
 
     size: int
@@ -41,7 +41,7 @@ class ReferenceOthello:
         return cls(size, tuple(squares))
 
     def legal_moves(self) -> list[int]:
-        """Return the legal moves in ascending order: [PASS] if there is no other, [] if the game is over."""
+        """Return the legal moves in ascending order: [PASS] if the side must pass, [] if the game is over."""
         if moves := self._placements(self.side):
             return moves
         return [PASS] if self._placements(1 - self.side) else []
@@ -61,7 +61,7 @@ class ReferenceOthello:
         return not self.legal_moves()
 
     def score(self) -> tuple[int, int]:
-        """Return the official final score, Black's first: the empty squares go to the winner."""
+        """Return the official final score, Black's first; empty squares go to the winner."""
         if not self.over():
             raise ValueError("the game is not over")
         black, white = self.squares.count(BLACK), self.squares.count(WHITE)
@@ -85,7 +85,7 @@ class ReferenceOthello:
         return [square for square in range(64) if self._flips(square, side)]
 
     def _flips(self, square: int, side: int) -> list[int]:
-        """Return the discs that this side would turn over by placing one here: none if it may not."""
+        """Return the discs that this side would flip by placing one here: none if the move is illegal."""
         row, column = divmod(square, 8)
         if not self._on_board(row, column) or self.squares[square] != EMPTY:
             return []
@@ -125,9 +125,9 @@ Key = tuple[tuple[Row, Row], tuple[int, int], int]
 
 @dataclass(frozen=True)
 class ReferenceAwale:
-    """A position of Awale: South's and North's rows, the seeds each has taken, the side to move.
+    """A position of Awalé: both rows, the captured seeds and the side to move.
 
-    `history` holds the positions that came before in the same game; None leaves repetition out.
+    `history` contains the previous positions of the game; None disables the repetition rule.
     """
 
     variant: str
@@ -144,7 +144,7 @@ class ReferenceAwale:
         return cls(variant)
 
     def without_repetition(self) -> ReferenceAwale:
-        """Return the same position in a game where repetition plays no part."""
+        """Return the same position without the repetition rule."""
         return replace(self, history=None)
 
     def legal_moves(self) -> list[int]:
@@ -167,7 +167,7 @@ class ReferenceAwale:
         return self.ending() is not None
 
     def ending(self) -> str | None:
-        """Return why the game is over, or None if it goes on."""
+        """Return the reason why the game is over, or None if it is not."""
         if self.variant != "romein" and max(self.taken) >= 25:
             return MAJORITY
         if self.variant == "tournament" and sum(self.rows[0]) + sum(self.rows[1]) <= 6:
@@ -179,7 +179,7 @@ class ReferenceAwale:
         return None
 
     def score(self) -> tuple[int, int]:
-        """Return the final score, South's first: what each has taken and is given of the seeds left."""
+        """Return the final score, South's first: captured seeds plus the share of the remaining seeds."""
         if not self.over():
             raise ValueError("the game is not over")
         south_share, north_share = self._shares()
@@ -190,15 +190,15 @@ class ReferenceAwale:
         return self._word(self.side), self._word(1 - self.side)
 
     def _word(self, side: int) -> int:
-        """Return this side's word: one byte for each pit, pit 0 lowest, then one for its seeds taken."""
+        """Return this side's word: one byte per pit, pit 0 lowest, then one byte for its captured seeds."""
         return sum(seeds * 256**place for place, seeds in enumerate([*self.rows[side], self.taken[side]]))
 
     def _key(self) -> Key:
-        """Return what makes two positions the same for repetition."""
+        """Return the key that identifies repeated positions."""
         return self.rows, self.taken, self.side
 
     def _shares(self) -> tuple[int, int]:
-        """Return how many of the seeds left on the board each player is given at the end."""
+        """Return the share of each player in the seeds left on the board at the end."""
         ending, south, north = self.ending(), sum(self.rows[0]), sum(self.rows[1])
         if ending == NO_MOVE or (ending == REPETITION and self.variant == "abapa"):
             return south, north
@@ -207,7 +207,7 @@ class ReferenceAwale:
         return 0, 0
 
     def _permitted_moves(self) -> list[int]:
-        """Return the moves that the variant permits here, were the game to go on."""
+        """Return the moves that the variant permits, even if the game is over."""
         moves = [pit for pit in range(6) if self.rows[self.side][pit] > 0]
         feeding = [move for move in moves if sum(self._outcome(move)[1]) > 0]
         if self.variant == "romein":
@@ -222,12 +222,12 @@ class ReferenceAwale:
         before_capture = list(ring)
         captured = capture(ring, last)
         if self.variant != "romein" and sum(ring[6:]) == 0:
-            ring, captured = before_capture, 0  # Taking everything the opponent has takes nothing.
+            ring, captured = before_capture, 0  # a grand slam captures nothing
         return tuple(ring[:6]), tuple(ring[6:]), captured
 
 
 def sow(ring: list[int], origin: int) -> int:
-    """Sow a pit round the ring (the mover's 0-5, the opponent's 6-11); return where the last seed fell."""
+    """Sow a pit around the ring (the mover's 0-5, the opponent's 6-11); return where the last seed fell."""
     seeds, ring[origin] = ring[origin], 0
     place = origin
     while seeds > 0:
@@ -239,7 +239,7 @@ def sow(ring: list[int], origin: int) -> int:
 
 
 def capture(ring: list[int], last: int) -> int:
-    """Take the twos and threes from the opponent's pits, backwards from the last; return their number."""
+    """Capture twos and threes from the opponent's pits, backwards from the last; return the number of seeds."""
     captured = 0
     place = last
     while place >= 6 and ring[place] in (2, 3):
@@ -252,13 +252,13 @@ def capture(ring: list[int], last: int) -> int:
 # ------------------------------------------------------------------------------------------------ Perft
 
 
-def perft(twin: ReferenceOthello | ReferenceAwale, depth: int) -> int:
-    """Count the leaves of the tree of all games to this depth; a game that ends sooner is one leaf.
+def perft(position: ReferenceOthello | ReferenceAwale, depth: int) -> int:
+    """Count the leaves of the game tree at this depth; a finished game counts as one leaf.
 
-    A pass is a ply. Repetition plays no part, for two orders of moves may lead to the same position.
+    A pass is a ply. Repetition is ignored: different move orders can lead to the same position.
     """
-    if isinstance(twin, ReferenceAwale):
-        twin = twin.without_repetition()
-    if depth == 0 or twin.over():
+    if isinstance(position, ReferenceAwale):
+        position = position.without_repetition()
+    if depth == 0 or position.over():
         return 1
-    return sum(perft(twin.play(move), depth - 1) for move in twin.legal_moves())
+    return sum(perft(position.play(move), depth - 1) for move in position.legal_moves())

@@ -124,9 +124,9 @@ def test_a_person_plays_in_the_terminal() -> None:
     assert "): d3 c4 f5 e6\n" in done.stdout  # the answer to `moves`
     hint = next(line for line in done.stdout.splitlines() if "more than the opponent at the end" in line)
     assert sorted(re.findall(r"(\w\d) =?[+-]\d", hint)) == ["c4", "d3", "e6", "f5"]
-    assert "'[/x]' is no square" in done.stdout
-    assert "'z9' is no square of this board" in done.stdout
-    assert "a1 is no legal move: Black can play d3, c4, f5, e6" in done.stdout
+    assert "'[/x]' is not a square" in done.stdout
+    assert "'z9' is not a square of this board" in done.stdout
+    assert "a1 is not a legal move: Black can play d3, c4, f5, e6" in done.stdout
     assert "White wins: Black resigned" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("moves: d3")
 
@@ -166,7 +166,7 @@ BAD = [
     (("match", "chess", "random", "random"), "unknown game 'chess': choose othello or awale"),
     (("match", "othello", "random", "random", "--openings", "missing.txt"), "missing.txt"),
     (("match", "othello", "random", "random", "--games", "0"), "games"),
-    (("match", "othello", "random", "random", "--clock", "soon"), "'soon' is no time"),
+    (("match", "othello", "random", "random", "--clock", "soon"), "'soon' is not a duration"),
     (("perft", "othello", "3", "--position", BOARD63), "the board has 63 squares"),
     (("perft", "othello", "three"), "depth"),
     (("perft", "othello", "3", "--size", "5"), "size 5: choose 4, 6 or 8"),
@@ -220,7 +220,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
         ("games: many", "games"),
         ("games: [", "line"),
         ("- random", "keys and values"),
-        ("size: 7", "run.yaml: no Othello board of size 7"),
+        ("size: 7", "run.yaml: Othello has no board of size 7"),
         ("1: 2", "1"),
         ("game: " + "[" * 5000, "no configuration"),
         ("seed: " + "9" * 5000, "run.yaml"),

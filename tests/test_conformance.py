@@ -1,4 +1,4 @@
-"""One suite that every game must pass: the kernels and `Position` against the plain-Python twins."""
+"""Compare the kernels and `Position` of every game with the reference rules."""
 
 import random
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from awello.kernel import U
 from awello.rules import game as kernels
 from awello.rules.game import ADAPTERS, DEFAULT_GAMES
 
-POSITIONS = 3400  # for each of the six games: more than 20,000 in all
+POSITIONS = 3400  # for each of the six games: more than 20,000 in total
 
 
 def beginning(game: Game, chance: random.Random) -> tuple[Position, Reference]:
-    """The start of a game; for Awalé often a late position, where feeding, slams and endings are near."""
+    """Return the start of a game; for Awalé often a late position, close to feeding, grand slams and endings."""
     if game.family == "othello" or chance.random() < 0.5:
         return Position.start(game), reference_start(game)
     seeds = [0] * 14
@@ -31,7 +31,7 @@ def beginning(game: Game, chance: random.Random) -> tuple[Position, Reference]:
 
 
 def random_games(game: Game, seed: int, positions: int) -> Iterator[tuple[Position, Reference]]:
-    """Positions of random games with their twins; some games avoid captures, so that Awalé's go round."""
+    """Yield positions of random games with their references; some avoid captures, to reach repetitions in Awalé."""
     chance = random.Random(f"{game.name}/{seed}")
     while positions > 0:
         position, reference = beginning(game, chance)
@@ -144,7 +144,7 @@ def test_a_repeated_position_ends_the_game_as_the_variant_says(game: Game) -> No
     assert position.over
     assert reference.over()
     assert position.score() == reference.score()
-    assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # the other side was to move then
+    assert not Position(game, own, opp, 1, frozenset({(own, opp, 0)})).over  # there the other side was to move
 
 
 def test_adapters_have_the_same_members(game: Game) -> None:
@@ -165,4 +165,4 @@ def test_facts_of_a_game_are_true(game: Game) -> None:
         assert {len(position.format_move(move)) for move in moves} <= {adapter.name_length}
         assert adapter.has_symmetries or position.canonical() == (position.own, position.opp)
     assert passed == facts["has_passes"]
-    assert repeated <= adapter.has_repetition, "a repetition is rare where few seeds end the game"
+    assert repeated <= adapter.has_repetition, "repetitions are rare if few seeds end the game"

@@ -1,4 +1,4 @@
-"""Pasted text: every usual form of a game or position is understood, anything else gets one line, and quickly."""
+"""Pasted text: all common forms of games and positions are detected; other text gets a one-line error, quickly."""
 
 import random
 
@@ -17,8 +17,8 @@ WEB = "Black: Ann (1810)  White: Bob B4\nParis 2024-05-01\n1. f5 d6 2. c3 d3 {ti
 GGF = "(;GM[Othello]PB[a]PW[b]BO[8 {} O]W[d6/1.5/0.2]B[c3//];)".format("-" * 27 + "O*------***" + "-" * 26)
 
 
-def texts(record: Record) -> dict[str, str]:
-    """A game in the forms in which people write it."""
+def format_variants(record: Record) -> dict[str, str]:
+    """Return a game in common text forms."""
     pairs = list(zip(record.positions(), record.moves, strict=False))
     names = [position.format_move(move) for position, move in pairs]
     pieces = [f"{ply // 2 + 1}. {name}" if ply % 2 == 0 else name for ply, name in enumerate(names)]
@@ -35,7 +35,7 @@ def texts(record: Record) -> dict[str, str]:
 def test_games_in_every_form(game: Game) -> None:
     for seed in range(6):
         record = random_record(game, seed)
-        for form, text in texts(record).items():
+        for form, text in format_variants(record).items():
             found = detect_game(text, game)
             assert found.record.final == record.final, form
             assert found.kind == ("transcript" if game in OTHELLO else "moves"), form
@@ -130,32 +130,32 @@ def test_the_first_of_several_games_is_taken() -> None:
 @pytest.mark.parametrize(
     ("text", "game", "part"),
     [
-        ("", None, "there is no game and no position in this text: paste"),
-        ("Hello, how are you?", None, "there is no game"),
-        ("f5d6a1", None, "move 3 of the transcript: a1 is no legal move: Black can play"),
-        ("Ann: 1. f5 d6 2. a1 c4", None, "move 3 of the transcript: a1 is no legal move"),
-        ("f5d6x9c3 d3", None, "after f5d6 comes 'x9c3', which is no move"),
-        ("b1a1a2c1a1", None, "move 5 of the transcript: a1 is no legal move"),
+        ("", None, "the text contains no game and no position: paste"),
+        ("Hello, how are you?", None, "the text contains no game"),
+        ("f5d6a1", None, "move 3 of the transcript: a1 is not a legal move: Black can play"),
+        ("Ann: 1. f5 d6 2. a1 c4", None, "move 3 of the transcript: a1 is not a legal move"),
+        ("f5d6x9c3 d3", None, "'x9c3' after f5d6 is not a move"),
+        ("b1a1a2c1a1", None, "move 5 of the transcript: a1 is not a legal move"),
         ("FfF", None, "move 3 of the transcript: F is empty: South can play A"),
         ("FF", None, "move 2 of the transcript: F is not a pit of North"),
-        ("f5d6", Game.ABAPA, "there is no game"),
-        ("f5x9", Game.OTHELLO, "after f5 comes 'x9'"),
-        ("FfBe", Game.OTHELLO, "there is no game"),
+        ("f5d6", Game.ABAPA, "the text contains no game"),
+        ("f5x9", Game.OTHELLO, "'x9' after f5 is not a move"),
+        ("FfBe", Game.OTHELLO, "the text contains no game"),
         (BOARD[1:], None, "the board has 63 squares: give 64"),
         ("\n".join(BOARD[at : at + 8] for at in range(0, 56, 8)), None, "the board has 7 rows of 8 squares"),
-        (f"{BOARD} O f5", None, "move 1 of the transcript: f5 is no legal move: White can play"),
-        (f"{BOARD} O", Game.OTHELLO6, "the board is of size 8, not 6"),
+        (f"{BOARD} O f5", None, "move 1 of the transcript: f5 is not a legal move: White can play"),
+        (f"{BOARD} O", Game.OTHELLO6, "the board has size 8, not 6"),
         (f"{BOARD} O", Game.ABAPA, "this is a position of Othello"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-0-S", Game.OTHELLO, "this is a position of Awalé"),
         ("4-4-4-4-4-4-4-4-4-4-4-4-0-S", None, "the diagram has 14 parts"),
-        ("4-4-4-4-4-4-4-4-4-4-4-4-0-1-S", None, "the diagram holds 49 seeds"),
+        ("4-4-4-4-4-4-4-4-4-4-4-4-0-1-S", None, "the diagram has 49 seeds"),
         (GGF, Game.ROMEIN, "this is a game of othello, not of romein: choose the other game"),
-        (GGF.replace("d6", "a1"), None, "line 1: move 1: a1 is no legal move: White can play"),
+        (GGF.replace("d6", "a1"), None, "line 1: move 1: a1 is not a legal move: White can play"),
         ('[South "Ann"]\n1. F g', None, "line 2: expected a move such as C or d+3, or a result, found 'g'"),
-        ("f5" * MAX_TEXT_CHARS, None, f"paste one game, {MAX_TEXT_CHARS} at most"),
+        ("f5" * MAX_TEXT_CHARS, None, f"paste one game, at most {MAX_TEXT_CHARS}"),
     ],
 )
-def test_what_was_almost_understood_is_said(text: str, game: Game | None, part: str) -> None:
+def test_errors_explain_the_likely_mistake(text: str, game: Game | None, part: str) -> None:
     with pytest.raises(NotationError) as caught:
         detect_game(text, game)
     assert part in str(caught.value)
@@ -164,7 +164,7 @@ def test_what_was_almost_understood_is_said(text: str, game: Game | None, part: 
 
 LETTERS = "abcdefghABCDEFXOxow*.-+|=_;:%#0123456789 \n\r\t'()[]SNpas٣²ſé"
 VALID = [
-    *(text for game in (Game.OTHELLO4, Game.ABAPA) for text in texts(random_record(game, 1)).values()),
+    *(text for game in (Game.OTHELLO4, Game.ABAPA) for text in format_variants(random_record(game, 1)).values()),
     *(repr(Position.start(game)) for game in Game),
     *(str(Position.start(game)) for game in Game),
     format_obf(Problem(AFTER)),
@@ -175,7 +175,7 @@ VALID = [
 
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
-    """A valid text with a few pieces cut out, put in or doubled."""
+    """Generate valid texts with a few pieces deleted, inserted or repeated."""
     text = draw(st.sampled_from(VALID))
     for _ in range(draw(st.integers(1, 4))):
         begin, end = sorted((draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))))

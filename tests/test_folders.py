@@ -1,4 +1,4 @@
-"""Files are written atomically: an interruption at any step leaves the old content, and no draft."""
+"""Atomic writes: an interruption at any step keeps the old content and leaves no temporary file."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files of games in any format: found by name, end or content, unpacked, and read whatever became of them."""
+"""Game files in all formats: detection, decompression, damaged and hostile files."""
 
 import gzip
 import random
@@ -45,14 +45,14 @@ GAMES = {
 }
 
 
-def contents(name: str) -> bytes:
-    """A small file of a format."""
+def small_file(name: str) -> bytes:
+    """Return a small file in a format."""
     return next(iter(FORMATS[name].write(GAMES[name]).values()))
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_is_recognised_and_reads_back(name: str) -> None:
-    content = contents(name)
+def test_every_format_is_detected_and_reads_back(name: str) -> None:
+    content = small_file(name)
     suffix = FORMATS[name].suffixes[0]
     found = list(read_games(content))
     assert [game.moves for game in found if isinstance(game, Record)] == [game.moves for game in GAMES[name]]
@@ -60,7 +60,7 @@ def test_every_format_is_recognised_and_reads_back(name: str) -> None:
     assert detect_format(b"?", f"X{suffix.upper()}") is detect_format(b"", f"a.b{suffix}.gz") is find_format(name)
     packed = gzip.compress(content)
     assert list(read_games(packed, f"games{suffix}.gz")) == list(read_games(packed)) == found
-    if name not in ("wthor", "transcripts"):  # which leave something out
+    if name not in ("wthor", "transcripts"):  # which do not store everything
         assert next(iter(FORMATS[name].write(game for game in found if isinstance(game, Record)).values())) == content
 
 
@@ -72,7 +72,7 @@ def test_wthor_is_three_files_and_takes_names() -> None:
     assert [game.tags["White"] for game in found] == ["Zoé"] * 4
 
 
-def test_a_name_that_is_no_format_and_a_file_of_no_format() -> None:
+def test_unknown_format_names_and_files() -> None:
     with pytest.raises(
         NotationError, match="unknown format 'pgn': choose wthor, ggf, ogn, jsonl, logbook, transcripts"
     ):
@@ -81,13 +81,13 @@ def test_a_name_that_is_no_format_and_a_file_of_no_format() -> None:
     assert str(error) == "expected games in a format such as .wtb, .ggf, .ogn, .jsonl, .gam, .txt, .xot, found none"
 
 
-def test_text_of_another_time() -> None:
+def test_text_encodings() -> None:
     latin = "1 (;GM[Othello]PB[Zoé];)".encode("latin-1")
     (record,) = read_games(latin)
     assert isinstance(record, Record)
     assert record.tags == {"Black": "Zoé"}
     assert list(read_games(b"\xef\xbb\xbff5d6\n", "x.txt")) == [parse_transcript("f5d6")]
-    with pytest.raises(NotationError, match="half a letter"):
+    with pytest.raises(NotationError, match="cannot be encoded as UTF-8"):
         FORMATS["ggf"].write([Record(Position.start(), tags={"Black": "\ud800"})])
 
 
@@ -102,20 +102,20 @@ def test_compressed_files_are_read_as_far_as_they_are_whole(monkeypatch: pytest.
     assert str(error) == f"byte {len(packed) - 40_000}: expected more compressed data, found the end"
     broken = bytearray(packed)
     broken[-4] ^= 1
-    assert str(decompress(bytes(broken))[1]).endswith("expected compressed data, found damage")
+    assert str(decompress(bytes(broken))[1]).endswith("expected compressed data, found damaged data")
     assert str(next(read_games(gzip.compress(b"")[:5]))) == "byte 5: expected more compressed data, found the end"
     monkeypatch.setattr(registry, "MAX_UNPACKED_BYTES", 1 << 20)
     bomb, error = decompress(gzip.compress(bytes(1 << 24)))
     assert len(bomb) == (1 << 20) + 1
-    assert str(error) == "expected 1 MiB at most, found more: unpack the file"
+    assert str(error) == "expected at most 1 MiB of data, found more: decompress the file"
     *games, last = read_games(packed[:-40_000], "x.txt")
     assert sum(isinstance(game, Record) for game in games) == 4_000
     assert isinstance(last, NotationError)
 
 
 # ---- damaged files --------------------------------------------------------------------------------------------------
-def short(name: str) -> bytes:
-    """A small file of short games, of which many damaged ones are soon read."""
+def file_of_short_games(name: str) -> bytes:
+    """Return a small file of short games, for fast tests of many damaged copies."""
     games = [
         Record(game.start, game.moves[:24], game.seconds[:24], game.values[:24], game.tags) for game in GAMES[name]
     ]
@@ -123,9 +123,9 @@ def short(name: str) -> bytes:
 
 
 def check_damaged(name: str, count: int, seed: int) -> tuple[int, int]:
-    """Read damaged copies of a file as that format: only games and one-line errors come out.  How many of each."""
+    """Check that damaged files give only games and one-line errors; return their numbers."""
     games = errors = 0
-    for content in damaged_files(short(name), count, seed):
+    for content in damaged_files(file_of_short_games(name), count, seed):
         for found in FORMATS[name].read(content):
             if isinstance(found, Record):
                 assert len(found.moves) < 500
@@ -147,13 +147,13 @@ def test_damaged_files_give_games_and_errors(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_was_read_from_a_damaged_file_can_be_written(name: str) -> None:
-    for content in damaged_files(short(name), 40, seed=2):
+    for content in damaged_files(file_of_short_games(name), 40, seed=2):
         games = [game for game in FORMATS[name].read(content) if isinstance(game, Record)]
         for game in games:
             try:
                 (text, *_) = FORMATS[name].write([game]).values()
             except NotationError:
-                continue  # a damaged tag may be one that cannot be written
+                continue  # a damaged tag may be unsupported
             (again,) = FORMATS[name].read(text)
             assert isinstance(again, Record)
             assert (again.start, again.moves) == (game.start, game.moves)
@@ -201,6 +201,6 @@ def test_hostile_files_take_neither_time_nor_memory(name: str) -> None:
                 pass
     for _ in FORMATS[name].read(damage(random.Random(1).randbytes(100_000), random.Random(2))):
         pass
-    most = tracemalloc.get_traced_memory()[1]
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert most < 50 << 20
+    assert peak < 50 << 20

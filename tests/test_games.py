@@ -219,7 +219,7 @@ def test_lists_figures_and_the_explorer(tmp_path: Path, place: str) -> None:
         (["games", "list", "--year", "19"], "is no year"),
         (["games", "list", "--year", "1999-1990"], "from the earlier to the later"),
         (["games", "list", "--result", "won"], "no result 'won'"),
-        (["explore", "f5f5"], "f5 is no legal move"),
+        (["explore", "f5f5"], "f5 is not a legal move"),
         (["explore", "--archive", "mysql://a/b"], "give a file, or postgresql"),
         (["games", "list", "--archive", "mistyped.sqlite"], "there is no archive 'mistyped.sqlite'"),
         (["games", "list", "--archive", ""], "leave it out for your own"),

@@ -100,10 +100,10 @@ def test_the_result_of_a_finished_game_is_the_board_s() -> None:
     ("old", "new", "message"),
     [
         ("Othello", "Amazons", "line 1: expected GM[Othello], found another game"),
-        ("W[F6]", "W[A1]", "line 1: move 2: a1 is no legal move: White can play f4, d6, f6"),
-        ("W[F6]", "B[F6]", "line 1: move 2: expected one of White, found one of Black"),
-        ("W[F6]", "\nW[PA]", "line 1: move 2: pass is no legal move: White can play f4, d6, f6"),
-        ("B[F5]", "B[PA]", "line 1: move 1: pass is no legal move: Black can play d3, c4, f5, e6"),
+        ("W[F6]", "W[A1]", "line 1: move 2: a1 is not a legal move: White can play f4, d6, f6"),
+        ("W[F6]", "B[F6]", "line 1: move 2: expected a move by White, found one by Black"),
+        ("W[F6]", "\nW[PA]", "line 1: move 2: pass is not a legal move: White can play f4, d6, f6"),
+        ("B[F5]", "B[PA]", "line 1: move 1: pass is not a legal move: Black can play d3, c4, f5, e6"),
         ("W[F6]", "\nW[Z9]", "line 2: expected a move such as W[f5], W[f5/value/seconds] or W[PA], found 'Z9'"),
         ("[F6]", "[F6/x]", "line 1: expected a move such as W[f5], W[f5/value/seconds] or W[PA], found 'F6/x'"),
         ("[F6];)", "[F6", "line 1: expected a tag such as PB[name], or ;) at the end, found 'W[F6'"),
@@ -115,23 +115,23 @@ def test_the_result_of_a_finished_game_is_the_board_s() -> None:
         ("BO[8", "BO[10", "line 1: expected a board of size 8, 6 or 4, found '10'"),
         (f"BO[8 {BOARD}]", "BO[]", "line 1: expected a board of size 8, 6 or 4, found ''"),
         ("BO[8 -", "BO[8 ", "line 1: the board has 63 squares: give 64 (or 36, 16) of X, O and -"),
-        ("BO[8", "BO[6", "line 1: the board is of size 8, not 6: choose the size it has"),
-        ("RE[?]", "Lost[Nobody at all]", "line 1: expected Black or White and how they lost, found 'Nobody at all'"),
+        ("BO[8", "BO[6", "line 1: the board has size 8, not 6: choose the matching size"),
+        ("RE[?]", "Lost[Nobody at all]", "line 1: expected Black or White and a reason, found 'Nobody at all'"),
     ],
 )
-def test_damage_is_told_and_the_other_games_are_read(old: str, new: str, message: str) -> None:
+def test_damage_is_reported_and_the_other_games_are_read(old: str, new: str, message: str) -> None:
     good = parse_ggf(NBOARD)
     found = list(read_ggf(f"{NBOARD.replace(old, new, 1)}\n{NBOARD}"))
     assert (str(found[0]), found[1:]) == (message, [good])
 
 
-def test_what_ggf_cannot_hold() -> None:
-    with pytest.raises(NotationError, match="not of abapa: leave it out, or write OGN"):
+def test_what_ggf_cannot_store() -> None:
+    with pytest.raises(NotationError, match="not of abapa: omit it, or write OGN"):
         format_ggf(Record(Position.start(Game.ABAPA)))
     for tag in ("PB", "BO", "W", "a b", "", "é"):
-        with pytest.raises(NotationError, match="no place for a tag"):
+        with pytest.raises(NotationError, match="cannot store a tag named"):
             format_ggf(Record(Position.start(), tags={tag: "x"}))
     with pytest.raises(NotationError, match="give a finite number"):
         format_ggf(Record(Position.start(), parse_transcript("f5").moves, (float("nan"),)))
-    with pytest.raises(NotationError, match="there is no game in this text"):
+    with pytest.raises(NotationError, match="the text contains no game"):
         parse_ggf("nothing")

@@ -1,4 +1,4 @@
-"""The decorator and its promises: twins agree, caches stay fresh, nothing else compiles."""
+"""Kernels: compiled and plain results agree, the cache is kept up to date, nothing else compiles."""
 
 import ast
 import itertools
@@ -18,7 +18,7 @@ from awello.kernel import KERNEL_SOURCES, PACKAGE, U
 CHANCE = random.Random(5)
 WORDS = [U(CHANCE.getrandbits(64) & CHANCE.getrandbits(64)) for _ in range(200)] + [U(1), U(1 << 63), U(bits.FULL)]
 PAIRS = [(one, U(int(two) & ~int(one))) for one, two in itertools.pairwise(WORDS)]
-PLAIN = ("awello.errors", "awello.folders")  # no kernel is made of what they hold
+MODULES_WITHOUT_KERNELS = ("awello.errors", "awello.folders")  # not used by kernels
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     **{
         name: [(word,) for word in WORDS]
@@ -38,7 +38,7 @@ def test_every_instruction_is_compared() -> None:
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
-def test_instructions_do_what_their_twins_say(name: str) -> None:
+def test_instructions_agree_with_their_python_functions(name: str) -> None:
     instruction = getattr(bits, name)
     compiled = numba.njit(lambda *words: instruction(*words))
     for words in ARGUMENTS[name]:
@@ -53,13 +53,15 @@ def test_uncompiled_kernels_print_the_same_trace() -> None:
 
 
 def test_kernel_files_import_only_kernel_files() -> None:
-    """Else a change in such a file would leave a stale cache: the folder's name would not change."""
-    homes = {".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in KERNEL_SOURCES}
+    """Otherwise a change in another file would not change the name of the cache folder."""
+    kernel_modules = {".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in KERNEL_SOURCES}
     for source in KERNEL_SOURCES:
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("awello"):
                 modules = {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
-                assert modules & homes or node.module in PLAIN, f"{source.name} imports {node.module}"
+                assert modules & kernel_modules or node.module in MODULES_WITHOUT_KERNELS, (
+                    f"{source.name} imports {node.module}"
+                )
 
 
 def test_nothing_else_compiles() -> None:
@@ -69,7 +71,7 @@ def test_nothing_else_compiles() -> None:
 
 
 def test_recursive_calls_pass_no_literals() -> None:
-    """A literal in a recursive call aborts the process when the kernel is read from the cache."""
+    """A literal in a recursive call aborts the process when the kernel is loaded from the cache."""
     for source in KERNEL_SOURCES:
         for function in ast.walk(ast.parse(source.read_text("utf-8"))):
             if isinstance(function, ast.FunctionDef):
@@ -128,20 +130,20 @@ ENTRY_POINTS = [
 
 @pytest.fixture(scope="module")
 def warm_cache() -> None:
-    """The usual cache, filled by another process: before the tests as a rule, else now."""
+    """Fill the default cache in another process, if it is not filled yet."""
     filled = fresh_awello("warmup")
     assert filled.returncode == 0, filled.stderr
 
 
-ONE_AFTER_THE_OTHER = """
+RUN_ALL = """
 import json, sys
 from awello.cli.app import main
 for words in json.loads(sys.argv[1]):
     sys.argv = ["awello", *words]
     try:
         main()
-    except SystemExit as left:
-        assert not left.code, words
+    except SystemExit as exit:
+        assert not exit.code, words
 """
 
 
@@ -155,8 +157,8 @@ def test_entry_points_work_with_a_warm_cache(words: tuple[str, ...]) -> None:
 
 @pytest.mark.usefixtures("warm_cache")
 def test_no_entry_point_compiles_what_the_cache_has() -> None:
-    """All in one fresh process; each in its own is slow, and below."""
-    warm = run("-c", ONE_AFTER_THE_OTHER, json.dumps(ENTRY_POINTS))
+    """All in one new process; the slow test below uses one process each."""
+    warm = run("-c", RUN_ALL, json.dumps(ENTRY_POINTS))
     assert warm.returncode == 0, warm.stderr
     assert "compiling" not in warm.stderr
 

@@ -1,4 +1,4 @@
-"""Compiling kernels in several processes: the order, workers that die, Ctrl-C, and kernels that come later."""
+"""The kernel compiler: order of modules, dying workers, Ctrl-C, lazy kernels."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ from awello.web.process import ENGINE_KERNELS, SERVER_KERNELS
 WORKER = """
 import os, sys
 for line in sys.stdin:
-    module, *later = line.split()
+    module, *priority = line.split()
     if module == sys.argv[1]:
         os._exit(1)
     print(f"kernel of {module}", module, sep="\\n", flush=True)
@@ -41,12 +41,12 @@ print(kernel.import_module("awello.search.negamax").search.load().signatures != 
 
 
 def fake_worker(deadly: str = "") -> Worker:
-    """A worker that compiles nothing, and dies over a module."""
+    """Start a worker that compiles nothing and dies on one module."""
     return subprocess.Popen([sys.executable, "-c", WORKER, deadly], stdin=-1, stdout=-1, text=True)
 
 
 def list_session_processes(session: int) -> list[str]:
-    """The processes of a session that live."""
+    """List the running processes of a session."""
     states = [file.read_text().rpartition(")")[2].split() for file in Path("/proc").glob("[0-9]*/stat")]
     return [state[0] for state in states if int(state[3]) == session and state[0] != "Z"]
 
@@ -87,7 +87,7 @@ def test_what_a_dead_worker_has_started_is_left_to_another(monkeypatch: pytest.M
         assert compiler.wait()
 
 
-def test_nobody_waits_for_workers_that_are_all_dead_or_never_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wait_returns_if_all_workers_are_dead_or_none_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_compiler, "_start_worker", lambda: fake_worker("awello.kernel"))
     with KernelCompiler(workers=2) as compiler:
         assert not compiler.wait()
@@ -108,7 +108,7 @@ def test_no_kernel_is_compiled_by_two_processes(tmp_path: Path) -> None:
     assert sum(compiled) == 2, "the kernels of learn.ridge"
 
 
-def test_late_kernels_are_compiled_when_they_are_needed(tmp_path: Path) -> None:
+def test_lazy_kernels_are_compiled_when_they_are_called(tmp_path: Path) -> None:
     done = run("-c", USE_LAZY_KERNELS, AWELLO_CACHE=str(tmp_path), AWELLO_LAZY_KERNELS="1")
     assert (done.returncode, done.stdout.split()) == (0, ["4", "True"]), done.stderr
 

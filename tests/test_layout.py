@@ -39,7 +39,7 @@ def double_key(item: SampleItem) -> int:
 
 @kernel("int64(SampleState, int64, int64)")
 def visit(state: SampleState, index: int, other: int) -> int:
-    """Use every kind of field: scalars, arrays, records in arrays, atomic words, a record behind an address."""
+    """Use every kind of field: scalars, arrays, records in arrays, atomic words, a record at an address."""
     state.count += 1
     state.items[U(index)].key = 21
     state.items[U(index)].word = U(1) << U(63)
@@ -67,7 +67,7 @@ def test_layout_extends_another_and_is_aligned() -> None:
 
 
 def test_uncompiled_kernels_check_indices_and_addresses() -> None:
-    if COMPILED:  # compiled kernels do not check anything
+    if COMPILED:  # compiled kernels do not check
         done = run("-m", "pytest", "-q", __file__, NUMBA_DISABLE_JIT="1")
         assert done.returncode == 0, done.stdout
         return
@@ -79,11 +79,11 @@ def test_uncompiled_kernels_check_indices_and_addresses() -> None:
 
 
 def test_names_are_unique() -> None:
-    with pytest.raises(TypeError, match="signatures know the name"):
+    with pytest.raises(TypeError, match="already used in signatures"):
         type("SampleItem", (Layout,), {"__annotations__": {"key": int}})
 
 
 def test_fields_do_not_hide_behind_attributes_of_records() -> None:
-    """Uncompiled, `state.size` would be NumPy's number of elements, which is always 1."""
-    with pytest.raises(TypeError, match="has an attribute size"):
+    """Without compilation, `state.size` would be NumPy's number of elements, which is always 1."""
+    with pytest.raises(TypeError, match="the field 'size' would be hidden"):
         type("SampleTable", (Layout,), {"__annotations__": {"size": int}})

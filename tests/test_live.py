@@ -156,7 +156,7 @@ def test_nobody_thinks_for_a_closed_channel(server: tuple[TestClient, EnginePool
         ('{"id": 1, "type": "analyse", "seconds": 1e9}', 1, "message", "seconds:"),
         ('{"id": 1, "type": "analyse", "depth": 4}', 1, "message", "depth: extra"),
         ('{"id": 1, "type": "analyse", "moves": ["f5", "z9"]}', 1, "message", "moves.1: 'z9' is no move"),
-        ('{"id": 1, "type": "analyse", "moves": ["f5", "f5"]}', 1, "illegal", "move 2: f5 is no legal move"),
+        ('{"id": 1, "type": "analyse", "moves": ["f5", "f5"]}', 1, "illegal", "move 2: f5 is not a legal move"),
         ('{"id": 1, "type": "analyse", "start": "nothing"}', 1, "message", "nothing"),
         (json.dumps({"id": 1, "type": "analyse", "moves": OVER}), 1, "over", "the game is over"),
         (json.dumps({"id": 1, "type": "analyse", "start": " " * 70_000}), None, "message", "16 KiB"),

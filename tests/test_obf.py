@@ -15,7 +15,7 @@ from awello.formats.obf import Problem, format_obf, parse_obf
 SUITES = ROOT.parent / "shared" / "data" / "suites"
 BOARD = "O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------"
 START4 = "-----OX--XO----- X"
-PASSING = "XXXXXXXXXXXXXXO- O"  # only Black, who is not to move, can play
+PASSING = "XXXXXXXXXXXXXXO- O"  # White must pass
 
 
 def random_position(game: Game, chance: random.Random) -> Position:
@@ -44,7 +44,7 @@ def test_problems_read_back(several: list[Problem]) -> None:
     assert "\n".join(map(format_obf, parse_obf(text))) == text
 
 
-def test_a_line_is_written_as_the_suites_write_it() -> None:
+def test_lines_are_formatted_as_in_the_suites() -> None:
     line = f"{BOARD} X; A2:+38; C7:+36; A6:-24; B1:+0;"
     assert format_obf(parse_obf(line)[0]) == line
     assert format_obf(Problem(parse_position(START4), score=-10)) == f"{START4}; -10;"
@@ -75,7 +75,7 @@ def test_reading_is_tolerant(text: str) -> None:
     assert [format_obf(problem) for problem in parse_obf(text)] == [f"{BOARD} X; A2:+38; C7:-6;"]
 
 
-def test_nothing_holds_no_problem() -> None:
+def test_empty_files_have_no_problems() -> None:
     assert parse_obf("") == parse_obf("\n  \n% nothing\n") == []
 
 
@@ -94,23 +94,23 @@ def test_small_boards_and_passes() -> None:
         (f"{BOARD[1:]} X;", "the board has 63 squares"),
         (f"{BOARD};", "the side to move, X or O"),
         (f"{BOARD} Y;", "the side to move, X or O, not 'Y'"),
-        (f"Q{BOARD[1:]} X;", "'Q' on a1 is no disc"),
+        (f"Q{BOARD[1:]} X;", "'Q' on a1 is not a disc"),
         ("0-0-0-0-1-1-0-0-0-0-0-0-24-22-S;", "the side to move, X or O"),
         ("; A2:+38;", "the side to move"),
-        (f"{BOARD} X; A1:+38;", "a1 is no legal move: Black can play b1"),
-        (f"{BOARD} X; PA:+38;", "pass is no legal move"),
-        (f"{BOARD} X; I9:+38;", "'I9' is no square of this board"),
-        (f"{START4}; E5:+2;", "'E5' is no square of this board: name a column and a row, a1 to d4"),
-        (f"{BOARD} X; :+38;", "'' is no square"),
+        (f"{BOARD} X; A1:+38;", "a1 is not a legal move: Black can play b1"),
+        (f"{BOARD} X; PA:+38;", "pass is not a legal move"),
+        (f"{BOARD} X; I9:+38;", "'I9' is not a square of this board"),
+        (f"{START4}; E5:+2;", "'E5' is not a square of this board: name a column and a row, a1 to d4"),
+        (f"{BOARD} X; :+38;", "'' is not a square"),
         (f"{PASSING}; D4:-16;", "White has no move and must pass"),
         (f"{'X' * 16} X; A1:+16;", "the game is over"),
-        (f"{BOARD} X; A2:;", "'' is no score: write a number of discs from -64 to \\+64"),
-        (f"{BOARD} X; A2:+3 8;", "'\\+3 8' is no score"),
-        (f"{BOARD} X; A2:+65;", "'\\+65' is no score"),
-        (f"{START4}; -17;", "'-17' is no score: write a number of discs from -16 to \\+16"),
-        (f"{BOARD} X; A2;", "'A2' is no score"),
-        (f"{BOARD} X; ٣;", "is no score"),
-        (f"{BOARD} X; A2:+38; a2:+38;", "'a2:\\+38' comes again: list each move once"),
+        (f"{BOARD} X; A2:;", "'' is not a score: write a number of discs from -64 to \\+64"),
+        (f"{BOARD} X; A2:+3 8;", "'\\+3 8' is not a score"),
+        (f"{BOARD} X; A2:+65;", "'\\+65' is not a score"),
+        (f"{START4}; -17;", "'-17' is not a score: write a number of discs from -16 to \\+16"),
+        (f"{BOARD} X; A2;", "'A2' is not a score"),
+        (f"{BOARD} X; ٣;", "is not a score"),
+        (f"{BOARD} X; A2:+38; a2:+38;", "'a2:\\+38' repeats a move: list each move once"),
         (f"{BOARD} X; +38; +38;", "more than one score"),
         (f"{BOARD} X; A2:+38; +38;", "more than one score"),
     ],
@@ -143,9 +143,9 @@ def test_any_text_gives_problems_or_our_error(text: str) -> None:
         assert parse_obf("\n".join(map(format_obf, found))) == found
 
 
-@pytest.mark.skipif(not SUITES.is_dir(), reason="the suites are not here")
+@pytest.mark.skipif(not SUITES.is_dir(), reason="needs the suites")
 @pytest.mark.parametrize(("name", "count"), [("1-19", 19), ("20-39", 20), ("40-59", 20), ("60-79", 20)])
-def test_the_suites(name: str, count: int) -> None:
+def test_the_fforum_suites(name: str, count: int) -> None:
     text = Path(SUITES / f"fforum-{name}.obf").read_text("utf-8")
     found = parse_obf(text)
     assert len(found) == count

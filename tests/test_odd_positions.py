@@ -1,4 +1,4 @@
-"""Positions that no game reaches: every search runs on them, uncompiled too, where accesses to memory are checked."""
+"""Unreachable positions: every search accepts them; without compilation, memory accesses are checked."""
 
 import random
 import sys
@@ -44,7 +44,7 @@ assert refused(lambda: patterns.stage_weights_at(8))
 
 
 @pytest.mark.parametrize("game", Game, ids=str)
-def test_searches_stand_odd_positions(game: Game) -> None:
+def test_searches_handle_odd_positions(game: Game) -> None:
     chance, searches = random.Random(int(game)), fortress_odd.Searches(game)
     positions = [*fortress_odd.fixed_positions(game), *(fortress_odd.odd_position(game, chance) for _ in range(10))]
     assert sum(map(searches.run, positions)) > 100
@@ -52,7 +52,7 @@ def test_searches_stand_odd_positions(game: Game) -> None:
 
 def test_no_search_leaves_its_memory() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
-        load_or_build(game)  # made here, where it is compiled
+        load_or_build(game)  # built by compiled kernels
     done = run("benchmarks/fortress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(Game)

@@ -1,4 +1,4 @@
-"""OGN: round trips, notes and variations, captures that must agree, precise errors."""
+"""OGN: round trips, comments and variations, checked captures, precise errors."""
 
 import pytest
 from games import SLOW_EXAMPLES, play_random_moves, records
@@ -90,12 +90,12 @@ def test_captures_may_count_what_the_end_brings() -> None:
     assert [isinstance(game, Record) for game in found] == [True, True, False, False]
 
 
-def test_moves_after_the_end_are_left_out() -> None:
+def test_moves_after_the_end_are_ignored() -> None:
     text = '[Variant "Abapa"]\n[FEN "0-0-0-0-0-2-1-1-0-4-0-0-23-17-S"]\n\n1. F+4 d 2. A e 27-21\n'
     game, told, after = read_ogn(text + GAME)
     assert isinstance(game, Record) and game.final.over
     assert (format_transcript(game), game.tags) == ("F", {"Result": "27-21"})
-    assert str(told) == "line 4: the game is over after move 1 (25 seeds win), what follows is left out"
+    assert str(told) == "line 4: the game is over after move 1 (25 seeds win), later moves are ignored"
     assert after == parse_ogn(GAME)
 
 
@@ -117,22 +117,22 @@ def test_moves_after_the_end_are_left_out() -> None:
         (
             "[Site",
             '[FEN "1-2-3"]\n[Site',
-            "line 1: the diagram has 3 parts: give 12 pits, 2 numbers of seeds taken, S or N",
+            "line 1: the diagram has 3 parts: give 12 pits, 2 numbers of captured seeds, S or N",
         ),
-        ("[Site", '[Lost "x"]\n[Site', "line 1: expected South or North and how they lost, found 'x'"),
+        ("[Site", '[Lost "x"]\n[Site', "line 1: expected South or North and a reason, found 'x'"),
     ],
 )
-def test_damage_is_told_and_the_other_games_are_read(old: str, new: str, message: str) -> None:
+def test_damage_is_reported_and_the_other_games_are_read(old: str, new: str, message: str) -> None:
     good = parse_ogn(GAME)
     found = list(read_ogn(f"{GAME.replace(old, new, 1)}\n{GAME}"))
     assert (str(found[0]), found[1:]) == (message, [good])
 
 
-def test_what_ogn_cannot_hold() -> None:
-    with pytest.raises(NotationError, match="not of Othello: leave it out"):
+def test_what_ogn_cannot_store() -> None:
+    with pytest.raises(NotationError, match="not of Othello: omit it"):
         format_ogn(parse_transcript("f5"))
-    with pytest.raises(NotationError, match="tags of one line"):
+    with pytest.raises(NotationError, match="put it on one line"):
         format_ogn(Record(Position.start(Game.ABAPA), tags={"South": "a\nb"}))
     for tag in ("FEN", "Variant", "a b", ""):
-        with pytest.raises(NotationError, match="no place for a tag"):
+        with pytest.raises(NotationError, match="cannot store a tag named"):
             format_ogn(Record(Position.start(Game.ABAPA), tags={tag: "x"}))

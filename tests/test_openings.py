@@ -1,4 +1,4 @@
-"""The names of openings: the table is sound, and a name is found whatever the symmetry and the order of moves."""
+"""Names of openings: the table is valid, and symmetries and transpositions have the same name."""
 
 from importlib.resources import files
 
@@ -13,7 +13,7 @@ ROWS = [line.split("\t") for line in files("awello").joinpath("data/openings.tsv
 TIGER = Opening("Tiger", "Tigre")
 
 
-def turned(position: Position, symmetry: int) -> Position:
+def transform(position: Position, symmetry: int) -> Position:
     own, opp = (int(othello.apply_symmetry(U(word), symmetry)) for word in (position.own, position.opp))
     return Position(position.game, own, opp, position.side)
 
@@ -29,7 +29,7 @@ def test_the_table_names_each_position_once() -> None:
 
 @pytest.mark.parametrize("symmetry", range(8))
 def test_a_name_holds_under_every_symmetry(symmetry: int) -> None:
-    assert find_opening_at(turned(parse_transcript("f5d6c3d3c4").final, symmetry)) == TIGER
+    assert find_opening_at(transform(parse_transcript("f5d6c3d3c4").final, symmetry)) == TIGER
 
 
 def test_the_last_name_of_a_game_counts() -> None:
@@ -43,7 +43,7 @@ def test_the_last_name_of_a_game_counts() -> None:
     assert find_opening(parse_transcript("f5d6c4d3c5b4")) == Opening("Nicolet", "Nicolet")
 
 
-def test_what_has_no_name() -> None:
+def test_positions_without_a_name() -> None:
     assert find_opening(parse_transcript("f5")) is None
     assert find_opening([]) is None
     assert find_opening(parse_transcript("Ff", Position.start(Game.ABAPA))) is None

@@ -210,10 +210,10 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--limit", "level=3"), "is not for Otage"),
-        (("--limit", "soon"), "is no limit"),
+        (("--limit", "soon"), "is not a limit"),
         (("--limit", "0n"), "is not for Otage"),
         (("--limit", "0ms"), "is not for Otage"),
-        (("--clock", "0s"), "leaves no time"),
+        (("--clock", "0s"), "has no main time"),
         (("--plies", "9"), "plies"),
         (("--limit", "4", "--clock", "3m"), "leave one of both out"),
     ],

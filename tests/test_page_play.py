@@ -249,7 +249,7 @@ def test_seats(visitor: Visitor) -> None:
     answered(page, 4)
     page = visitor.open("#othello?second=nonsense%40%40")
     click(page, "f5")
-    notice(page, "is no limit")
+    notice(page, "is not a limit")
     page.select_option("#seat-1", "human")
     expect(caption(page)).to_contain_text("White to move")
     click(page, "d6")

@@ -73,7 +73,7 @@ BROKEN = [
     ("#abapa?moves=C(" + "Aa" * 1001 + ")", "holds no game"),
     ("#chess", "holds no game"),
     ("#__proto__?moves=f5", "holds no game"),
-    ("#othello?moves=f5f5", "move 2: f5 is no legal move"),
+    ("#othello?moves=f5f5", "move 2: f5 is not a legal move"),
     ("#othello?start=XO", "the board must"),
     ("#abapa?moves=f5", "move"),
     ("#abapa?start=1-2-3", "seeds"),

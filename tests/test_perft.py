@@ -1,4 +1,4 @@
-"""Leaf counts: published tables for the standard games, the plain-Python reference for the others."""
+"""Leaf counts: published tables for the standard games, the reference rules for the others."""
 
 import pytest
 import reference_rules

@@ -44,7 +44,7 @@ def test_specs_read_and_write(text: str, spec: PlayerSpec) -> None:
         ("", "no player"),
         ("Random", "'Random'"),
         ("random@", "'random@'"),
-        ("random@fast", "'fast' is no limit"),
+        ("random@fast", "'fast' is not a limit"),
         ("random,x", "'x' in"),
         ("random,a=1,a=2", "twice"),
         ("random:", "'random:'"),
@@ -72,7 +72,7 @@ def test_limits_and_clocks() -> None:
     assert parse_clock("5m+3s") == Clock(300, 3)
     assert Clock(10, 3).spend(4) == Clock(9, 3)
     assert Clock(10, 3).spend(11).seconds < 0
-    with pytest.raises(SpecError, match="the clock '0ms' leaves no time to play"):
+    with pytest.raises(SpecError, match="the clock '0ms' has no main time"):
         parse_clock("0ms")
 
 

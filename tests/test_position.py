@@ -25,7 +25,7 @@ def test_a_start_is_as_the_rules_say() -> None:
     assert [start.format_move(move) for move in start.legal_moves()] == ["d3", "c4", "f5", "e6"]
 
 
-def test_small_boards_have_names_of_their_own() -> None:
+def test_square_names_of_small_boards() -> None:
     small = Position.start(Game.OTHELLO6)
     assert [small.format_move(move) for move in small.legal_moves()] == ["c2", "b3", "e4", "d5"]
     with pytest.raises(NotationError, match="a1 to f6"):
@@ -47,7 +47,7 @@ def test_the_official_score_gives_empty_squares_to_the_winner() -> None:
 
 
 def test_a_refused_move_is_explained() -> None:
-    with pytest.raises(IllegalMoveError, match=r"a1 is no legal move: Black can play d3, c4, f5, e6"):
+    with pytest.raises(IllegalMoveError, match=r"a1 is not a legal move: Black can play d3, c4, f5, e6"):
         Position.start().parse_move("a1")
     hungry = parse_position("3-0-0-0-1-1-0-0-0-0-0-0-24-19-S")
     with pytest.raises(IllegalMoveError, match=r"A would leave the opponent without seeds: South can play F"):
@@ -118,7 +118,7 @@ def test_find_game() -> None:
 
 
 def square_by_square(word: int, column_first: bool, flip_columns: bool, flip_rows: bool) -> int:
-    """A symmetry the slow way: mirror, turn upside down, then exchange rows and columns."""
+    """Apply a symmetry square by square: mirror, turn upside down, then exchange rows and columns."""
     result = 0
     for square in range(64):
         row, column = divmod(square, 8)

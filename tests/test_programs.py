@@ -170,8 +170,8 @@ def test_all_that_is_said_can_be_written_down(log: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "wrong", "reason"),
     [
-        ("gtp", "cheats", "illegal: .* answers 'A1': a1 is no legal move"),
-        ("gtp", "passes", "illegal: .*pass is no legal move"),
+        ("gtp", "cheats", "illegal: .* answers 'A1': a1 is not a legal move"),
+        ("gtp", "passes", "illegal: .*pass is not a legal move"),
         ("gtp", "babbles", "illegal: .*what a lovely day"),
         ("gtp", "dies", "crash: .* has ended with exit status 3"),
         ("gtp", "is killed", "crash: .* has ended by SIGKILL"),

@@ -1,4 +1,4 @@
-"""Replaying a whole game at once gives what playing it move by move gives."""
+"""Replaying a whole game gives the same result as playing it move by move."""
 
 import pytest
 from conftest import random_record
@@ -29,7 +29,7 @@ def test_a_replay_stops_at_the_first_illegal_move(game: Game) -> None:
             assert replay(record.start, moves) == (5, position)
 
 
-def test_nothing_follows_a_repetition() -> None:
+def test_a_replay_stops_at_a_repetition() -> None:
     start = parse_position("0-0-0-0-0-1-1-0-0-0-0-0-23-23-S", Game.ABAPA)
     position, moves = start, list[int]()
     while not position.repeated and position.legal_moves() and len(moves) < 200:
@@ -40,7 +40,10 @@ def test_nothing_follows_a_repetition() -> None:
 
 
 def test_the_wrong_move_is_named() -> None:
-    for moves, message in ((["f5", "f5"], "move 2: f5 is no legal move"), (["f5", "C"], "move 2: 'C' is no square")):
+    for moves, message in (
+        (["f5", "f5"], "move 2: f5 is not a legal move"),
+        (["f5", "C"], "move 2: 'C' is not a square"),
+    ):
         with pytest.raises(AwelloError, match=message):
             LineRequest(moves=moves).record()
     assert LineRequest(moves=["f5", "d6"]).record().final == Position.start().play("f5").play("d6")

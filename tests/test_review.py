@@ -1,4 +1,4 @@
-"""Reviews of played games, review by plain minimax on the reference, and the command that shows them."""
+"""Reviews of played games, compared with minimax on the reference rules, and the command that shows them."""
 
 import json
 import random
@@ -22,13 +22,13 @@ from awello.lab.reviews import draw_chart, format_summary, legend
 from awello.limits import Limit
 from awello.review.review import MoveReview, review_game, summarise
 
-EXACT_EMPTIES = 7  # empty squares from which the fake engine is exact
+EXACT_EMPTIES = 7  # empty squares up to which the fake engine is exact
 LIMIT = Limit(depth=1)
 
 
 @cache
 def solve(reference: ReferenceOthello) -> int:
-    """The final difference for the mover under best play."""
+    """Return the final margin for the mover under best play."""
     moves = reference.legal_moves()
     if not moves:
         black, white = reference.score()
@@ -42,7 +42,7 @@ def reference_at(position: Position) -> ReferenceOthello:
 
 
 class FakeEngine:
-    """An engine for 4x4 boards: exact near the end, before that it counts discs after one move."""
+    """An engine for 4x4 boards: exact near the end, otherwise a one-ply search that counts discs."""
 
     def __init__(self) -> None:
         self.analysed: list[Position] = []
@@ -53,7 +53,7 @@ class FakeEngine:
         exact = 16 - sum(position.counts()) <= EXACT_EMPTIES
         values = {move: self.value(position.after(move), exact) for move in position.legal_moves()}
         move = max(values, key=lambda move: values[move])
-        for value in (values[move] - 1, values[move]):  # only the last answer counts
+        for value in (values[move] - 1, values[move]):  # only the last result counts
             yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
 
     def value(self, after: Position, exact: bool) -> float:
@@ -61,21 +61,21 @@ class FakeEngine:
 
 
 class ScriptedEngine:
-    """An engine that says what it is told: (move, value, exact) for each ply it is asked about."""
+    """An engine with scripted results: (move, value, exact) for each analysed ply."""
 
     def __init__(self, record: Record, answers: dict[int, tuple[str, float, bool]]) -> None:
         self.answers = dict(zip(record.positions(), map(answers.get, range(1, len(record.moves) + 2)), strict=True))
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
         answer = self.answers[position]
-        assert answer, f"nobody should ask about {position!r}"
+        assert answer, f"unexpected analysis of {position!r}"
         name, value, exact = answer
         move = position.parse_move(name)
         yield Analysis(move, value, exact, 1, 1, 1, 0.0, line=(move,))
 
 
 def random_game(seed: int, start: Position | None = None) -> Record:
-    """A game of chance, on the smallest board unless said; that of seed 7 has passes and ends with an empty square."""
+    """Play random moves, by default on 4x4; the game of seed 7 has passes and ends with an empty square."""
     start = start or Position.start(Game.OTHELLO4)
     chance, position, moves = random.Random(seed), start, []
     while not position.over:
@@ -85,13 +85,13 @@ def random_game(seed: int, start: Position | None = None) -> Record:
 
 
 def review_moves(answers: dict[int, tuple[str, float, bool]], moves: str = "f5d6") -> dict[int, MoveReview]:
-    """The reviews of a short game by ply."""
+    """Review a short game; return the reviews by ply."""
     record = parse_transcript(moves)
     return {review.ply: review for review in review_game(record, ScriptedEngine(record, answers), LIMIT)}
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_exact_judgements_are_those_of_plain_minimax(seed: int) -> None:
+def test_exact_reviews_are_those_of_plain_minimax(seed: int) -> None:
     record = random_game(seed)
     reviews = list(review_game(record, FakeEngine(), LIMIT))
     assert [review.ply for review in reviews] == list(range(len(record.moves), 0, -1))
@@ -132,13 +132,13 @@ def test_the_end_of_an_unfinished_game_is_analysed_first() -> None:
     assert engine.analysed == [final, middle, start]
 
 
-def test_a_game_without_moves_asks_nothing() -> None:
+def test_a_game_without_moves_is_not_analysed() -> None:
     engine = FakeEngine()
     assert list(review_game(Record(Position.start()), engine, LIMIT)) == []
     assert engine.analysed == []
 
 
-def test_a_move_is_worth_minus_the_next_position() -> None:
+def test_a_move_has_the_negated_value_of_the_next_position() -> None:
     found = review_moves({1: ("d3", 2.5, False), 2: ("f6", 1.0, False), 3: ("c3", 8.0, False)})
     assert (found[2].value, found[2].best_value, found[2].loss) == (-8, 1, 9)
     assert (found[1].value, found[1].best_value, found[1].loss) == (-1, 2.5, 3.5)
@@ -217,7 +217,11 @@ def test_a_capture_keeps_what_it_takes() -> None:
 def test_the_capture_that_wins_loses_nothing_and_says_nothing_of_the_moves_before(other: int) -> None:
     record = awale_game(f"{other}-0-0-0-1-1-1-1-1-0-0-3-22-{18 - other}-S", "EcF")
     assert record.final.score() == (26, 18 - other)
-    answers = {1: ("E", 8.0, True), 2: ("a", -8.0, True), 3: ("F", 8.0, True)}  # as if all seeds were to be won
+    answers = {
+        1: ("E", 8.0, True),
+        2: ("a", -8.0, True),
+        3: ("F", 8.0, True),
+    }  # as if play continued until all seeds are captured
     last, before, first = review_game(record, ScriptedEngine(record, answers), LIMIT)
     assert (last.value, last.best_value, last.loss) == (8 + other, 8 + other, 0)
     assert (before.value, before.best_value, before.loss) == (-12 - other, -12 - other, 0)
@@ -225,12 +229,12 @@ def test_the_capture_that_wins_loses_nothing_and_says_nothing_of_the_moves_befor
 
 
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.ROMEIN], ids=str)
-def test_exact_judgements_of_awale_are_those_of_the_solved_endgames(game: Game) -> None:
+def test_exact_reviews_of_awale_are_those_of_the_solved_endgames(game: Game) -> None:
     base, captures = load_or_build(game), 0
     start = parse_position("1-0-2-1-0-3-0-1-1-0-1-1-18-19-S", game)
     with Engine(game, hash=1) as engine:
         for seed in range(3):
-            moves = random_game(seed, start).moves[:12]  # so early no position comes again
+            moves = random_game(seed, start).moves[:12]  # short, so there is no repetition
             for review in review_game(Record(start, moves), engine, LIMIT):
                 position, after = review.position, review.position.after(review.move)
                 values = {move: position.lead + value for move, value in base.values(position).items()}
@@ -241,7 +245,7 @@ def test_exact_judgements_of_awale_are_those_of_the_solved_endgames(game: Game) 
     assert captures
 
 
-def test_values_for_people() -> None:
+def test_format_value() -> None:
     assert [format_value(value) for value in (4.0, -2.54, 0.0, -0.01)] == ["+4", "-2.5", "+0", "+0"]
     assert format_value(-16, True) == "=-16"
 
@@ -279,7 +283,7 @@ def analyse_json(*words: str, command: Callable[..., Any] = awello, **more: str)
     return json.loads(done.stdout)
 
 
-def test_the_command_for_machines() -> None:
+def test_the_command_with_json() -> None:
     found = analyse_json(GAME, *WORDS)
     assert (found["game"]["game"], found["game"]["start"], found["complete"]) == ("othello4", None, True)
     assert found["moves"][0].keys() >= {"ply", "side", "move", "value", "best", "best_value", "loss", "exact", "line"}
@@ -302,7 +306,7 @@ def test_a_game_from_a_file_or_a_pipe(tmp_path: Path) -> None:
     assert analyse_json("-", *WORDS, command=fresh_awello, stdin=GAME)["game"] == analyse_json(GAME, *WORDS)["game"]
 
 
-def test_the_command_for_people() -> None:
+def test_the_command_as_text() -> None:
     done = awello("analyse", GAME, *WORDS)
     assert done.returncode == 0, done.stderr
     assert all(part in done.stdout for part in ("for Black", "best line", "0 ┼", "Black: accuracy", "White: accuracy"))
@@ -322,7 +326,7 @@ def test_the_command_plots(kind: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_the_command_judges_awale() -> None:
+def test_the_command_reviews_awale() -> None:
     found = analyse_json("4-0-0-0-0-2-1-1-0-0-0-3-20-17-S F", "--variant", "romein", "--limit", "4")
     assert (found["game"]["game"], found["game"]["moves"]) == ("romein", ["F"])
     assert found["game"]["start"] == "4-0-0-0-0-2-1-1-0-0-0-3-20-17-S"
@@ -333,7 +337,7 @@ def test_the_command_judges_awale() -> None:
 
 
 class InterruptedEngine(FakeEngine):
-    """An engine that meets Ctrl-C at its third question."""
+    """An engine that is interrupted by Ctrl-C in its third analysis."""
 
     def __init__(self, game: Game, threads: int, hash: int) -> None:
         super().__init__()
@@ -350,7 +354,9 @@ class InterruptedEngine(FakeEngine):
         return super().analyse(position, limit, best)
 
 
-def test_ctrl_c_shows_what_was_judged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_shows_the_moves_reviewed_so_far(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("awello.cli.analyse.Engine", InterruptedEngine)
     with pytest.raises(typer.Exit) as left:
         analyse(GAME, size=4)
@@ -366,14 +372,14 @@ def test_ctrl_c_shows_what_was_judged(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 
 INVALID_INPUT: list[tuple[dict[str, Any], str]] = [
-    ({"record": " "}, "there is no game and no position in this text: paste the moves"),
-    ({"record": "f5x9"}, "after f5 comes 'x9', which is no move"),
+    ({"record": " "}, "the text contains no game and no position: paste the moves"),
+    ({"record": "f5x9"}, "'x9' after f5 is not a move"),
     ({"record": "4-4-4-4-4-4-4-4-4-4-4-4-0-0-S"}, "a position without moves"),
     ({"record": "FfBe", "size": 8, "variant": "romein"}, "Awalé has no size 8"),
-    ({"record": "a1"}, "move 1 of the transcript: a1 is no legal move"),
-    ({"record": "1. f5 " * 100}, "move 2 of the transcript: f5 is no legal move"),
+    ({"record": "a1"}, "move 1 of the transcript: a1 is not a legal move"),
+    ({"record": "1. f5 " * 100}, "move 2 of the transcript: f5 is not a legal move"),
     ({"record": "f5", "size": 5}, "size 5: choose 4, 6 or 8"),
-    ({"record": "f5", "limit": "soon"}, "'soon' is no limit"),
+    ({"record": "f5", "limit": "soon"}, "'soon' is not a limit"),
     ({"record": "f5", "plot": Path("game.pdf")}, "ends in .svg or .png"),
     ({"record": "f5", "plot": Path("nowhere/game.svg")}, "there is no folder 'nowhere'"),
     ({"record": "f5", "plot": Path("/")}, "cannot plot to '/'"),
@@ -391,7 +397,7 @@ def test_bad_input_is_named(words: dict[str, Any], part: str) -> None:
     ("words", "part"),
     [
         (("missing.txt",), "no file has the name 'missing.txt'"),
-        (("-",), "input: there is no game"),
+        (("-",), "input: the text contains no game"),
         (("f5", "--threads", "0"), "--threads"),
     ],
 )
@@ -404,7 +410,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
 
 @pytest.mark.parametrize(
     ("content", "part"),
-    [(b"f5a1", "game.txt: move 2"), (b"\xff\xfe", "is not text"), (b"# none\n", "game.txt: there is no game")],
+    [(b"f5a1", "game.txt: move 2"), (b"\xff\xfe", "is not text"), (b"# none\n", "game.txt: the text contains no game")],
 )
 def test_a_bad_file_is_named(content: bytes, part: str, tmp_path: Path) -> None:
     (tmp_path / "game.txt").write_bytes(content)

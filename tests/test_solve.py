@@ -203,7 +203,7 @@ def test_an_interruption_ends_with_the_totals() -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("awale", "start", "--time", "soon"), "'soon' is no time"),
+        (("awale", "start", "--time", "soon"), "'soon' is not a duration"),
         (("awale", "nowhere.txt"), "No such file"),
         (("chess", "start"), "unknown game 'chess'"),
         (("othello", "missing.obf"), "'missing.obf' is no file, board or moves"),
@@ -211,8 +211,8 @@ def test_an_interruption_ends_with_the_totals() -> None:
         (("othello", "0-0-0-0-1-1-0-0-0-0-0-0-24-22-S"), "is no file, board or moves"),
         (("othello", "tests"), "tests: Is a directory"),
         (("othello", "-" * 63 + " X"), "the board has 63 squares"),
-        (("othello", f"{START4}; A1:+2;"), "a1 is no legal move"),
-        (("othello", "f5f5"), "move 2 of the transcript: f5 is no legal move"),
+        (("othello", f"{START4}; A1:+2;"), "a1 is not a legal move"),
+        (("othello", "f5f5"), "move 2 of the transcript: f5 is not a legal move"),
         (("othello", "start", "--size", "5"), "size 5: choose 4, 6 or 8"),
         (("othello", START4, "--size", "6"), "position 1 has a board of size 4, not 6"),
         (("othello", "start", "--threads", "0"), "--threads"),
@@ -234,7 +234,7 @@ def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> Non
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        (b"% a comment\n-----OX--XO----- X; A1:+2;\n", "problems.obf, line 2: a1 is no legal move"),
+        (b"% a comment\n-----OX--XO----- X; A1:+2;\n", "problems.obf, line 2: a1 is not a legal move"),
         (b"", "problems.obf holds no position"),
         (b"% nothing\n", "problems.obf holds no position"),
         (b"\xff\xfe\x00", "problems.obf is not text"),
@@ -252,4 +252,4 @@ def test_a_bad_file_gets_one_clear_line(content: bytes, part: str, tmp_path: Pat
 def test_an_error_in_standard_input_names_the_line() -> None:
     done = awello("solve", "othello", "-", stdin=f"{START4}\n{START4}; A1:+2;")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "standard input, line 2: a1 is no legal move" in done.stderr
+    assert "standard input, line 2: a1 is not a legal move" in done.stderr

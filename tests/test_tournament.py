@@ -114,7 +114,7 @@ def outcome(
         ("exits", "crash", "exit status 7"),
         ("segfault", "crash", "SIGSEGV"),
         ("resigns", "resigned", "gave the game up"),
-        ("illegal", "illegal", "77 is no legal move: .* can play"),
+        ("illegal", "illegal", "77 is not a legal move: .* can play"),
         ("unwrapped", "illegal", "must return a Choice with a legal move, not 3"),
         ("exception,where=begin", "crash", "nothing to share"),
         ("exits,where=begin", "crash", "exit status 7"),
@@ -461,4 +461,4 @@ def test_bad_input_gets_one_clear_line() -> None:
     done = awello("tournament", "awale", "random", "greedy", "--move-time", "soon")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr == "awello: 'soon' is no time: write 100ms, 30s, 5m or 1h\n"
+    assert done.stderr == "awello: 'soon' is not a duration: write 100ms, 30s, 5m or 1h\n"

@@ -18,7 +18,7 @@ def test_games_read_back(game: Game) -> None:
         assert again.moves == record.moves
 
 
-def test_passes_are_put_back_and_may_be_written() -> None:
+def test_passes_may_be_omitted_or_written() -> None:
     records = [random_record(Game.OTHELLO6, seed) for seed in range(60)]
     record = next(record for record in records if PASS in record.moves)
     pairs = zip(record.positions(), record.moves, strict=False)
@@ -27,7 +27,7 @@ def test_passes_are_put_back_and_may_be_written() -> None:
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4])
-def test_passes_are_put_back_fast(game: Game) -> None:
+def test_passes_are_restored(game: Game) -> None:
     for seed in range(60):
         record = random_record(game, seed)
         squares = [move for move in record.moves if move != PASS]
@@ -58,9 +58,9 @@ def test_awale_letters_say_whose_pit_it_is() -> None:
     ("text", "error", "part"),
     [
         ("f5d6z9", NotationError, "move 3 .*'z9'"),
-        ("f5f5", IllegalMoveError, "move 2 .*f5 is no legal move"),
+        ("f5f5", IllegalMoveError, "move 2 .*f5 is not a legal move"),
         ("f5d", NotationError, "move 2 .*'d'"),
-        ("f5pa", IllegalMoveError, "move 2 .*pass is no legal move"),
+        ("f5pa", IllegalMoveError, "move 2 .*pass is not a legal move"),
     ],
 )
 def test_errors_name_the_move(text: str, error: type[Exception], part: str) -> None:

@@ -1,4 +1,4 @@
-"""Lists of transcripts and logbooks, a game a line: round trips, tolerant reading, precise errors."""
+"""Lists of transcripts and logbooks: round trips, tolerant reading, precise errors."""
 
 import gzip
 
@@ -20,7 +20,7 @@ LINE = "+d3-c3+c4-e3: -04 10"
 
 @st.composite
 def listed(draw: st.DrawFn) -> Record:
-    """A game as a list holds it: moves, and perhaps a result and a note."""
+    """Generate records with moves and, optionally, a difference and a note."""
     record = draw(records(*Game))
     tags = {}
     if draw(st.booleans()):
@@ -38,17 +38,17 @@ def test_lists_read_back(games: list[Record]) -> None:
         try:
             list(write_transcripts([game]))
         except NotationError:
-            assert game.tags  # only what stands behind the moves can be wrong
+            assert game.tags  # only differences and notes can be invalid
         else:
             held.append(game)
     assert list(read_transcripts("".join(write_transcripts(held)))) == held
 
 
-def test_moves_after_the_end_are_left_out() -> None:
+def test_moves_after_the_end_are_ignored() -> None:
     ending = parse_position("0-0-0-0-0-2-1-1-0-4-0-0-23-17-S", Game.ABAPA)
     game, told, after = read_transcripts("0-0-0-0-0-2-1-1-0-4-0-0-23-17-S FdAe -3\nFf\n")
     assert game == Record(ending, (5,), tags={"Difference": "-3"})
-    assert str(told) == "line 1: the game is over after move 1 (25 seeds win), what follows is left out"
+    assert str(told) == "line 1: the game is over after move 1 (25 seeds win), later moves are ignored"
     assert isinstance(after, Record) and format_transcript(after) == "Ff"
 
 
@@ -76,7 +76,7 @@ def test_a_pass_at_the_very_end() -> None:
     assert list(read_transcripts("".join(write_transcripts([begun, whole])))) == [begun, whole]
 
 
-def test_the_game_of_the_lines_can_be_said() -> None:
+def test_comments_set_the_game_of_the_lines() -> None:
     assert next(read_transcripts("c2b2", Game.OTHELLO6)) == parse_transcript("c2b2", Position.start(Game.OTHELLO6))
     said = [
         game.start.game
@@ -89,18 +89,18 @@ def test_the_game_of_the_lines_can_be_said() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("f5d6a1", "line 2: move 3: a1 is no legal move: Black can play c3, c4, c5, c6, c7"),
-        ("f5 d6 a1", "line 2: move 3 of the transcript: a1 is no legal move: Black can play c3, c4, c5, c6, c7"),
+        ("f5d6a1", "line 2: move 3: a1 is not a legal move: Black can play c3, c4, c5, c6, c7"),
+        ("f5 d6 a1", "line 2: move 3 of the transcript: a1 is not a legal move: Black can play c3, c4, c5, c6, c7"),
         ("f5d6x9", "line 2: expected moves such as f5d6c3 or FfBe, found 'f5d6x9'"),
         ("Ann - Bob", "line 2: expected moves such as f5d6c3 or FfBe, found 'Ann - Bob'"),
         ("FfF", "line 2: move 3 of the transcript: F is empty: South can play A, B, C, D, E"),
         (
             "4-4-4-4-4-4-4-4-4-4-4-4-0-1-S F",
-            "line 2: the diagram holds 49 seeds: pits and seeds taken must add up to 48",
+            "line 2: the diagram has 49 seeds: pits and captured seeds must add up to 48",
         ),
     ],
 )
-def test_damage_is_told_and_the_other_games_are_read(line: str, message: str) -> None:
+def test_damage_is_reported_and_the_other_games_are_read(line: str, message: str) -> None:
     first, wrong, last = read_transcripts(f"f5d6\n{line}\nf5f6\n")
     assert isinstance(first, Record)
     assert isinstance(last, Record)
@@ -128,7 +128,7 @@ def test_logbooks_read_back() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (LINE.replace("+c4", "+a1"), "line 2: move 3: a1 is no legal move: Black can play c4, d6, f4... "),
+        (LINE.replace("+c4", "+a1"), "line 2: move 3: a1 is not a legal move: Black can play c4, d6, f4... "),
         (LINE.replace("-c3", "+c3"), "line 2: move 2: expected - for White, found +"),
         (
             LINE.replace(":", ""),
@@ -147,21 +147,21 @@ def test_damaged_logbooks(line: str, message: str) -> None:
     assert str(wrong).startswith(message.split("Black can play")[0])
 
 
-def test_what_a_logbook_cannot_hold() -> None:
+def test_what_a_logbook_cannot_store() -> None:
     start = Position.start()
     for record, message in [
-        (Record(Position.start(Game.ABAPA)), "from the usual start, not from parse_position"),
-        (Record(parse_position("-----OX--XO----- X")), "from the usual start"),
-        (Record(start, loser=1, reason="ran out of time"), "cannot tell that a player ran out of time"),
-        (Record(start, tags={"Difference": "many"}), "a difference of discs and a note of one line, not ': many'"),
-        (Record(start, tags={"Note": "a\nb"}), "a note of one line"),
-        (Record(start, tags={"Note": " a"}), "a note of one line"),
+        (Record(Position.start(Game.ABAPA)), "from the standard start, not from parse_position"),
+        (Record(parse_position("-----OX--XO----- X")), "from the standard start"),
+        (Record(start, loser=1, reason="ran out of time"), "cannot record that a player ran out of time"),
+        (Record(start, tags={"Difference": "many"}), "a disc difference and a one-line note, not ': many'"),
+        (Record(start, tags={"Note": "a\nb"}), "a one-line note"),
+        (Record(start, tags={"Note": " a"}), "a one-line note"),
     ]:
         with pytest.raises(NotationError, match=message):
             list(write_logbook([record]))
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the games are not here")
+@pytest.mark.skipif(not DATA.exists(), reason="needs the game files")
 def test_the_lists_of_others() -> None:
     openings = (DATA / "openings" / "xot_small.txt").read_text()
     assert "".join(write_transcripts(r for r in read_transcripts(openings) if isinstance(r, Record))) == openings

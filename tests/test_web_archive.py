@@ -493,7 +493,7 @@ def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
     ("changes", "status", "words"),
     [
         ({"format": "ogn"}, 400, "OGN holds games of Awalé"),
-        ({"format": "logbook"}, 400, "usual start"),
+        ({"format": "logbook"}, 400, "standard start"),
         ({"format": "ggf", "tags": {"so so": "x"}}, 400, "so so"),
         ({"format": "ggf", "tags": {str(n): "" for n in range(61)}}, 422, "tags"),
         ({"format": "ggf", "result": LOSS}, 400, "leave the result out"),

@@ -1,4 +1,4 @@
-"""WTHOR: the same bytes again, names, files made from any games, damaged files."""
+"""WTHOR: byte-for-byte round trips, names, files from arbitrary games, damaged files."""
 
 from datetime import date
 from pathlib import Path
@@ -24,14 +24,14 @@ from awello.formats.wthor import (
 
 DATA = ROOT.parent / "shared" / "data" / "wthor"
 PLAYERS = ("???", "Tastet Marc", "Rose Brian")
-MADE = date(2024, 5, 17)
+CREATED = date(2024, 5, 17)
 PASSING = next(
     record for record in (play_random_moves(Game.OTHELLO, seed, 99) for seed in range(99)) if PASS in record.moves
 )
 
 
 def small_file() -> bytes:
-    """Three games of 1999, the second with a pass and the last unfinished."""
+    """Return a file with three games of 1999, the second with a pass, the last unfinished."""
     rows = [(5, 1, 2, 40, 33), (5, 2, 1, 0, 64), (65535, 0, 7, 255, 0)]
     games = [play_random_moves(Game.OTHELLO, 1, 99).moves, PASSING.moves, parse_transcript("f5d6c3").moves]
     content = (
@@ -48,15 +48,15 @@ def small_file() -> bytes:
     return content
 
 
-def good(content: bytes) -> list[Record]:
+def read_intact(content: bytes) -> list[Record]:
     games = list(read_wthor(content, PLAYERS, ("Diverses parties",)))
     assert all(isinstance(game, Record) for game in games)
     return [game for game in games if isinstance(game, Record)]
 
 
-def test_the_same_bytes_again() -> None:
+def test_files_are_reproduced_byte_for_byte() -> None:
     content = small_file()
-    games = good(content)
+    games = read_intact(content)
     assert games[1].moves == PASSING.moves
     assert format_transcript(games[2]) == "f5d6c3"
     assert b"".join(write_wthor(games, parse_header(content))) == content
@@ -64,7 +64,7 @@ def test_the_same_bytes_again() -> None:
 
 
 def test_names_and_numbers_are_tags() -> None:
-    first, second, third = good(small_file())
+    first, second, third = read_intact(small_file())
     assert first.tags == {
         "EventNumber": "5",
         "BlackNumber": "1",
@@ -82,17 +82,17 @@ def test_names_and_numbers_are_tags() -> None:
 
 def check_file(file: Path) -> None:
     content = file.read_bytes()
-    assert b"".join(write_wthor(good(content), parse_header(content))) == content
+    assert b"".join(write_wthor(read_intact(content), parse_header(content))) == content
 
 
 @pytest.mark.parametrize("year", [1977, 1981, 2020])
-@pytest.mark.skipif(not DATA.exists(), reason="the federation's files are not here")
+@pytest.mark.skipif(not DATA.exists(), reason="needs the federation's files")
 def test_the_federation_s_games(year: int) -> None:
     check_file(DATA / f"WTH_{year}.wtb")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DATA.exists(), reason="the federation's files are not here")
+@pytest.mark.skipif(not DATA.exists(), reason="needs the federation's files")
 def test_all_of_the_federation_s_games() -> None:
     files = sorted(DATA.glob("*.wtb"))
     assert files
@@ -100,7 +100,7 @@ def test_all_of_the_federation_s_games() -> None:
         check_file(file)
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the federation's files are not here")
+@pytest.mark.skipif(not DATA.exists(), reason="needs the federation's files")
 def test_the_federation_s_names() -> None:
     for name, width in (("WTHOR.JOU", PLAYER_NAME_BYTES), ("WTHOR.TRN", EVENT_NAME_BYTES)):
         content = (DATA / name).read_bytes()
@@ -113,9 +113,9 @@ def test_names_read_back() -> None:
         names = WthorNames(WthorHeader(20, 24, 5, 17, names=3, size=0), width, ("", "Préqualif", "x" * (width - 1)))
         assert parse_names(format_names(names)) == names
     for name in ("x" * 20, "石", "a\0b"):
-        with pytest.raises(NotationError, match="names of up to 19 Latin letters"):
+        with pytest.raises(NotationError, match="use at most 19 Latin-1 characters"):
             format_names(WthorNames(WthorHeader(), PLAYER_NAME_BYTES, (name,)))
-    with pytest.raises(NotationError, match="holds 65535 names"):
+    with pytest.raises(NotationError, match="stores at most 65535 names"):
         format_names(WthorNames(WthorHeader(), PLAYER_NAME_BYTES, ("x",) * 65536))
 
 
@@ -129,7 +129,7 @@ def test_files_from_any_games() -> None:
     games = [
         Record(start, play_random_moves(Game.OTHELLO, seed, 99).moves, tags=kept) for seed, kept in enumerate(tags)
     ]
-    files = build_wthor(games, MADE)
+    files = build_wthor(games, CREATED)
     players, events = parse_names(files[".jou"]), parse_names(files[".trn"])
     assert players.names == ("???", "Ann", "Bob", "Zoé")
     assert events.names == ("???", "Open", "Cup")
@@ -142,25 +142,25 @@ def test_files_from_any_games() -> None:
             assert found.tags.get(tag) == game.tags.get(tag)
         assert int(found.tags["Score"]) == game.final.score()[0]
         assert found.tags["Date"] == "2024"
-    assert list(read_wthor(build_wthor([], MADE)[".wtb"])) == []
+    assert list(read_wthor(build_wthor([], CREATED)[".wtb"])) == []
 
 
-def test_what_wthor_cannot_hold() -> None:
+def test_what_wthor_cannot_store() -> None:
     start = Position.start()
     for record, message in [
-        (Record(Position.start(Game.OTHELLO6)), "from the usual start, not from parse_position"),
-        (Record(start.play("f5")), "from the usual start"),
-        (Record(start, loser=0, reason="resigned"), "cannot tell that a player resigned: leave the game out"),
-        (Record(start, tags={"Score": "256"}), "the tag Score is '256': WTHOR holds numbers from 0 to 255"),
-        (Record(start, tags={"EventNumber": "-1"}), "WTHOR holds numbers from 0 to 65535"),
+        (Record(Position.start(Game.OTHELLO6)), "from the standard start, not from parse_position"),
+        (Record(start.play("f5")), "from the standard start"),
+        (Record(start, loser=0, reason="resigned"), "cannot record that a player resigned: omit the game"),
+        (Record(start, tags={"Score": "256"}), "the tag Score is '256': WTHOR stores numbers from 0 to 255"),
+        (Record(start, tags={"EventNumber": "-1"}), "WTHOR stores numbers from 0 to 65535"),
     ]:
         with pytest.raises(NotationError, match=message):
             list(write_wthor([record]))
-    with pytest.raises(NotationError, match="games of one year: write those of 0, 1999, 2000 apart"):
-        build_wthor([Record(start, tags={"Date": day}) for day in ("2000", "1999-01-02", "?")], MADE)
+    with pytest.raises(NotationError, match="games of one year: write those of 0, 1999, 2000 to separate files"):
+        build_wthor([Record(start, tags={"Date": day}) for day in ("2000", "1999-01-02", "?")], CREATED)
 
 
-def changed(at: int, *values: int) -> bytes:
+def change_bytes(at: int, *values: int) -> bytes:
     content = bytearray(small_file())
     content[at : at + len(values)] = values
     return bytes(content)
@@ -173,15 +173,15 @@ def changed(at: int, *values: int) -> bytes:
         (small_file()[:15], 0, "byte 0: expected a header of 16 bytes, found 15"),
         (small_file()[:-1], 2, "byte 4: expected 3 games as the header says, found 2 and 67 bytes"),
         (small_file()[:84], 1, "byte 4: expected 3 games as the header says, found 1"),
-        (changed(4, 2), 3, "byte 4: expected 2 games as the header says, found 3"),
-        (changed(12, 10), 0, "byte 12: expected a board of size 8, found size 10"),
-        (changed(92, 99), 2, "byte 84: expected a row and a column of 1 to 8 as move 1, found 99"),
-        (changed(92, 56, 9), 2, "byte 84: expected a row and a column of 1 to 8 as move 2, found 09"),
-        (changed(160, 56, 0), 2, "byte 152: expected a row and a column of 1 to 8 as move 2, found 00"),
-        (changed(160, 11), 2, "byte 152: move 1: a1 is no legal move: Black can play d3, c4, f5, e6"),
+        (change_bytes(4, 2), 3, "byte 4: expected 2 games as the header says, found 3"),
+        (change_bytes(12, 10), 0, "byte 12: expected a board of size 8, found size 10"),
+        (change_bytes(92, 99), 2, "byte 84: expected a row and a column of 1 to 8 as move 1, found 99"),
+        (change_bytes(92, 56, 9), 2, "byte 84: expected a row and a column of 1 to 8 as move 2, found 09"),
+        (change_bytes(160, 56, 0), 2, "byte 152: expected a row and a column of 1 to 8 as move 2, found 00"),
+        (change_bytes(160, 11), 2, "byte 152: move 1: a1 is not a legal move: Black can play d3, c4, f5, e6"),
     ],
 )
-def test_damage_is_told_and_the_other_games_are_read(content: bytes, games: int, message: str) -> None:
+def test_damage_is_reported_and_the_other_games_are_read(content: bytes, games: int, message: str) -> None:
     found = list(read_wthor(content))
     assert [str(one) for one in found if isinstance(one, NotationError)] == [message]
     assert len(found) == games + 1

@@ -1,4 +1,4 @@
-"""Prints everything the kernels say of some random games; compiled and uncompiled runs must print the same."""
+"""Print the results of all kernels for some random games; compiled and uncompiled runs must print the same."""
 
 import random
 
@@ -38,7 +38,7 @@ ENDGAME = GAMES[0][: 2 * 53]  # seven squares are left
 
 
 def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> None:
-    """Walk through random games and print each answer."""
+    """Play random games and print the results of the rules for each position."""
     for _ in range(games):
         pair = own, opp
         while True:
@@ -57,7 +57,7 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
 
 
 def trace_searches() -> None:
-    """Print what every search finds in one position of each game, with every heuristic."""
+    """Print the result of every search with every heuristic in one position of each game."""
     for position in (
         parse_transcript("f5f6e6f4e3c5c4e7c6e2").final,
         parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game.ROMEIN),
@@ -78,7 +78,7 @@ def trace_searches() -> None:
 
 
 def trace_otage() -> None:
-    """Print what Otage's search finds, with so little room for variations that it must clean up."""
+    """Print the results of Otage's search, with so little memory for variations that it must clean up."""
     memory = OtageMemory()
     memory.note(parse_transcript(GAMES[0]))
     for hints in HINTS:
@@ -88,7 +88,7 @@ def trace_otage() -> None:
 
 
 def trace_engine() -> None:
-    """Print what the champion's search finds, to a depth and to the end, in a midgame and an endgame."""
+    """Print the results of the champion's search in a midgame and an endgame."""
     with Engine(hash=1) as engine:
         for text, limit in (("f5f6e6f4e3c5c4e7c6e2", Limit(depth=3)), (ENDGAME, Limit())):
             position = parse_transcript(text).final
@@ -97,7 +97,7 @@ def trace_engine() -> None:
 
 
 def trace_awale() -> None:
-    """Print the solved endgames of Awalé, a byte a position, and what a search finds that uses them."""
+    """Print the endgame tablebases of Awalé, one byte per position, and the results of a search that uses them."""
     for number in range(awale.ABAPA, awale.ROMEIN + 1):
         table = np.zeros(int(OFFSET[4]), np.uint8)
         for level in range(1, 4):
@@ -119,7 +119,7 @@ def trace_awale() -> None:
 
 
 def trace_random_games() -> None:
-    """Print what trees of random games say, as they are and with games that learn."""
+    """Print the results of Monte Carlo tree searches, with plain and with learning playouts."""
     for game in (Game.OTHELLO6, Game.ABAPA):
         for tree in (MonteCarloTree(1 << 10), PpafTree(1 << 10)):
             found = tree.analyse(Position.start(game), 600.0, 12, 1)
@@ -127,7 +127,7 @@ def trace_random_games() -> None:
 
 
 def trace_archive() -> None:
-    """Print the entries of a game, whose passes are put back before, and what a tree of games says on its way."""
+    """Print the archive entries of a game after inserting its passes, and the moves of a game tree along one game."""
     record = Record(Position.start(), restore_passes(Position.start(), parse_transcript(ENDGAME).moves))
     entries, margins = trace_records(Game.OTHELLO, [record], [1])
     print(margins, *entries)
@@ -137,7 +137,7 @@ def trace_archive() -> None:
 
 
 def trace_networks() -> None:
-    """Print what a tree that a network judges says, and what a game of it against itself teaches."""
+    """Print the results of a tree search with a network, and the examples from a game of self-play."""
     for game in (Game.OTHELLO4, Game.ABAPA):
         network = new_perceptron(game, 2, np.random.default_rng(1))
         found = PerceptronTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)

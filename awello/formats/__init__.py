@@ -1,1 +1,1 @@
-"""File formats: pure text and bytes in, records out, and back."""
+"""File formats: convert between text or bytes and records."""

@@ -1,9 +1,8 @@
-"""Whatever people paste: a game, a board or a diagram in any usual form, with other text round it.
+"""Detect a game or position in pasted text, in any common form and with other text around it.
 
-A game in GGF or OGN is read as such.  Else a position is looked for first: an Awalé diagram, a board on one line (as
-in OBF files), a board drawn in rows.  What follows it is read as moves.  Without a position the text is a game from
-the start.  Its moves are the words that can be moves, whatever stands between them; if they make no game together,
-then those that stand side by side.
+Games in GGF and OGN are detected first.  Otherwise the text is searched for a position: an Awalé diagram, a board on
+one line (as in OBF files) or a board drawn in rows; the text after it is read as moves.  Without a position, the text
+is read as a game from the start.  All words that can be moves are tried first, then runs of adjacent moves.
 """
 
 import re
@@ -20,12 +19,9 @@ from awello.record import Record
 from awello.rules.game import DEFAULT_GAMES, GAMES_BY_SIZE, PASS, Game
 from awello.rules.othello import DISCS
 
-MAX_TEXT_CHARS = 1 << 16  # characters
+MAX_TEXT_CHARS = 1 << 16
 PASTE_HINT = "paste the moves of a game such as f5d6c3 or FfBe, a board or a diagram"
-MIN_BOARD_LETTERS, MIN_BOARD_ROWS = (
-    12,
-    3,
-)  # so many letters of discs side by side, or rows of them, were meant as a board
+MIN_BOARD_LETTERS, MIN_BOARD_ROWS = 12, 3  # adjacent letters or rows that are probably meant as a board
 
 WORD = re.compile(r"[^\W_]+|(?<!-)--(?!-)")
 OTHELLO_MOVE = re.compile(r"[a-h][1-8]|--|pass|pa|ps", re.I | re.A)
@@ -33,7 +29,7 @@ OTHELLO_MOVES = re.compile(rf"[0-9]*(?:{OTHELLO_MOVE.pattern})+", re.I | re.A)
 SQUARES_NAMED = re.compile(r"(?:[a-h][1-8])+", re.I | re.A)
 AWALE_MOVES = re.compile(r"[0-9]*[A-F]?(?:[a-f][A-F])*[a-f]?")
 MOVE_PATTERNS = {"othello": (OTHELLO_MOVE, OTHELLO_MOVES), "awale": (re.compile("[A-Fa-f]"), AWALE_MOVES)}
-PIT_HEADINGS = ("ABCDEF", "fedcba")  # the names of the pits round a drawn board
+PIT_HEADINGS = ("ABCDEF", "fedcba")  # the pit names around a drawn board
 
 GGF = re.compile(r"\(;\s*[A-Z]{2}\[")
 OGN = re.compile(r'^[ \t]*\[(?:Variant|South|North)[ \t]+"', re.M)
@@ -44,14 +40,14 @@ SECOND_SIDE_NAMES = ("white", "o", "w", "north")
 SEEDS_TAKEN = re.compile(r"\bSouth\s+([0-9]{1,2})\W{1,3}North\s+([0-9]{1,2})\b", re.I | re.A)
 DECORATION = str.maketrans(dict.fromkeys("|()[]{}'\"`,", " ") | {";": " ; "})
 
-MOVES_KINDS = {"othello": "transcript", "awale": "moves"}  # what the moves of a game are called
+MOVES_KINDS = {"othello": "transcript", "awale": "moves"}  # the kind of a text with only moves
 
-FoundPosition = tuple[str, Position, str]  # the kind of a position, the position, and the text after it
+FoundPosition = tuple[str, Position, str]  # kind, position, text after it
 
 
 @dataclass(frozen=True)
 class DetectedGame:
-    """What a text turned out to be, and the game or position it holds."""
+    """A game or position detected in a text, and the kind of text."""
 
     kind: str
     """`transcript` (Othello's moves), `moves` (Awalé's), `ggf`, `ogn`, `obf`, `board` or `diagram`."""
@@ -59,12 +55,12 @@ class DetectedGame:
 
 
 def detect_game(text: str, game: Game | None = None) -> DetectedGame:
-    """The game or position in a text; `NotationError` says what was almost understood.
+    """Detect the game or position in a text; `NotationError` explains the most likely mistake.
 
-    Default: the game that the text tells, Othello of the size on which it is legal, or abapa.
+    Without `game`, the text determines the rules: Othello on the size on which the moves are legal, or abapa.
     """
     if len(text) > MAX_TEXT_CHARS:
-        raise NotationError(f"the text has {len(text)} characters: paste one game, {MAX_TEXT_CHARS} at most")
+        raise NotationError(f"the text has {len(text)} characters: paste one game, at most {MAX_TEXT_CHARS}")
     try:
         return _detect_file(text, game) or _detect_position(text, game) or _detect_game(text, game)
     except AwelloError as error:
@@ -72,7 +68,7 @@ def detect_game(text: str, game: Game | None = None) -> DetectedGame:
 
 
 def _detect_file(text: str, game: Game | None) -> DetectedGame | None:
-    """The first game of a text in GGF or OGN."""
+    """Parse the first game of a text in GGF or OGN."""
     kind = "ggf" if GGF.search(text) else "ogn" if OGN.search(text) else None
     if kind is None:
         return None
@@ -84,7 +80,7 @@ def _detect_file(text: str, game: Game | None) -> DetectedGame | None:
 
 # ---- positions ------------------------------------------------------------------------------------------------------
 def _detect_position(text: str, game: Game | None) -> DetectedGame | None:
-    """The first position in the text with the moves after it, if there is one."""
+    """Detect the first position in the text and the moves after it."""
     found = _find_diagram(text, game) or _find_pits(text, game) or _find_rows(text, game) or _find_line(text, game)
     if found is None:
         return None
@@ -97,14 +93,14 @@ def _detect_position(text: str, game: Game | None) -> DetectedGame | None:
 
 
 def _find_diagram(text: str, game: Game | None) -> FoundPosition | None:
-    """A diagram such as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`."""
+    """Find a diagram such as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`."""
     if not (match := DIAGRAM.search(text)):
         return None
     return "diagram", _parse_awale_diagram(match[0], text, game), text[match.end() :]
 
 
 def _find_pits(text: str, game: Game | None) -> FoundPosition | None:
-    """A drawn board of Awalé: two rows of six numbers, and a line that says how many seeds are taken."""
+    """Find a drawn board of Awalé: two rows of six numbers, and a line with the captured seeds."""
     if not (taken := SEEDS_TAKEN.search(text)):
         return None
     rows, lines = [], text.splitlines()
@@ -120,7 +116,7 @@ def _find_pits(text: str, game: Game | None) -> FoundPosition | None:
 
 
 def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position:
-    """The position of a diagram, under the rules given or those that the text names as `repr` does."""
+    """Parse a diagram; without `game`, the variant is taken from a `repr` in the text."""
     if game is None:
         named = re.search(r"\bGame\.(ABAPA|TOURNAMENT|ROMEIN)\b", text)
         game = Game[named[1]] if named else Game.ABAPA
@@ -129,14 +125,14 @@ def _parse_awale_diagram(diagram: str, text: str, game: Game | None) -> Position
 
 
 def _check_family(game: Game | None, found: Game) -> None:
-    """Refuse a position of another family than that of the game."""
+    """Raise `NotationError` if the game does not belong to the family of the position."""
     if game is not None and game.family != found.family:
         titles = found.adapter.title, game.adapter.title
         raise NotationError("this is a position of {}, not of {}: choose the other game".format(*titles))
 
 
 def _find_rows(text: str, game: Game | None) -> FoundPosition | None:
-    """A board drawn in rows, with or without coordinates; `+` may stand for a legal move."""
+    """Find a board drawn in rows, with or without coordinates; `+` may mark legal moves."""
     rows: list[str] = []
     lines, end = text.splitlines(), 0
     for at, line in enumerate([*lines, "the end"]):
@@ -153,14 +149,14 @@ def _find_rows(text: str, game: Game | None) -> FoundPosition | None:
 
 
 def _parse_drawn_board(rows: list[str], text: str, rest: str, game: Game | None) -> FoundPosition:
-    """The board of some rows, which must be as many as they are long."""
+    """Parse drawn rows, which must form a square."""
     if len(rows) != len(rows[0]):
         raise NotationError(f"the board has {len(rows)} rows of {len(rows[0])} squares: give 8 of 8, 6 of 6 or 4 of 4")
     return "board", _parse_board("".join(rows), _find_side_to_move(text, rest), game), rest
 
 
 def _find_line(text: str, game: Game | None) -> FoundPosition | None:
-    """A board whose squares stand on one line, perhaps in groups, with or without the side to move."""
+    """Find a board on one line, possibly in groups, with or without the side to move."""
     lines = text.splitlines()
     longest_run = 0
     for at, line in enumerate(lines):
@@ -180,7 +176,7 @@ def _find_line(text: str, game: Game | None) -> FoundPosition | None:
 
 
 def _find_board_size(run: list[str]) -> int:
-    """How many squares of a board the words begin with, 0 if they are no board."""
+    """Return the number of squares of the board at the beginning of the words, 0 if there is none."""
     letters, ends = "".join(run), set(accumulate(map(len, run)))
     whole = (size for size in BOARD_AREAS if size in ends or (size + 1 in ends and DISCS[letters[size]]))
     return max((size for size in whole if _has_discs(letters[:size])), default=0)
@@ -191,7 +187,7 @@ def _has_discs(letters: str) -> bool:
 
 
 def _find_side_to_move(text: str, rest: str = "") -> int | None:
-    """The side that is to move as the text says, or as the letter does that the rest begins with; None if unsaid."""
+    """Return the side to move: the letter at the beginning of the rest, or as stated in the text; None if unknown."""
     side = DISCS.get("".join(rest.split(maxsplit=1)[:1]), 0)
     if side:
         return side - 1
@@ -200,7 +196,7 @@ def _find_side_to_move(text: str, rest: str = "") -> int | None:
 
 
 def _parse_board(letters: str, side: int | None, game: Game | None) -> Position:
-    """The position of a board; where nobody says who is to move, an even number of discs makes it Black's turn."""
+    """Parse a board; without a side to move, it is Black for an even number of discs, unless Black must pass."""
     _check_family(game, Game.OTHELLO)
     positions = [parse_position(f"{letters} {mover}", game) for mover in "XO"]
     if side is None:
@@ -211,20 +207,20 @@ def _parse_board(letters: str, side: int | None, game: Game | None) -> Position:
 
 # ---- games ----------------------------------------------------------------------------------------------------------
 def _detect_game(text: str, game: Game | None) -> DetectedGame:
-    """The game from the start that the text tells."""
+    """Detect a game from the starting position."""
     games = [_guess_game(text)] if game is None else [game]
     if game is None and games == [Game.OTHELLO]:
         games += [Game.OTHELLO4, Game.OTHELLO6]
-    if games[0].family == "othello":  # elsewhere a word that names some moves may be any word
+    if games[0].family == "othello":  # in Awalé any word may look like moves
         _check_typos(text)
     played = _play_text(text, [Position.start(game) for game in games])
     if played is None:
-        raise NotationError(f"there is no game and no position in this text: {PASTE_HINT}")
+        raise NotationError(f"the text contains no game and no position: {PASTE_HINT}")
     return DetectedGame(MOVES_KINDS[games[0].family], _require_legal(played))
 
 
 def _guess_game(text: str) -> Game:
-    """The game that the text is about: the one it tells without another word, else the one it names more moves of."""
+    """Guess the rules: those for which the text has only moves, or else those with more moves in the text."""
     for game in DEFAULT_GAMES.values():
         names, rest = split_transcript(text, game)
         if names and not rest:
@@ -234,19 +230,19 @@ def _guess_game(text: str) -> Game:
 
 
 def _check_typos(text: str) -> None:
-    """Refuse a text that has most of its moves in words that go wrong, such as `f5d6x9`."""
+    """Raise `NotationError` if most moves are in words that end in something else, such as `f5d6x9`."""
     words = [word for word in WORD.findall(text) if not OTHELLO_MOVES.fullmatch(word)]
     typos = [(match[0], word[match.end() :]) for word in words if (match := SQUARES_NAMED.match(word))]
     if sum(len(moves) for moves, _ in typos) > 2 * len(_extract_names(text, Game.OTHELLO)[0]):
         moves, wrong = typos[0]
-        raise NotationError(f"after {moves[-8:]} comes {wrong[:8]!r}, which is no move")
+        raise NotationError(f"{wrong[:8]!r} after {moves[-8:]} is not a move")
 
 
 PlayedGame = tuple[Record, AwelloError | None]
 
 
 def _require_legal(played: PlayedGame) -> Record:
-    """The record of a game that was played to its last move, else what was wrong with the next one."""
+    """Return the record; raises the error of its first illegal move, if any."""
     record, error = played
     if error:
         raise error
@@ -254,9 +250,9 @@ def _require_legal(played: PlayedGame) -> Record:
 
 
 def _play_text(text: str, starts: list[Position]) -> PlayedGame | None:
-    """The game that the text tells from one of the starts: all of it or, with an error, as far as it went.
+    """Play the moves in the text from each start; return the whole game or, with its error, the longest part of one.
 
-    None if the text names no move.
+    Returns None if the text contains no moves.
     """
     furthest: PlayedGame | None = None
     for names in _generate_readings(text, starts):
@@ -270,25 +266,25 @@ def _play_text(text: str, starts: list[Position]) -> PlayedGame | None:
 
 
 def _generate_readings(text: str, starts: list[Position]) -> Iterator[list[str]]:
-    """The names of the moves, read in one way after the other."""
+    """Yield the names of the moves, read in different ways."""
     game = starts[0].game
-    # Step 1. Nothing but moves, in the words of a transcript.
+    # Step 1. The whole text as a transcript.
     names, rest = split_transcript(text, game)
     if names and not rest:
         yield names
-    # Step 2. Every word that can be a move.
+    # Step 2. All words that can be moves.
     if not (all_names := _extract_names(text, game)[0]):
         return
     yield all_names
-    # Step 3. The same without the words before the first that is legal, or the longest run of moves side by side; they
-    # must be most of the moves, for the others are taken for something else.
+    # Step 3. The words from the first legal move on, or the longest run of adjacent moves. They must be more than half
+    # of all moves, because the rest is ignored.
     words = list(_split_words(text, game))
     legal = [_drop_until_legal(words, start) for start in starts]
     runs = [list(run) for moves, run in groupby(words, lambda names: names is not None) if moves]
     for part in (*legal, max(runs, key=lambda run: len(_flatten(run)))):
         if 2 * len(names := _flatten(part)) > len(all_names):
             yield names
-    # Step 4. The first of several games, one a line.
+    # Step 4. The first of several games, one per line.
     lines = filter(None, (_extract_names(line, game)[0] for line in text.splitlines()))
     first, second = next(lines), next(lines, None)
     if second and any(play_names(second, start)[1] is None for start in starts):
@@ -296,13 +292,13 @@ def _generate_readings(text: str, starts: list[Position]) -> Iterator[list[str]]
 
 
 def _drop_until_legal(words: list[list[str] | None], start: Position) -> list[list[str] | None]:
-    """The words from the first that begins with a legal move; Othello's may be in capitals."""
+    """Drop the words before the first that begins with a legal move; Othello's moves may be in upper case."""
     legal = set(map(start.format_move, start.legal_moves()))
     return list(dropwhile(lambda names: not names or legal.isdisjoint({names[0], names[0].lower()}), words))
 
 
 def _extract_names(text: str, game: Game) -> tuple[list[str], int]:
-    """All moves that the text may name, and how many other words it has."""
+    """Extract all possible moves of a text; return them and the number of other words."""
     words = list(_split_words(text, game))
     return _flatten(words), words.count(None)
 
@@ -312,7 +308,7 @@ def _flatten(words: Iterable[list[str] | None]) -> list[str]:
 
 
 def _split_words(text: str, game: Game) -> Iterator[list[str] | None]:
-    """For each word the moves it may name: none for a number, None for a word that can be no move."""
+    """Yield the possible moves of each word: none for a number, None for any other word."""
     for line in text.splitlines():
         if "".join(line.split()) in PIT_HEADINGS:
             continue

@@ -1,9 +1,9 @@
-r"""GGF, the Generic Game Format: Othello as the Generic Game Server and NBoard write it.
+r"""GGF, the Generic Game Format for Othello, used by the Generic Game Server and NBoard.
 
-A game is `(;TAG[value]...;)`: who played (`PB`, `PW`), where and when (`PC`, `DT`), the first board (`BO`), the result
-(`RE`), and each move as `B[f5/value/seconds]` with empty parts where nothing is known.  A number before it says how
-many games belong together: `2` is a synchro pair.  Values are discs, from the mover's view.  Text around the games is
-skipped, and `(;` always begins a game; in a value `]`, `\` and the `;` of `(;` are escaped with a `\`.
+A game is `(;TAG[value]...;)`: the players (`PB`, `PW`), site and date (`PC`, `DT`), the starting board (`BO`), the
+result (`RE`) and the moves as `B[f5/value/seconds]`; unknown parts are empty.  A number before a game counts the games
+that belong together: `2` is a synchro pair.  Values are in discs, from the mover's view.  Text around the games is
+skipped.  `(;` always begins a game; in values `]`, `\` and the `;` of `(;` are escaped with `\`.
 """
 
 import re
@@ -32,7 +32,7 @@ from awello.rules.othello import PASSES, format_square, squares_of
 
 TAG_NAMES = {"PC": "Site", "DT": "Date", "EV": "Event", "RO": "Round", "PB": "Black", "PW": "White"}
 GGF_TAGS = {name: tag for tag, name in TAG_NAMES.items()}
-RESERVED_TAGS = {*TAG_NAMES, "GM", "BO", "B", "W", "Lost"}  # what a record keeps elsewhere than in tags of these names
+RESERVED_TAGS = {*TAG_NAMES, "GM", "BO", "B", "W", "Lost"}  # a record stores these elsewhere, or under other names
 PAIR_TAG = "Synchro"
 LOSS_FLAGS = {"r": "resigned", "t": "ran out of time"}
 
@@ -43,17 +43,17 @@ GAME_END = re.compile(r"[\s;]*;\s*\)")
 ESCAPED = re.compile(r"\\([\]\\;])")
 RESULT = re.compile(r"\s*([+-]?[0-9]{1,3}(?:\.[0-9]{0,9})?)\s*(?::\s*([a-z]?))?\s*", re.A)
 
-GgfMove = tuple[int, int, float | None, float | None]  # the side, the move, its value and its time
+GgfMove = tuple[int, int, float | None, float | None]  # side, move, value, seconds
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
 def parse_ggf(text: str) -> Record:
-    """The first game of a text."""
+    """Parse the first game of a text."""
     return read_first_game(read_ggf(text))
 
 
 def read_ggf(content: str) -> ReadResults:
-    """The games of a text, pairs one after the other."""
+    """Read the games of a text; the two games of a synchro pair follow each other."""
     line, counted_to, half = 1, 0, 0
     starts = [match.start() for match in GAME_START.finditer(content)]
     for start, end in pairwise([*starts, len(content)]):
@@ -65,7 +65,7 @@ def read_ggf(content: str) -> ReadResults:
 
 
 def _read_game(text: str, line: int, half: int) -> Record | NotationError:
-    """The game that a text begins with."""
+    """Read the game at the beginning of a text."""
     try:
         fields, moves = _parse_fields(text, line)
         if half:
@@ -78,7 +78,7 @@ def _read_game(text: str, line: int, half: int) -> Record | NotationError:
 
 
 def _parse_fields(text: str, line: int) -> tuple[dict[str, str], list[tuple[str, str, int]]]:
-    """The tags of a game, and its moves: side, text and line."""
+    """Parse the tags of a game, and its moves as side, text and line."""
     fields: dict[str, str] = {}
     moves: list[tuple[str, str, int]] = []
     at = counted_to = text.index(";") + 1
@@ -98,7 +98,7 @@ def _parse_fields(text: str, line: int) -> tuple[dict[str, str], list[tuple[str,
 
 
 def _build_record(fields: dict[str, str], given: list[tuple[str, str, int]]) -> Record:
-    """The record of the tags and moves of a game."""
+    """Build a record from the tags and moves of a game."""
     if fields.pop("GM", "Othello").strip().lower() != "othello":
         raise NotationError("expected GM[Othello], found another game")
     start = _parse_start(fields.pop("BO", None), fields.get("TY", ""))
@@ -117,7 +117,7 @@ def _build_record(fields: dict[str, str], given: list[tuple[str, str, int]]) -> 
 
 
 def _parse_start(board: str | None, kind: str) -> Position:
-    """The first position: the board, or the usual one of the size that the kind of game begins with."""
+    """Parse the starting board; without one, the size at the beginning of the game type determines the start."""
     if board is None:
         size = re.match(r"s?([0-9]{1,3})", kind)
         return Position.start(_parse_size(size[1] if size else "8"))
@@ -134,13 +134,13 @@ def _parse_size(text: str) -> Game:
 
 @cache
 def _squares_by_name(size: str) -> dict[str, int]:
-    """The moves of a board by their names."""
+    """Map the names of moves to moves."""
     squares = {format_square(square, int(size)): square for square in squares_of(int(size))}
     return squares | dict.fromkeys(PASSES, PASS)
 
 
 def _parse_move(side: str, text: str, size: str, line: int) -> GgfMove:
-    """A move such as `f5/-2.00/1.5`."""
+    """Parse a move such as `f5/-2.00/1.5`."""
     name, *parts = (part.strip() for part in text.split("/"))
     move = _squares_by_name(size).get(name.lower())
     numbers = [parse_number(part) if part else None for part in parts]
@@ -155,9 +155,9 @@ def _parse_move(side: str, text: str, size: str, line: int) -> GgfMove:
 
 
 def _restore_passes(start: Position, given: list[GgfMove]) -> list[GgfMove]:
-    """The moves with the passes that were left out; an error if a move is illegal or not of the side to move."""
+    """Insert missing passes; raises an error if a move is illegal or by the wrong side."""
     moves, sides = tuple(move for _, move, _, _ in given), [side for side, _, _, _ in given]
-    with suppress(AwelloError):  # the usual case, fast
+    with suppress(AwelloError):  # fast path for regular games
         found = restore_passes(start, [move for move in moves if move != PASS])
         if found == moves and sides == [(start.side + ply) % 2 for ply in range(len(moves))]:
             return given
@@ -165,14 +165,14 @@ def _restore_passes(start: Position, given: list[GgfMove]) -> list[GgfMove]:
     for ggf_move in given:
         side, move, _, _ = ggf_move
         if position.over and move == PASS:
-            break  # some programs pass once more at the end
+            break  # some programs write passes after the end of the game
         if position.legal_moves() == (PASS,) and move != PASS:
             played.append((position.side, PASS, None, None))
             position = position.after(PASS)
         if side != position.side:
             names = start.game.sides
             raise NotationError(
-                f"move {len(played) + 1}: expected one of {position.side_name}, found one of {names[side]}"
+                f"move {len(played) + 1}: expected a move by {position.side_name}, found one by {names[side]}"
             )
         try:
             position = position.play(move)
@@ -183,7 +183,7 @@ def _restore_passes(start: Position, given: list[GgfMove]) -> list[GgfMove]:
 
 
 def _parse_result_loss(result: str) -> tuple[int | None, str]:
-    """Who lost by resigning or on time, as a result such as `-64.00:r` says."""
+    """Parse the side that lost by resignation or on time, and the reason, from a result such as `-64.00:r`."""
     match = RESULT.fullmatch(result)
     if not match or match[2] not in LOSS_FLAGS or not float(match[1]):
         return None, ""
@@ -197,7 +197,7 @@ def _normalise_result(result: str) -> tuple[float, str] | str:
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_ggf(records: Iterable[Record]) -> Iterator[str]:
-    """Games as lines of a file, a synchro pair on one."""
+    """Format games, one per line; a synchro pair is on one line."""
     first = ""
     for record in records:
         half, text = record.tags.get(PAIR_TAG), format_ggf(record)
@@ -215,15 +215,15 @@ def write_ggf(records: Iterable[Record]) -> Iterator[str]:
 
 
 def format_ggf(record: Record) -> str:
-    """A game of Othello as `(;...;)`."""
+    """Format a game of Othello as `(;...;)`."""
     game = record.start.game
     if game.family != "othello":
-        raise NotationError(f"GGF holds games of Othello, not of {game}: leave it out, or write OGN or transcripts")
+        raise NotationError(f"GGF stores only games of Othello, not of {game}: omit it, or write OGN or transcripts")
     result = record.tags.get("RE") or _format_result(record)
     fields = {"GM": "Othello"} | {tag: record.tags[name] for tag, name in TAG_NAMES.items() if name in record.tags}
     for name, value in record.tags.items():
         if name in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name, re.A):
-            raise NotationError(f"GGF has no place for a tag {name!r}: give it another name, of letters alone")
+            raise NotationError(f"GGF cannot store a tag named {name!r}: rename it, using only letters and digits")
         if name not in GGF_TAGS and name != PAIR_TAG:
             fields[name] = value
     fields |= {"RE": result} | ({"TY": str(game.size)} if "TY" not in fields else {})
@@ -248,7 +248,7 @@ def _escape(value: str) -> str:
 
 
 def _format_result(record: Record) -> str:
-    """What the record says of its result, from Black's view."""
+    """Format the result of a record from Black's view."""
     points = record.start.game.points
     if record.loser is not None:
         flag = next((f":{flag}" for flag, reason in LOSS_FLAGS.items() if reason == record.reason), "")

@@ -1,8 +1,8 @@
-"""Games as lines of JSON, `{"game": "othello", "players": ["champion", "greedy"], "moves": "f5d6c3...", ...}`.
+"""JSON lines: one game per line, `{"game": "othello", "players": ["champion", "greedy"], "moves": "f5d6c3...", ...}`.
 
-This is the journal that matches, tournaments and self-play write.  Only the rules (`game`) and the transcript (`moves`)
-are required; `players`, `score`, `seconds`, `loser`, `reason` and `tags` may follow, and other fields are ignored.
-Only games from the usual start can be written.
+Matches, tournaments and self-play write their journals in this format.  The fields `game` (the rules) and `moves` (the
+transcript) are required; `players`, `score`, `seconds`, `loser`, `reason` and `tags` are optional; other fields are
+ignored.  Only games from the standard starting position can be written.
 """
 
 import json
@@ -26,17 +26,17 @@ def build_record(
     reason: str = "",
     tags: Mapping[str, str] | None = None,
 ) -> Record:
-    """The record of a line's fields."""
-    start = Position.start(Game(game))  # type: ignore[arg-type]  # by its name
+    """Build a record from the fields of a line."""
+    start = Position.start(Game(game))  # type: ignore[arg-type]  # a name
     played = parse_transcript(moves, start).moves
-    if len(played) == len(seconds) - 1:  # a transcript leaves out the pass after which a player forfeited
+    if len(played) == len(seconds) - 1:  # transcripts omit the final pass before a forfeit
         played = (*played, PASS)
     names = dict(zip(start.game.sides, players, strict=False))
     return Record(start, played, tuple(seconds), (), {**names, **(tags or {})}, loser, reason)
 
 
 def read_jsonl(content: str) -> ReadResults:
-    """The games of a journal."""
+    """Read the games of a journal."""
     for number, line in enumerate(content.splitlines(), 1):
         if line.strip():
             try:
@@ -59,19 +59,19 @@ def _read_line(line: str) -> Record:
 
 
 def _check(record: Record) -> None:
-    """Refuse fields of another type, which a file can hold."""
+    """Raise `NotationError` if fields have the wrong type."""
     times = all(isinstance(spent, int | float) or spent is None for spent in record.seconds)
     texts = all(isinstance(text, str) for text in (*record.tags, *record.tags.values(), record.reason))
     if not (times and texts and record.loser in (None, 0, 1) and len(record.seconds) in (0, len(record.moves))):
-        raise NotationError("expected names, one time per move, and 0 or 1 as the loser")
+        raise NotationError("expected strings as tags, one time per move, and 0 or 1 as the loser")
 
 
 def write_jsonl(records: Iterable[Record]) -> Iterator[str]:
-    """Games as lines of a journal."""
+    """Format games as lines of a journal."""
     for record in records:
         game = record.start.game
         if record.start != Position.start(game):
-            raise NotationError(f"a journal holds games from the usual start, not from {record.start!r}")
+            raise NotationError(f"a journal stores only games from the standard start, not from {record.start!r}")
         tags = dict(record.tags)
         fields: dict[str, Any] = {
             "game": str(game),

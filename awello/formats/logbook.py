@@ -1,8 +1,8 @@
-"""Logistello's logbook: a game of Othello a line, `+d3-c3+c4...: -04 10`.
+"""Logistello's logbook: one game of Othello per line, `+d3-c3+c4...: -04 10`.
 
-`+` is Black's move and `-` White's, so that a sign which comes again tells of a pass.  Behind the moves stand Black's
-discs less White's, empty squares left aside, and a number of Logistello's own; they are kept as the tags `Difference`
-and `Note`.  `#` starts a comment.  Only games from the usual start on 8x8 can be written.
+`+` marks Black's moves and `-` White's, so a repeated sign implies a pass.  After the moves come Black's discs minus
+White's, not counting empty squares, and a number used by Logistello; they are kept as the tags `Difference` and `Note`.
+`#` starts a comment.  Only games from the standard starting position on 8x8 can be written.
 """
 
 import re
@@ -17,11 +17,11 @@ from awello.rules.othello import format_square
 
 LOGBOOK_LINE = re.compile(r"((?:[+-][a-h][1-8])*):[ \t]*([+-]?[0-9]{1,2})(?:[ \t]+(\S.*))?", re.A)
 SQUARE_NAMES = [format_square(square, 8) for square in range(64)]
-ALTERNATING_SIGNS = "+-" * 60  # of a game without a pass
+ALTERNATING_SIGNS = "+-" * 60  # of a game without passes
 
 
 def read_logbook(content: str) -> ReadResults:
-    """The games of a logbook."""
+    """Read the games of a logbook."""
     start = Position.start()
     for number, line in enumerate(iter_lines(content), 1):
         text = line.strip()
@@ -42,7 +42,7 @@ def read_logbook(content: str) -> ReadResults:
 
 
 def _check_signs(signs: str, moves: tuple[int, ...]) -> None:
-    """Refuse a move of the wrong side."""
+    """Raise `NotationError` for a move by the wrong side."""
     if signs == ALTERNATING_SIGNS[: len(moves)]:
         return
     expected = "".join(sign for sign, move in zip(ALTERNATING_SIGNS, moves, strict=False) if move != PASS)
@@ -52,7 +52,7 @@ def _check_signs(signs: str, moves: tuple[int, ...]) -> None:
 
 
 def write_logbook(records: Iterable[Record]) -> Iterator[str]:
-    """Games as lines of a logbook."""
+    """Format games as lines of a logbook."""
     for record in records:
         check_standard_othello(record, "a logbook")
         difference = record.tags.get("Difference")
@@ -64,7 +64,5 @@ def write_logbook(records: Iterable[Record]) -> Iterator[str]:
         line = f"{moves}: {difference} {record.tags.get('Note', '')}".rstrip()
         match = LOGBOOK_LINE.fullmatch(line)
         if not match or (match[2], match[3]) != (difference, record.tags.get("Note")):
-            raise NotationError(
-                f"a logbook holds a difference of discs and a note of one line, not {line[len(moves) :]!r}"
-            )
+            raise NotationError(f"a logbook stores a disc difference and a one-line note, not {line[len(moves) :]!r}")
         yield f"{line}\n"

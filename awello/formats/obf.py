@@ -1,7 +1,7 @@
-"""OBF files: Othello positions as problems, one a line, with the scores that are known of their moves.
+"""OBF files: Othello problems, one position per line, with known scores.
 
-A line is a board and its side, then `A2:+38;` for each move, best first, or one bare `+38;` for the position.
-Fields end with `;`, and `%` starts a comment.  Scores are discs, from the mover's view.
+A line consists of the board, the side to move, and `A2:+38;` for each move, best first, or a single `+38;` for the
+position.  Fields end with `;`, and `%` starts a comment.  Scores are in discs, from the mover's view.
 """
 
 import re
@@ -18,27 +18,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Problem:
-    """A position to solve, and what is known of its solution."""
+    """A position to solve, with its known scores."""
 
     position: Position
     scores: tuple[tuple[int, int], ...] = ()
-    """Moves with their scores, in the order of the file."""
+    """Moves with their scores, in file order."""
     score: int | None = None
-    """The score of the position, where the file gives no moves."""
+    """The score of the position, if the file gives none for moves."""
 
     @property
     def best_score(self) -> int | None:
-        """The score under best play, None if nothing is known."""
+        """The score under best play; None if unknown."""
         return max((score for _, score in self.scores), default=self.score)
 
     @property
     def best_moves(self) -> tuple[int, ...]:
-        """The listed moves that reach the best score."""
+        """The listed moves with the best score."""
         return tuple(move for move, score in self.scores if score == self.best_score)
 
 
 def format_obf(problem: Problem) -> str:
-    """A problem as a line of an OBF file."""
+    """Format a problem as a line of an OBF file."""
     position = problem.position
     fields = [format_position(position)]
     for move, score in problem.scores:
@@ -49,12 +49,12 @@ def format_obf(problem: Problem) -> str:
 
 
 def parse_obf(text: str) -> list[Problem]:
-    """The problems of an OBF file."""
+    """Parse the problems of an OBF file."""
     return parse_lines(text, parse_problem)
 
 
 def parse_lines(text: str, parse: Callable[[str], T]) -> list[T]:
-    """What each line holds apart from its comment; an error names the line and what is wrong in it."""
+    """Parse each line without its comment, skipping empty lines; errors name the line."""
     parsed = []
     for number, line in enumerate(text.splitlines(), 1):
         if content := line.split("%")[0].strip():
@@ -66,10 +66,10 @@ def parse_lines(text: str, parse: Callable[[str], T]) -> list[T]:
 
 
 def parse_problem(line: str) -> Problem:
-    """The problem of one line without a comment."""
+    """Parse a line without a comment."""
     board, *rest = line.split(";")
     *_, size = Game.OTHELLO.adapter.parse_position(board)
-    position = parse_position(board, Game(size))  # the size said: never an Awalé diagram
+    position = parse_position(board, Game(size))  # with an explicit game, so never an Awalé diagram
     scores: dict[int, int] = {}
     position_scores: list[int] = []
     for field in filter(None, map(str.strip, rest)):
@@ -79,16 +79,18 @@ def parse_problem(line: str) -> Problem:
             continue
         move = position.parse_move(name[:12])
         if move in scores:
-            raise NotationError(f"{field[:12]!r} comes again: list each move once")
+            raise NotationError(f"{field[:12]!r} repeats a move: list each move once")
         scores[move] = _parse_score(score, position)
     if len(position_scores) + bool(scores) > 1:
-        raise NotationError("more than one score of the position: give a score to each move, or one alone")
+        raise NotationError("there is more than one score for the position: give scores for moves, or a single score")
     return Problem(position, tuple(scores.items()), position_scores[0] if position_scores else None)
 
 
 def _parse_score(text: str, position: Position) -> int:
-    """A difference of discs such as `+38`."""
+    """Parse a disc difference such as `+38`."""
     max_score = position.game.points
     if re.fullmatch(r"[+-]?[0-9]{1,2}", text.strip()) and abs(score := int(text)) <= max_score:
         return score
-    raise NotationError(f"{text.strip()[:12]!r} is no score: write a number of discs from -{max_score} to +{max_score}")
+    raise NotationError(
+        f"{text.strip()[:12]!r} is not a score: write a number of discs from -{max_score} to +{max_score}"
+    )

@@ -1,11 +1,11 @@
-r"""OGN, the Oware Game Notation of Aualé: games of Awalé as PGN writes chess.
+r"""OGN, the Oware Game Notation of Aualé: a PGN-like format for Awalé.
 
-Tags such as `[South "Ann"]` come first, then the moves, `1. C d 2. E+3 f`, capital letters for South and small ones for
-North, `+3` behind a move that captures, and the result: the seeds of South and North, `*` while the game is open.  A
-first position other than the usual one stands in the tag `FEN`.  A tag of `?` is unknown.
+A game starts with tags such as `[South "Ann"]`.  The moves follow, `1. C d 2. E+3 f`: upper-case letters for South,
+lower-case letters for North, `+3` after a capture.  The result comes last: the seeds of South and North, or `*` for an
+unfinished game.  The tag `FEN` contains a non-standard starting position.  The tag value `?` means unknown.
 
-A note such as `{[%eval 2.5] [%emt 0.8]}` gives the value of the move before it, in seeds for the mover, and the seconds
-it took.  Other notes, variations in brackets and marks such as `!` are skipped.
+A comment such as `{[%eval 2.5] [%emt 0.8]}` gives the value of the preceding move, in seeds from the mover's view, and
+its time in seconds.  Other comments, variations in parentheses and annotations such as `!` are skipped.
 """
 
 import re
@@ -32,32 +32,32 @@ from awello.record import Record
 from awello.rules.game import GAMES_BY_VARIANT, Game
 
 ROSTER = ("Event", "Site", "Date", "Round", "South", "North")
-RESERVED_TAGS = ("Variant", "FEN", "Lost")  # what a record keeps elsewhere than in tags
+RESERVED_TAGS = ("Variant", "FEN", "Lost")  # a record stores these elsewhere
 VARIANT_ALIASES = {"oware": Game.ABAPA, "awale": Game.ABAPA, "awalé": Game.ABAPA, "awari": Game.ROMEIN}
-MAX_LINE_CHARS = 79  # the longest line of moves
+MAX_LINE_CHARS = 79  # of moves
 
 TAG_LINE = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.M)
 TAG = re.compile(r'\s*\[\s*([A-Za-z_]\w*)\s+"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"\s*\]', re.A)
 RESULT = re.compile(r"\*|[0-9]{1,2}(?:/2)?-[0-9]{1,2}(?:/2)?", re.A)
 TOKEN = re.compile(
     r"(?P<move>[A-Fa-f])(?:\+(?P<taken>[0-9]{1,2}))?(?!\w)"
-    rf"|(?P<result>{RESULT.pattern})(?!\S)|(?P<note>\{{[^}}]*\}})|(?P<variation>\()"
-    r"|[0-9]{1,9}\.+|\.+|;[^\n]*|[!?]+|\$[0-9]{1,9}",  # numbers, comments to the end of the line, marks
+    rf"|(?P<result>{RESULT.pattern})(?!\S)|(?P<comment>\{{[^}}]*\}})|(?P<variation>\()"
+    r"|[0-9]{1,9}\.+|\.+|;[^\n]*|[!?]+|\$[0-9]{1,9}",  # move numbers, comments up to the end of the line, annotations
     re.A,
 )
 SPACE = re.compile(r"\s*")
-NOTE_OR_BRACKET = re.compile(r"\{[^}]*|[()]")
+COMMENT_OR_BRACKET = re.compile(r"\{[^}]*|[()]")
 ANNOTATION = re.compile(r"\[%(eval|emt)\s+([^\s\]]+)\]")
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
 def parse_ogn(text: str) -> Record:
-    """The first game of a text."""
+    """Parse the first game of a text."""
     return read_first_game(read_ogn(text))
 
 
 def read_ogn(content: str) -> ReadResults:
-    """The games of a text; a line of tags after the moves of one game begins the next."""
+    """Read the games of a text; a tag line after the moves of a game begins the next game."""
     line = 1
     for start, end in pairwise([*_find_game_starts(content), len(content)]):
         if text := content[start : min(end, start + MAX_GAME_CHARS)].rstrip():
@@ -66,7 +66,7 @@ def read_ogn(content: str) -> ReadResults:
 
 
 def _find_game_starts(content: str) -> Iterator[int]:
-    """Where games begin."""
+    """Yield the offsets at which games begin."""
     yield 0
     end = 0
     for tag in TAG_LINE.finditer(content):
@@ -78,7 +78,7 @@ def _find_game_starts(content: str) -> Iterator[int]:
 
 
 def _read_game(text: str, line: int) -> ReadResults:
-    """The game of a text that begins in some line; one that goes on after its end is kept up to there."""
+    """Read a game that begins at this line; moves after the end of the game are dropped with an error."""
     try:
         tags, at = _read_tags(text, line)
         game = _parse_variant(tags.pop("Variant", "abapa"))
@@ -100,7 +100,7 @@ def _read_game(text: str, line: int) -> ReadResults:
 
 
 def _read_tags(text: str, line: int) -> tuple[dict[str, str], int]:
-    """The tags that a text begins with, and where they end."""
+    """Read the tags at the beginning of a text; return them and the offset of their end."""
     tags, at = {}, 0
     while match := TAG.match(text, at):
         tags[match[1]] = re.sub(r'\\(["\\])', r"\1", match[2])
@@ -112,7 +112,7 @@ def _read_tags(text: str, line: int) -> tuple[dict[str, str], int]:
 
 
 def _parse_variant(name: str) -> Game:
-    """The game of a variant's name in any case."""
+    """Look up a variant by name, ignoring case."""
     games = {**{str(variant): game for variant, game in GAMES_BY_VARIANT.items()}, **VARIANT_ALIASES}
     if name.strip().lower() not in games:
         raise NotationError(f"expected the variant {', '.join(map(str, GAMES_BY_VARIANT))}, found {name[:24]!r}")
@@ -120,7 +120,7 @@ def _parse_variant(name: str) -> Game:
 
 
 def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record, str, DamagedFileError | None]:
-    """The moves of a game, with their values and times, the result behind them, and where moves follow its end."""
+    """Read the moves with values and times; return the game, the result, and an error if moves follow its end."""
     position, moves, result, extra_moves = start, list[int](), "", None
     numbers: dict[str, list[float | None]] = {"eval": [], "emt": []}
     while (at := _skip_space(text, at)) < len(text):
@@ -141,8 +141,8 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
             moves.append(move)
             for kept in numbers.values():
                 kept.append(None)
-        elif token["note"] and moves and not extra_moves:
-            for kind, number in ANNOTATION.findall(token["note"]):
+        elif token["comment"] and moves and not extra_moves:
+            for kind, number in ANNOTATION.findall(token["comment"]):
                 numbers[kind][-1] = parse_number(number)
         result = token["result"] or ""
         at = _find_variation_end(text, at, line) if token["variation"] else token.end()
@@ -154,7 +154,7 @@ def _read_moves(text: str, at: int, line: int, start: Position) -> tuple[Record,
 
 
 def _locate(text: str, at: int, first: int) -> str:
-    """Where in a file something is, if the text begins in its first line."""
+    """Format the line of an offset; `first` is the line at which the text begins."""
     return f"line {first + text.count(chr(10), 0, at)}"
 
 
@@ -163,7 +163,7 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def _parse_move(token: re.Match[str], position: Position) -> int:
-    """A move that the rules allow and that captures as many seeds as it says."""
+    """Parse a legal move and verify the number of captured seeds."""
     name, side = token["move"], position.side
     if position.game.adapter.side_of_move(name) != side:
         raise NotationError(f"expected a pit of {position.side_name}, found {name}")
@@ -171,16 +171,19 @@ def _parse_move(token: re.Match[str], position: Position) -> int:
     if token["taken"]:
         after, before = position.after(move), position.own >> 48
         captured = after.opp >> 48
-        possible = {captured - before, after.counts()[side] - before}  # some count what the end brings
+        possible = {
+            captured - before,
+            after.counts()[side] - before,
+        }  # some programs count the seeds gained at the end of the game
         if int(token["taken"]) not in possible:
             raise NotationError(f"expected {name}+{captured - before}, found {token[0]}")
     return move
 
 
 def _find_variation_end(text: str, at: int, line: int) -> int:
-    """Where the variation ends that begins at a place."""
+    """Return the offset after the variation that begins at `at`."""
     depth = 0
-    for bracket in NOTE_OR_BRACKET.finditer(text, at):
+    for bracket in COMMENT_OR_BRACKET.finditer(text, at):
         depth += {"(": 1, ")": -1}.get(bracket[0], 0)
         if not depth:
             return bracket.end()
@@ -189,18 +192,18 @@ def _find_variation_end(text: str, at: int, line: int) -> int:
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_ogn(records: Iterable[Record]) -> Iterator[str]:
-    """Games as a file, an empty line between them."""
+    """Format games, separated by empty lines."""
     for number, record in enumerate(records):
         yield "\n" * (number > 0) + format_ogn(record)
 
 
 def format_ogn(record: Record) -> str:
-    """A game of Awalé: its tags, an empty line and its moves."""
+    """Format a game of Awalé: tags, an empty line, moves."""
     game, start = record.start.game, record.start
     if game.family != "awale":
-        raise NotationError("OGN holds games of Awalé, not of Othello: leave it out, or write GGF or transcripts")
+        raise NotationError("OGN stores only games of Awalé, not of Othello: omit it, or write GGF or transcripts")
     if wrong := [tag for tag in record.tags if tag in RESERVED_TAGS or not re.fullmatch(r"[A-Za-z_]\w*", tag, re.A)]:
-        raise NotationError(f"OGN has no place for a tag {wrong[0]!r}: give it another name, of letters alone")
+        raise NotationError(f"OGN cannot store a tag named {wrong[0]!r}: rename it, using only letters, digits and _")
     result = record.tags.get("Result") or _format_result(record)
     tags = {"Variant": str(game).capitalize()} | dict.fromkeys(ROSTER, "?") | {"Result": result}
     if start != Position.start(game):
@@ -214,7 +217,7 @@ def format_ogn(record: Record) -> str:
 
 def _escape(value: str) -> str:
     if "\n" in value or "\r" in value:
-        raise NotationError(f"OGN holds tags of one line, not {value[:40]!r}")
+        raise NotationError(f"OGN cannot store the tag value {value[:40]!r}: put it on one line")
     return re.sub(r'(["\\])', r"\\\1", value)
 
 
@@ -226,12 +229,12 @@ def _format_moves(record: Record) -> Iterator[str]:
         captured = (after.opp >> 48) - (before.own >> 48)
         yield before.format_move(move) + (f"+{captured}" if captured else "")
         pairs = (("eval", value), ("emt", seconds))
-        if notes := [f"[%{kind} {format_number(number)}]" for kind, number in pairs if number is not None]:
-            yield f"{{{' '.join(notes)}}}"
+        if annotations := [f"[%{kind} {format_number(number)}]" for kind, number in pairs if number is not None]:
+            yield f"{{{' '.join(annotations)}}}"
 
 
 def _format_result(record: Record) -> str:
-    """What the record says of its result: the seeds of both, or 1-0 where one lost otherwise than on the board."""
+    """Format the result of a record: the seeds of both players, or 1-0 or 0-1 if it was not decided on the board."""
     if record.loser is not None:
         return ("0-1", "1-0")[record.loser]
     return "-".join(map(str, record.final.score())) if record.final.over else "*"

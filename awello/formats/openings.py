@@ -1,6 +1,6 @@
-"""The names of Othello's openings: a table of lines with their English and French names, found by position.
+"""The English and French names of Othello's openings, looked up by position.
 
-Positions that mirror or turn into each other are one, whatever the order of the moves that led to them.
+Symmetric positions and transpositions are treated as the same position.
 """
 
 from collections.abc import Iterable
@@ -16,25 +16,25 @@ from awello.rules.game import Game
 
 @dataclass(frozen=True)
 class Opening:
-    """What an opening is called in English and in French."""
+    """The English and French name of an opening."""
 
     en: str
     fr: str
 
 
 def find_opening(game: Record | Iterable[Position]) -> Opening | None:
-    """The opening of a game: the name of the last of its positions that has one."""
+    """Find the opening of a game: the name of its last named position."""
     positions = game.positions() if isinstance(game, Record) else game
     return next(filter(None, map(find_opening_at, reversed(list(positions)))), None)
 
 
 def find_opening_at(position: Position) -> Opening | None:
-    """The name of a position itself; only Othello on 8x8 has any."""
+    """Find the opening name of a position; only Othello on 8x8 has any."""
     return load_opening_names().get(position.canonical()) if position.game is Game.OTHELLO else None
 
 
 def find_opening_by_name(english: str | None) -> Opening | None:
-    """The opening of an English name."""
+    """Find an opening by its English name."""
     return _load_openings_by_name().get(english) if english else None
 
 
@@ -45,7 +45,7 @@ def _load_openings_by_name() -> dict[str, Opening]:
 
 @cache
 def load_opening_names() -> dict[tuple[int, int], Opening]:
-    """The shipped table by canonical position."""
+    """Load the table of openings, keyed by canonical position."""
     _, *lines = data_file("openings.tsv").read_text("utf-8").splitlines()
     rows = (line.split("\t") for line in lines)
     return {parse_transcript(moves).final.canonical(): Opening(en, fr) for moves, en, fr in rows}

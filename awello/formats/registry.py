@@ -1,6 +1,6 @@
-"""All formats of games in one table: found by name, by the end of a file's name, or by what a file holds.
+"""The table of game file formats, looked up by name, file extension or content.
 
-Text is UTF-8, or Latin-1 where it is not; a compressed file (`.gz`) is read as what it holds.
+Text is decoded as UTF-8 or, if that fails, as Latin-1. Compressed files (`.gz`) are decompressed.
 """
 
 import re
@@ -23,24 +23,22 @@ from awello.formats.wthor import EVENT_NAME_BYTES, PLAYER_NAME_BYTES, WthorNames
 from awello.record import Record
 
 GZIP = b"\x1f\x8b"
-MAX_UNPACKED_BYTES, READ_BYTES = (
-    1 << 26,
-    1 << 16,
-)  # bytes that a compressed file may hold, and that are unpacked at once
-DETECTION_BYTES = 4096  # bytes by which a text is recognised
+MAX_UNPACKED_BYTES = 1 << 26
+READ_BYTES = 1 << 16  # decompressed per step
+DETECTION_BYTES = 4096  # of text, from the beginning of the file
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of games: its name, how its files end, and how they are read and written."""
+    """A file format: its name and file extensions, and how to read and write it."""
 
     name: str
     suffixes: tuple[str, ...]
     read: Callable[[bytes], ReadResults]
     write: Callable[[Iterable[Record]], dict[str, bytes]]
-    """What the files for some games hold, by the ends of their names: one file, but three for WTHOR."""
+    """Returns the contents of the files by file extension: one file, except for WTHOR, which has three."""
     matches: Callable[[bytes], object]
-    """Whether the beginning of a file can only be of this format."""
+    """Whether the beginning of a file identifies this format."""
 
 
 def _text_format(
@@ -50,7 +48,7 @@ def _text_format(
     write: Callable[[Iterable[Record]], Iterator[str]],
     signature: str,
 ) -> Format:
-    """A format of text, which a signature at the beginning tells from others."""
+    """Define a text format, identified by a regular expression at the beginning of the file."""
     pattern = re.compile(signature.encode(), re.M)
     return Format(
         name,
@@ -73,7 +71,7 @@ def _encode(parts: Iterable[str]) -> bytes:
         return "".join(parts).encode()
     except UnicodeEncodeError as error:
         raise NotationError(
-            f"{error.object[error.start : error.end]!r} is half a letter, which no file holds"
+            f"{error.object[error.start : error.end]!r} cannot be encoded as UTF-8: remove it"
         ) from None
 
 
@@ -97,14 +95,14 @@ FORMATS = {
 
 
 def find_format(name: str) -> Format:
-    """The format of a name such as `ggf`."""
+    """Look up a format by name, such as `ggf`."""
     if name not in FORMATS:
         raise NotationError(f"unknown format {name!r}: choose {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
 def detect_format(content: bytes, file_name: str = "") -> Format:
-    """The format of a file: what it holds tells it, else the end of its name; a list has few signs and comes last."""
+    """Detect the format of a file by its content, or else by its extension; transcripts match loosely and come last."""
     *strong, weak = FORMATS.values()
     by_suffix = [
         format for format in FORMATS.values() if file_name.lower().removesuffix(".gz").endswith(format.suffixes)
@@ -121,7 +119,7 @@ def detect_format(content: bytes, file_name: str = "") -> Format:
 
 
 def read_games(content: bytes, file_name: str = "", names: Iterable[WthorNames] = ()) -> ReadResults:
-    """The games of a file in any format; names are those of WTHOR's players and events."""
+    """Read the games of a file in any format; `names` are the players and events of a WTHOR file."""
     content, damage = decompress(content)
     try:
         format = detect_format(content, file_name)
@@ -138,7 +136,7 @@ def read_games(content: bytes, file_name: str = "", names: Iterable[WthorNames] 
 
 
 def decompress(content: bytes) -> tuple[bytes, NotationError | None]:
-    """What a compressed file holds, as far as it is whole, and what is wrong with it; other files are as they are."""
+    """Decompress a file if it is compressed; return the intact part of its content, and the error if it is damaged."""
     if not content.startswith(GZIP):
         return content, None
     unpacked, damage, compressed = bytearray(), None, BytesIO(content)
@@ -147,9 +145,11 @@ def decompress(content: bytes) -> tuple[bytes, NotationError | None]:
             while block := stream.read1(min(READ_BYTES, MAX_UNPACKED_BYTES + 1 - len(unpacked))):
                 unpacked += block
         if len(unpacked) > MAX_UNPACKED_BYTES:
-            damage = NotationError(f"expected {MAX_UNPACKED_BYTES >> 20} MiB at most, found more: unpack the file")
+            damage = NotationError(
+                f"expected at most {MAX_UNPACKED_BYTES >> 20} MiB of data, found more: decompress the file"
+            )
     except EOFError:
         damage = NotationError(f"byte {len(content)}: expected more compressed data, found the end")
     except (BadGzipFile, zlib.error):
-        damage = NotationError(f"byte {compressed.tell()}: expected compressed data, found damage")
+        damage = NotationError(f"byte {compressed.tell()}: expected compressed data, found damaged data")
     return bytes(unpacked), damage

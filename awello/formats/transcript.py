@@ -1,7 +1,7 @@
-"""Transcripts: the moves of a game written together, `f5d6c3` or `FfBeBc`.
+"""Transcripts: the joined moves of a game, `f5d6c3` or `FfBeBc`.
 
-Othello's passes are usually left out; they are put back where the rules demand one.  Case, spaces and move
-numbers do not matter when reading Othello; in Awalé capital letters are South's pits and small ones North's.
+Passes are usually omitted in Othello; the reader inserts them where necessary.  Case, spaces and move numbers are
+ignored when reading Othello.  In Awalé, upper-case letters are South's pits and lower-case letters are North's.
 """
 
 import re
@@ -14,29 +14,29 @@ from awello.rules.game import PASS, Game
 from awello.rules.othello import PASSES
 
 MOVE_PATTERNS = {"othello": r"[a-hA-H]\s?[1-8]|--|(?i:pass|pa|ps)", "awale": r"[a-fA-F]"}
-SEPARATOR = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and what stands between moves
+SEPARATOR = r"(?:\d+\s*\.+|[\s,;])*"  # move numbers and punctuation between moves
 
 
 def format_transcript(record: Record) -> str:
-    """The moves of a record written together, without passes."""
+    """Format the moves of a record, joined and without passes."""
     start, format_move = record.start, record.start.game.adapter.format_move
     return "".join(format_move(move, ply % 2) for ply, move in enumerate(record.moves, start.side) if move != PASS)
 
 
 def parse_transcript(text: str, start: Position | None = None) -> Record:
-    """The record of a transcript; an error names the move that is numbered and its number."""
+    """Parse a transcript; errors name the wrong move and its number."""
     start = start or Position.start()
     names, rest = split_transcript(text, start.game)
     record, error = play_names(names, start)
     if error:
         raise error
     if rest:
-        raise NotationError(f"move {len(record.moves) + 1} of the transcript, {rest[:8]!r}, is no move")
+        raise NotationError(f"move {len(record.moves) + 1} of the transcript, {rest[:8]!r}, is not a move")
     return record
 
 
 def split_transcript(text: str, game: Game) -> tuple[list[str], str]:
-    """The names of the moves that a text begins with, and the rest of it, which is no move."""
+    """Split a text into the names of the moves at its beginning and the rest."""
     token = re.compile(SEPARATOR + MOVE_PATTERNS[game.family].join("()"))
     names, at = [], 0
     while match := token.match(text, at):
@@ -46,7 +46,7 @@ def split_transcript(text: str, game: Game) -> tuple[list[str], str]:
 
 
 def play_names(names: Iterable[str], start: Position) -> tuple[Record, AwelloError | None]:
-    """Play named moves as far as the rules allow: the game so far, and what is numbered with the next move."""
+    """Play moves by name up to the first illegal one; return the game and the error of that move, if any."""
     position, moves = start, []
     for name in names:
         if position.legal_moves() == (PASS,) and name.lower() not in PASSES:
@@ -57,7 +57,7 @@ def play_names(names: Iterable[str], start: Position) -> tuple[Record, AwelloErr
                 raise NotationError(f"{name} is not a pit of {position.side_name}, who is to move")
             moves.append(position.parse_move(name))
         except AwelloError as error:
-            numbered = type(error)(f"move {len(moves) + 1} of the transcript: {error}")
-            return Record(start, tuple(moves)), numbered
+            located_error = type(error)(f"move {len(moves) + 1} of the transcript: {error}")
+            return Record(start, tuple(moves)), located_error
         position = position.after(moves[-1])
     return Record(start, tuple(moves)), None

@@ -1,10 +1,10 @@
-"""Lists of games, one transcript a line, perhaps with a result and a note behind: `f5d6c3d3 -12 Ann - Bob`.
+"""Lists of transcripts: one game per line, optionally with a result and a note, `f5d6c3d3 -12 Ann - Bob`.
 
-A position may stand before the moves, an OBF board or an Awalé diagram; else the game begins as usual.  `#` starts a
-comment.  A comment that is the name of a game, such as `# othello6` or `# romein`, says what the lines below are; else
-they are Othello on 8x8 or, if the moves are letters alone, abapa.
+The moves may follow a starting position, an OBF board or an Awalé diagram.  `#` starts a comment.  A comment with the
+name of a game, such as `# othello6` or `# romein`, determines the game of the lines below; by default they are Othello
+on 8x8 or, if the moves are single letters, abapa.
 
-The number behind the moves is kept as the tag `Difference` and the rest of the line as `Note`.
+The number after the moves is kept as the tag `Difference`, the rest of the line as `Note`.
 """
 
 import re
@@ -27,13 +27,13 @@ MOVES = {
     "othello": re.compile(rf"{MOVE_NUMBER}(?:[a-h][1-8]|--|pass|pa|ps)+|[0-9]{{1,3}}\.+", re.A | re.I),
     "awale": re.compile(rf"{MOVE_NUMBER}[A-Fa-f]+|[0-9]{{1,3}}\.+", re.A),
 }
-AWALE_START = re.compile(r"(?:[0-9]{1,3}\.+\s*)?[A-Fa-f]+(?!\S)", re.A)  # how a game of Awalé begins
+AWALE_START = re.compile(r"(?:[0-9]{1,3}\.+\s*)?[A-Fa-f]+(?!\S)", re.A)  # the beginning of a game of Awalé
 DIFFERENCE = re.compile(r"[+-]?[0-9]{1,2}", re.A)
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
 def read_transcripts(content: str, game: Game = Game.OTHELLO) -> ReadResults:
-    """The games of a list; those from the usual start are of the game prefix, unless a line says otherwise."""
+    """Read the games of a list; `game` is the default for lines without a starting position."""
     for number, line in enumerate(iter_lines(content), 1):
         text, _, comment = line[:MAX_GAME_CHARS].partition("#")
         if not (words := text.split()):
@@ -51,7 +51,7 @@ def read_transcripts(content: str, game: Game = Game.OTHELLO) -> ReadResults:
 
 
 def _is_simple_line(words: list[str], game: Game) -> bool:
-    """Whether a line is nothing but moves written together and a result, as in most lists."""
+    """Whether a line has only joined moves and perhaps a result, as in most lists."""
     is_suffix_simple = len(words) == 1 or DIFFERENCE.fullmatch(words[1])
     return game is Game.OTHELLO and is_suffix_simple is not None and JOINED_SQUARES.fullmatch(words[0]) is not None
 
@@ -62,7 +62,7 @@ def _read_simple_line(words: list[str]) -> Record:
 
 
 def _read_line(text: str, game: Game) -> tuple[Record, str]:
-    """The game of a line in any form, and what is wrong if moves follow its end."""
+    """Read a line in any form; return the game, and an error message if moves follow its end."""
     start, rest = _parse_start(text, game)
     words = rest.split()
     moves = list(takewhile(MOVES[start.game.family].fullmatch, words))
@@ -77,7 +77,7 @@ def _read_line(text: str, game: Game) -> tuple[Record, str]:
 
 
 def _parse_start(text: str, game: Game) -> tuple[Position, str]:
-    """Where the game of a line begins, and what stands behind it."""
+    """Parse the starting position of a line; return it and the rest of the line."""
     if board := BOARD.match(text):
         return parse_position(board[0]), text[board.end() :]
     diagram, letters = DIAGRAM.match(text), AWALE_START.match(text)
@@ -88,7 +88,7 @@ def _parse_start(text: str, game: Game) -> tuple[Position, str]:
 
 
 def _parse_tags(words: list[str]) -> dict[str, str]:
-    """What stands behind the moves."""
+    """Parse the words after the moves."""
     difference = {"Difference": words[0]} if words and DIFFERENCE.fullmatch(words[0]) else {}
     note = " ".join(words[len(difference) :])
     return difference | {"Note": note} if note else difference
@@ -96,7 +96,7 @@ def _parse_tags(words: list[str]) -> dict[str, str]:
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_transcripts(records: Iterable[Record]) -> Iterator[str]:
-    """Games as lines of a list; a line before them names the game where it changes."""
+    """Format games as lines of a list; a comment line names the game when it changes."""
     game = Game.OTHELLO
     for record in records:
         line = _format_line(record)
@@ -107,7 +107,7 @@ def write_transcripts(records: Iterable[Record]) -> Iterator[str]:
 
 
 def _format_line(record: Record) -> str:
-    """A game in a line; passes are left out but for one at the very end."""
+    """Format a game as a line; passes are omitted, except at the very end."""
     start, moves = record.start, record.moves
     prefix = "" if moves and start == Position.start(start.game) else format_position(start)
     final_pass = "--" if moves[-1:] == (PASS,) else ""
@@ -115,10 +115,12 @@ def _format_line(record: Record) -> str:
 
 
 def _format_suffix(record: Record) -> str:
-    """What stands behind the moves; it must be what a reader takes it for."""
+    """Format the difference and the note; raises `NotationError` if they would not read back."""
     kept = {tag: record.tags[tag] for tag in ("Difference", "Note") if tag in record.tags}
     text = " ".join(kept.values())
     is_moves = text and MOVES[record.start.game.family].fullmatch(text.split(maxsplit=1)[0])
     if is_moves or "#" in text or len(text) > MAX_GAME_CHARS // 2 or _parse_tags(text.split()) != kept:
-        raise NotationError(f"a list holds a difference and a note in one line, neither like moves, not {text[:40]!r}")
+        raise NotationError(
+            f"a list cannot store {text[:40]!r}: give a difference and a one-line note that do not look like moves"
+        )
     return text

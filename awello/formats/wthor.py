@@ -1,11 +1,11 @@
-"""WTHOR, the French federation's database: games of Othello in `.wtb` files, names in `.jou` and `.trn` files.
+"""WTHOR, the database format of the French Othello federation: games in `.wtb` files, names in `.jou` and `.trn` files.
 
-A file is a header of 16 bytes and rows of one width, all little-endian.  A game is 68 bytes: the numbers of the event
-and of the players, Black's score, its score under best play from some number of empty squares on, and 60 moves, ten
-times the row and the column, 0 where there is none.  Passes are not stored.  A name is 20 bytes (players) or 26
-(events) of Latin-1, filled up with zeros.
+A file consists of a 16-byte header and rows of fixed width, all little-endian.  A game takes 68 bytes: the numbers of
+the event and the players, Black's score, Black's theoretical score under best play from some number of empty squares
+on, and 60 moves as ten times the row plus the column, or 0 for no move.  Passes are not stored.  A name takes 20
+(players) or 26 bytes (events) of Latin-1, padded with zeros.
 
-The numbers and scores of a row are kept in tags, so that records and the header give the same bytes again.
+The numbers and scores of a row are kept as tags, so records and the header reproduce the same bytes.
 """
 
 import re
@@ -23,10 +23,10 @@ from awello.rules.game import PASS
 
 HEADER = struct.Struct("<4BIHHBBBB")
 GAME = struct.Struct("<HHHBB60s")
-PLAYER_NAME_BYTES, EVENT_NAME_BYTES = 20, 26  # bytes of a name
-UNKNOWN_NAME = "???"  # the name of number 0
-MAX_NAMES = 1 << 16  # names of one kind
-PERFECT_SCORE_EMPTIES = 24  # the empty squares from which WTHOR's theoretical scores are perfect
+PLAYER_NAME_BYTES, EVENT_NAME_BYTES = 20, 26  # of one name
+UNKNOWN_NAME = "???"  # the name with number 0
+MAX_NAMES = 1 << 16  # per file, one of them the unknown name
+PERFECT_SCORE_EMPTIES = 24  # empty squares from which theoretical scores are usually computed
 
 INVALID_SQUARE = 255
 SQUARE_BY_BYTE = bytes(
@@ -42,50 +42,50 @@ class WthorHeader(NamedTuple):
     """The first 16 bytes of a file."""
 
     century: int = 20
-    """With `year_made`, `month` and `day`: when the file was created."""
+    """Of the creation date, with `year_made`, `month` and `day`."""
     year_made: int = 0
     month: int = 0
     day: int = 0
     games: int = 0
-    """How many games the file has; 0 in a file of names."""
+    """The number of games; 0 in a file of names."""
     names: int = 0
-    """How many names the file has; 0 in a file of games."""
+    """The number of names; 0 in a file of games."""
     year: int = 0
-    """When the games were played, 0 if unknown."""
+    """The year of the games, 0 if unknown."""
     size: int = 8
-    """The board: 0 and 8 are the usual one."""
+    """The board size; 0 also means 8."""
     kind: int = 0
-    """1 for positions played alone by one person."""
+    """1 for solitaire problems, 0 for games."""
     depth: int = PERFECT_SCORE_EMPTIES
-    """From how many empty squares on the theoretical scores are perfect."""
+    """The number of empty squares from which the theoretical scores are computed."""
     spare: int = 0
 
 
 @dataclass(frozen=True)
 class WthorNames:
-    """A file of names: those of the players or of the events, by number."""
+    """A file of names of players or events, by number."""
 
     header: WthorHeader
     width: int
-    """The bytes of a name: 20 for players, 26 for events."""
+    """The length of a name in bytes: 20 for players, 26 for events."""
     names: tuple[str, ...]
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
 def parse_header(content: bytes) -> WthorHeader:
-    """The header of a file of games or names."""
+    """Parse the header of a file."""
     if len(content) < HEADER.size:
         raise NotationError(f"byte 0: expected a header of {HEADER.size} bytes, found {len(content)}")
     return WthorHeader(*HEADER.unpack_from(content))
 
 
 def is_wthor(content: bytes) -> bool:
-    """Whether a file is as long as a header of a `.wtb` file says."""
+    """Whether the length of a file matches the header of a `.wtb` file."""
     return len(content) > HEADER.size and len(content) == HEADER.size + GAME.size * parse_header(content).games
 
 
 def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str] = ()) -> ReadResults:
-    """The games of a `.wtb` file, with the names of its players and events where they are given."""
+    """Read the games of a `.wtb` file, with the given names of players and events."""
     try:
         header = parse_header(content)
         if header.size not in (0, 8):
@@ -114,7 +114,7 @@ def read_wthor(content: bytes, players: Sequence[str] = (), events: Sequence[str
 
 
 def _parse_moves(row: bytes, start: Position) -> tuple[int, ...]:
-    """The moves of a row with their passes."""
+    """Parse the moves of a row and insert passes."""
     given = row.rstrip(b"\0")
     squares = given.translate(SQUARE_BY_BYTE)
     invalid = squares.find(INVALID_SQUARE)
@@ -124,7 +124,7 @@ def _parse_moves(row: bytes, start: Position) -> tuple[int, ...]:
 
 
 def parse_names(content: bytes) -> WthorNames:
-    """The names of a `.jou` or `.trn` file."""
+    """Parse the names of a `.jou` or `.trn` file."""
     header = parse_header(content)
     size = len(content) - HEADER.size
     width = size // header.names if header.names else PLAYER_NAME_BYTES
@@ -139,14 +139,14 @@ def parse_names(content: bytes) -> WthorNames:
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 def write_wthor(records: Iterable[Record], header: WthorHeader | None = None) -> Iterator[bytes]:
-    """The games of a `.wtb` file, the header first; numbers and scores as the tags say, else 0 and the board's."""
+    """Format a `.wtb` file; missing tags are replaced by number 0 and the final score."""
     rows = [_format_row(record) for record in records]
     yield HEADER.pack(*(header or WthorHeader())._replace(games=len(rows)))
     yield from rows
 
 
 def _format_row(record: Record) -> bytes:
-    """A game in 68 bytes."""
+    """Format a game in 68 bytes."""
     check_standard_othello(record, "WTHOR")
     numbers = [_parse_number_tag(record.tags, name) for name in NUMBER_TAGS]
     if numbers[3] is None:
@@ -156,20 +156,22 @@ def _format_row(record: Record) -> bytes:
 
 
 def _parse_number_tag(tags: Mapping[str, str], name: str) -> int | None:
-    """The number of a tag, None if there is no such tag."""
+    """Parse a numeric tag; None if it is missing."""
     if name not in tags:
         return None
     largest = 255 if name in ("Score", "Theoretical") else MAX_NAMES - 1
     if not re.fullmatch(r"[0-9]{1,5}", tags[name], re.A) or int(tags[name]) > largest:
-        raise NotationError(f"the tag {name} is {tags[name][:12]!r}: WTHOR holds numbers from 0 to {largest}")
+        raise NotationError(f"the tag {name} is {tags[name][:12]!r}: WTHOR stores numbers from 0 to {largest}")
     return int(tags[name])
 
 
 def format_names(names: WthorNames) -> bytes:
-    """A `.jou` or `.trn` file."""
+    """Format a `.jou` or `.trn` file."""
     rows = [_format_name(name, names.width) for name in names.names]
     if len(rows) >= MAX_NAMES:
-        raise NotationError(f"WTHOR holds {MAX_NAMES - 1} names, not {len(rows)}: write fewer games to a file")
+        raise NotationError(
+            f"a WTHOR file stores at most {MAX_NAMES - 1} names, not {len(rows)}: write fewer games per file"
+        )
     return HEADER.pack(*names.header._replace(names=len(rows))) + b"".join(rows)
 
 
@@ -179,14 +181,12 @@ def _format_name(name: str, width: int) -> bytes:
     except UnicodeEncodeError:
         row = bytes(width)
     if len(row) >= width or b"\0" in row:
-        raise NotationError(
-            f"WTHOR holds names of up to {width - 1} Latin letters, not {name[:40]!r}: give another name"
-        )
+        raise NotationError(f"WTHOR cannot store the name {name[:40]!r}: use at most {width - 1} Latin-1 characters")
     return row.ljust(width, b"\0")
 
 
 def build_wthor(records: Iterable[Record], created: date) -> dict[str, bytes]:
-    """The three files, by the ends of their names, for games of one year; players and events get new numbers."""
+    """Format the three files for games of one year, by file extension; players and events get new numbers."""
     rows, numbers = [], [{UNKNOWN_NAME: 0}, {UNKNOWN_NAME: 0}]
     years: set[int] = set()
     for record in records:
@@ -198,7 +198,8 @@ def build_wthor(records: Iterable[Record], created: date) -> dict[str, bytes]:
         years.add(int(year[0]) if year else 0)
         rows.append(replace(record, tags=tags))
     if len(years) > 1:
-        raise NotationError(f"WTHOR holds games of one year: write those of {', '.join(map(str, sorted(years)))} apart")
+        listed = ", ".join(map(str, sorted(years)))
+        raise NotationError(f"a WTHOR file stores games of one year: write those of {listed} to separate files")
     header = WthorHeader(created.year // 100, created.year % 100, created.month, created.day)
     names = [
         WthorNames(header._replace(size=0, depth=0), width, tuple(numbers_by_name))

@@ -1,1 +1,1 @@
-"""Played games judged move by move."""
+"""Move-by-move reviews of played games."""

@@ -1,12 +1,13 @@
-"""A played game seen again with the engine's eyes: what each move was worth, and what the best would have been.
+"""Review a played game with the engine: the value of each move compared with the best move.
 
-Values are margins: what the game will end with, the seeds already taken included.  The review goes from the end to
-the start.  So the engine's table already knows what lies behind a position, and a move is worth minus what the next
-position is worth to its mover; only an estimate that looked farther than the one before the move is made anew, as far
-as that one looked.  Passes and forced moves need no analysis.
+Values are margins at the end of the game and include the seeds already captured.  The review proceeds from the end of
+the game to its start.  This way the engine's transposition table already contains the positions after a move, and the
+value of a move is the negated value of the next position.  The next position is searched again only if its estimate
+comes from a different depth than that of the position before the move.  Passes and forced moves are not analysed.
 
-In Awalé 25 seeds end the game before all are won, but the engine looks at the seeds on the board alone and plays on.
-So the score of such a game says nothing about the moves before the last, and the move that wins it loses nothing.
+In Awalé, 25 seeds end the game before all seeds are captured, but the engine only considers the seeds on the board and
+plays on.  Therefore the final score of such a game does not count for the moves before the last, and the winning move
+has no loss.
 """
 
 import statistics
@@ -22,16 +23,16 @@ from awello.record import Record
 
 @dataclass(frozen=True)
 class MistakeScale:
-    """How much must be lost in a game for a loss to have a name."""
+    """The losses from which a move is an inaccuracy, a mistake or a blunder."""
 
     inaccuracy: float
     mistake: float
     blunder: float
     halving: float
-    """A mean loss of so much a move halves the accuracy."""
+    """The mean loss per move that halves the accuracy."""
 
     def mark(self, loss: float) -> str:
-        """The sign annotators put behind a move: `?!` for an inaccuracy, `?` for a mistake, `??` for a blunder."""
+        """Return the annotation for a loss: `?!` for an inaccuracy, `?` for a mistake, `??` for a blunder."""
         if loss >= self.blunder:
             return "??"
         return "?" if loss >= self.mistake else "?!" if loss >= self.inaccuracy else ""
@@ -41,69 +42,69 @@ MISTAKE_SCALES = {"othello": MistakeScale(2, 4, 10, 5), "awale": MistakeScale(1,
 
 
 class PositionAnalyser(Protocol):
-    """What the review asks of an engine: a stream of ever better answers about a position that is not over."""
+    """The interface of an engine for reviews."""
 
     def analyse(self, position: Position, limit: Limit, best: int = 1) -> Iterator[Analysis]:
-        """Analyse a position within a limit."""
+        """Analyse a position that is not over; yields results of increasing quality."""
 
 
 @dataclass(frozen=True)
 class MoveReview:
-    """A played move beside the best one; values are margins at the end of the game, from the mover's view."""
+    """A played move compared with the best one. Values are margins at the end of the game, from the mover's view."""
 
     ply: int
-    """The number of the move in the game, passes included, from 1."""
+    """The number of the move in the game, counted from 1, passes included."""
     position: Position
-    """The position in which it was played."""
+    """The position before the move."""
     move: int
     value: float
     best_value: float
     best_move: int
-    """The move played itself, if no better one was before."""
+    """The played move, if no better one was found."""
     loss: float
-    """What the move gave away: the best value less its own, never below 0."""
+    """The best value minus the value of the move, at least 0."""
     exact: bool
-    """Whether `value` is the final result under best play from there, not an estimate."""
+    """Whether `value` is the final result under best play rather than an estimate."""
     pv: tuple[int, ...]
-    """Best play from the position, the best move first."""
+    """The principal variation, starting with the best move."""
 
     @property
     def is_choice(self) -> bool:
-        """Whether the player had any choice."""
+        """Whether there was more than one legal move."""
         return len(self.position.legal_moves()) > 1
 
     @property
     def mark(self) -> str:
-        """The sign annotators put behind the move, if it lost enough."""
+        """The annotation of the move: `?!`, `?`, `??` or nothing."""
         return MISTAKE_SCALES[self.position.game.family].mark(self.loss)
 
     @property
     def first_value(self) -> float:
-        """The value of the move from the first player's view: Black's, South's."""
-        return (-self.value if self.position.side else self.value) + 0.0  # + 0.0: there is no minus zero
+        """The value of the move from the view of the first player, Black or South."""
+        return (-self.value if self.position.side else self.value) + 0.0  # + 0.0 avoids minus zero
 
 
 @dataclass(frozen=True)
 class ReviewSummary:
-    """How well a side played; only moves that were a choice count."""
+    """Statistics of one side's moves, without passes and forced moves."""
 
     moves: int
     mean_loss: float
     accuracy: float
-    """A percentage that a mean loss of 5 discs or 2.5 seeds a move halves.
+    """A percentage, halved by each 5 discs or 2.5 seeds of mean loss per move.
 
-    A game without loss has 100, a mean loss of 1 disc a move 87, of 2 discs 76, of 10 discs 25.
+    It is 100 without losses, 87 for a mean loss of 1 disc per move, 76 for 2 discs, 25 for 10 discs.
     """
     inaccuracies: int
-    """Moves marked `?!`."""
+    """The number of moves marked `?!`."""
     mistakes: int
-    """Moves marked `?`."""
+    """The number of moves marked `?`."""
     blunders: int
-    """Moves marked `??`."""
+    """The number of moves marked `??`."""
 
 
 def summarise(reviews: Iterable[MoveReview], side: int) -> ReviewSummary:
-    """How well a side played in the moves that were judged."""
+    """Summarise the reviewed moves of one side."""
     choices = [review for review in reviews if review.position.side == side and review.is_choice]
     if not choices:
         return ReviewSummary(0, 0.0, 100.0, 0, 0, 0)
@@ -115,17 +116,17 @@ def summarise(reviews: Iterable[MoveReview], side: int) -> ReviewSummary:
 
 @dataclass(frozen=True)
 class PositionValue:
-    """What a position is worth to its mover, as a margin, and the play that shows it."""
+    """The value of a position as a margin from the mover's view, with its principal variation."""
 
     value: float
     exact: bool
     pv: tuple[int, ...]
     depth: int = 0
-    """How far the search looked that before it."""
+    """The depth of the search."""
 
 
 def review_game(record: Record, engine: PositionAnalyser, limit: Limit) -> Iterator[MoveReview]:
-    """Judge every move of a game, the last one first."""
+    """Review every move of a game, the last one first."""
     if not record.moves:
         return
     *positions, final = record.positions()
@@ -139,7 +140,7 @@ def review_game(record: Record, engine: PositionAnalyser, limit: Limit) -> Itera
         else:
             before = _analyse(position, engine, limit)
             if move != before.pv[0] and not after.exact and not before.exact and before.depth > 1:
-                # Estimates differ with the depth: only those that looked equally far can be compared.
+                # Only estimates of the same depth are comparable.
                 after = _analyse(position.after(move), engine, replace(limit, depth=before.depth - 1, level=None))
             review = _review_move(ply, position, move, after, before)
             yield review
@@ -147,18 +148,18 @@ def review_game(record: Record, engine: PositionAnalyser, limit: Limit) -> Itera
 
 
 def _review_move(ply: int, position: Position, move: int, after: PositionValue, before: PositionValue) -> MoveReview:
-    """Judge a move by what is known of the position before it and of the one after it."""
+    """Review a move by the values of the positions before and after it."""
     value, best, best_move = 0.0 - after.value, before.value, before.pv[0]
     exact = after.exact or (move == best_move and before.exact)
-    # Step 1. Nothing is better than the best: an estimate yields to an exact value, else the lower to the higher.
+    # Step 1. No move exceeds the best value: an exact value overrides an estimate, otherwise the higher value wins.
     if before.exact and not after.exact:
         value = min(value, best)
     else:
         best = max(value, best)
-    # Step 2. The engine's own choice has one value, the surer of the two.
+    # Step 2. If the played move is the engine's choice, both values are the same: the more reliable one.
     if move == best_move:
         value = best = value if after.exact and not before.exact else best
-    # Step 3. A move without loss is a best move.
+    # Step 3. A move without loss is the best move.
     if value < best:
         return MoveReview(ply, position, move, value, best, best_move, best - value, exact, before.pv)
     pv = before.pv if move == best_move else (move, *after.pv)
@@ -166,6 +167,6 @@ def _review_move(ply: int, position: Position, move: int, after: PositionValue, 
 
 
 def _analyse(position: Position, engine: PositionAnalyser, limit: Limit) -> PositionValue:
-    """What the last and best of the engine's answers says."""
+    """Return the value from the engine's last result."""
     *_, last = engine.analyse(position, limit)
     return PositionValue(position.lead + last.value, last.exact, last.line or (last.move,), last.depth)

@@ -1,1 +1,1 @@
-"""The rules: Othello, Awalé, and the questions that every search asks of both."""
+"""The rules of Othello and Awalé, and a common interface for searches."""

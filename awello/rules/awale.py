@@ -1,14 +1,14 @@
-"""Awalé on two words: the mover's row and the opponent's row, one byte a pit, byte 6 the seeds taken.
+"""Awalé on two words: the mover's row and the opponent's row, one byte per pit, the captured seeds in byte 6.
 
-Sowing is one addition a row from a table.  A capture is found without a loop: every pit of 2 or 3 seeds
-becomes a zero flag, and the run of zeros that ends at the last pit sown is counted by one instruction.
-The variants differ in the capture of everything, in feeding, in repetition and in when the game stops:
+Sowing adds a table entry to each row.  Captures are found without a loop: every pit with 2 or 3 seeds becomes a zero
+flag, and one instruction counts the run of zeros that ends at the last pit sown.  The variants differ in grand slams
+(captures of all the opponent's seeds), feeding, repetition and the end of the game:
 
-| variant    | takes all   | opponent without seeds             | repetition: seeds left | stops at          |
-|------------|-------------|------------------------------------|------------------------|-------------------|
-| abapa      | takes none  | must be fed if possible            | each keeps their row   | 25 seeds          |
-| tournament | takes none  | must be fed if possible            | nobody's               | 25, or 6 in play  |
-| romein     | takes them  | not allowed unless every move does | split evenly           | the end           |
+| variant    | grand slam       | opponent without seeds              | repetition: remaining seeds | ends early at    |
+|------------|------------------|-------------------------------------|-----------------------------|------------------|
+| abapa      | captures nothing | must be fed if possible             | each player keeps their row | 25 seeds         |
+| tournament | captures nothing | must be fed if possible             | count for neither player    | 25, or 6 in play |
+| romein     | captures all     | illegal unless every move does this | split evenly                | never            |
 """
 
 import re
@@ -20,16 +20,16 @@ from awello.bits import bit, bit_scan, clear_lowest_bit, leading_zeros, to_signe
 from awello.errors import NotationError
 from awello.kernel import U, kernel
 
-ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the games' numbers, as `rules.game` lists them
+ABAPA, TOURNAMENT, ROMEIN = 3, 4, 5  # the numbers of the games in kernels, see `rules.game`
 TOTAL_SEEDS, MAJORITY, FEW_SEEDS = 48, 25, 6
 
-ROW = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the seeds taken
+ROW = U(0xFFFFFFFFFFFF)  # the six pits of a row, without the captured seeds
 ONES = U(0x010101010101)
 FLAGS = U(0x808080808080)  # the top bit of each pit, free because a pit holds at most 48
-ANY = U(0x7F7F7F7F7F7F)  # added to a row it raises the flag of every pit with a seed,
-FEED = U(0x7F7E7D7C7B7A)  # or of every pit that reaches the other row
-GATHER = U(0x0000040810204080)  # a product with it brings the six flags together, at bit 49
-TWOS = U(0x02020202020202)  # for captures a row has a seventh pit, never 2 or 3: a sowing that ends at home
+ANY = U(0x7F7F7F7F7F7F)  # added to a row, it sets the flag of every pit that is not empty
+FEED = U(0x7F7E7D7C7B7A)  # added to a row, it sets the flag of every pit that reaches the other row
+GATHER = U(0x0000040810204080)  # multiplying by it gathers the six flags at bit 49
+TWOS = U(0x02020202020202)  # captures use a seventh pit that never holds 2 or 3, for sowings that end in the own row
 EVEN = U(0x00FEFEFEFEFEFE)
 ANY7 = U(0x7F7F7F7F7F7F7F)
 FLAGS7 = U(0x80808080808080)
@@ -41,7 +41,7 @@ START = 0x040404040404
 
 # ---- rules: the kernels ---------------------------------------------------------------------------------------------
 def _build_sowing_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each pit and number of seeds, at [64 * pit + seeds]: what each row gains, where a capture starts."""
+    """Tabulate at [64 * pit + seeds] the seeds each row gains and the shift of the last pit sown."""
     own, opp, last = (np.zeros(6 * 64, np.uint64) for _ in range(3))
     for pit in range(6):
         for seeds in range(64):
@@ -61,26 +61,25 @@ SOW_OWN, SOW_OPP, LAST_SHIFT = _build_sowing_tables()
 
 @kernel("int64(uint64)")
 def seeds_in(row: U) -> int:
-    """The seeds in the six pits of a row."""
+    """Return the number of seeds in the six pits of a row."""
     return to_signed((row * ONES) >> U(40) & BYTE)
 
 
 @kernel("uint64(uint64, uint64, boolean)")
 def find_captured(row: U, last: U, everything: bool) -> U:
-    """The pits of the opponent's row that the capture empties, as they stand after sowing.
+    """Return the captured pits of the opponent's row, with their seeds after sowing.
 
-    `last` is the left shift that brings the last pit sown to the top byte; `everything` says whether a
-    capture of all that the opponent has is allowed.
+    `last` is the left shift that moves the last pit sown to the top byte; `everything` allows grand slams.
     """
-    safe = (((row & EVEN) ^ TWOS) + ANY7) & FLAGS7  # a flag where a pit holds neither 2 nor 3
-    run = leading_zeros(safe << last | U(1) << (last - U(1)))  # eight times the pits of the run
+    safe = (((row & EVEN) ^ TWOS) + ANY7) & FLAGS7  # flags the pits with neither 2 nor 3 seeds
+    run = leading_zeros(safe << last | U(1) << (last - U(1)))  # eight times the length of the run
     captured = row & (~(FULL >> run) >> last)
     return U(0) if captured == row & ROW and not everything else captured
 
 
 @kernel("UniTuple(uint64, 3)(int64, uint64, uint64, int64)", inline=True)
 def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
-    """The rows after a legal move, the next mover's first, and the pits that were captured."""
+    """Return the rows after a legal move, the next mover's first, and the captured pits."""
     shift = U(pit << 3)
     entry = (own >> shift & BYTE) + (shift << U(3))
     row = opp + SOW_OPP[entry]
@@ -90,14 +89,14 @@ def sow(game: int, own: U, opp: U, pit: int) -> tuple[U, U, U]:
 
 @kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
 def play(game: int, own: U, opp: U, pit: int) -> tuple[U, U]:
-    """The position after a legal move, seen by the next mover."""
+    """Return the position after a legal move, the next mover's word first."""
     row, other, captured = sow(game, own, opp, pit)
     return row, other + (U(seeds_in(captured)) << U(48))
 
 
 @kernel("boolean(int64, uint64, uint64)")
 def is_stopped(game: int, own: U, opp: U) -> bool:
-    """Whether the game stops here although seeds could be sown: a majority is taken, or few are left."""
+    """Whether the game ends early: a player has captured the majority, or few seeds are left."""
     if game == ROMEIN:
         return False
     if own >= WON or opp >= WON:
@@ -107,7 +106,7 @@ def is_stopped(game: int, own: U, opp: U) -> bool:
 
 @kernel("uint64(uint64, uint64, uint64)")
 def drop_starving_moves(own: U, opp: U, pits: U) -> U:
-    """Those of the pits that leave the opponent a seed, or all of them if none does (romein)."""
+    """Drop the moves that leave the opponent without seeds, unless all moves do (romein)."""
     moves, rest = U(0), pits
     while rest != U(0):
         pit = bit_scan(rest)
@@ -120,7 +119,7 @@ def drop_starving_moves(own: U, opp: U, pits: U) -> U:
 
 @kernel("uint64(int64, uint64, uint64)")
 def legal_moves(game: int, own: U, opp: U) -> U:
-    """The legal moves, bit `pit` of each; none if the game is over."""
+    """Return the legal moves, bit `pit` for each; none if the game is over."""
     if is_stopped(game, own, opp):
         return U(0)
     reach = FEED if opp & ROW == U(0) and game != ROMEIN else ANY
@@ -130,13 +129,13 @@ def legal_moves(game: int, own: U, opp: U) -> U:
 
 @kernel("int64(int64, uint64, uint64)")
 def score(game: int, own: U, opp: U) -> int:
-    """The final score for the mover of a game that is over, other than by repetition."""
+    """Return the final score for the mover of a game that is over, but not by repetition."""
     taken = to_signed(own >> U(48)) - to_signed(opp >> U(48))
     return taken if is_stopped(game, own, opp) else taken + seeds_in(own) - seeds_in(opp)
 
 
 def share_out(game: int, own: int, opp: int, repeated: bool) -> tuple[int, int]:
-    """The seeds of the mover and of the opponent when the game is over: taken, and what each gets of the rest."""
+    """Return the final seeds of the mover and of the opponent: the captured ones and their shares of the rest."""
     taken, rows = (own >> 48, opp >> 48), (seeds_in(U(own)), seeds_in(U(opp)))
     if repeated and game == ROMEIN:
         rows = (sum(rows) // 2, sum(rows) // 2)
@@ -150,15 +149,15 @@ PITS = ("ABCDEF", "abcdef")  # South's pits and North's, each from its owner's l
 
 
 def pits_of(word: int) -> list[int]:
-    """The seeds in each pit of a row."""
+    """Return the seeds in each pit of a row."""
     return list((word & int(ROW)).to_bytes(6, "little"))
 
 
 @dataclass(frozen=True)
 class AwaleAdapter:
-    """Awalé under one of its variants.
+    """One variant of Awalé.
 
-    A position is written as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`: South's pits, North's, the seeds taken, who moves.
+    Positions are written as `4-4-4-4-4-4-4-4-4-4-4-4-0-0-S`: South's pits, North's pits, captured seeds, side to move.
     """
 
     number: int
@@ -176,12 +175,12 @@ class AwaleAdapter:
 
     def check(self, own: int, opp: int) -> None:
         if not (0 <= own < 1 << 56 and 0 <= opp < 1 << 56):
-            raise NotationError("a row is no word of seven bytes: give six pits and the seeds taken")
+            raise NotationError("a row does not fit in seven bytes: give six pits and the captured seeds")
         self._check_seeds("position", [*own.to_bytes(7), *opp.to_bytes(7)])
 
     def _check_seeds(self, what: str, pits: list[int]) -> None:
         if (seeds := sum(pits)) != self.points:
-            raise NotationError(f"the {what} holds {seeds} seeds: pits and seeds taken must add up to {self.points}")
+            raise NotationError(f"the {what} has {seeds} seeds: pits and captured seeds must add up to {self.points}")
 
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
         if not repeated and legal_moves(self.number, U(own), U(opp)):
@@ -203,7 +202,7 @@ class AwaleAdapter:
 
     def explain_illegal(self, own: int, move: int) -> str:
         if move not in self.all_moves:
-            return "is no legal move"
+            return "is not a legal move"
         return "would leave the opponent without seeds" if own >> 8 * move & 0xFF else "is empty"
 
     def format_move(self, move: int, side: int) -> str:
@@ -213,7 +212,7 @@ class AwaleAdapter:
         name = text.strip()
         if len(name) == 1 and name.upper() in PITS[0]:
             return PITS[0].index(name.upper())
-        raise NotationError(f"{text!r} is no pit: name one of {', '.join(PITS[side])}")
+        raise NotationError(f"{text!r} is not a pit: name one of {', '.join(PITS[side])}")
 
     def side_of_move(self, name: str) -> int | None:
         return int(name.islower())
@@ -228,11 +227,15 @@ class AwaleAdapter:
     def parse_position(self, text: str) -> tuple[int, int, int, int]:
         fields = text.strip().split("-")
         if len(fields) != 15:
-            raise NotationError(f"the diagram has {len(fields)} parts: give 12 pits, 2 numbers of seeds taken, S or N")
+            raise NotationError(
+                f"the diagram has {len(fields)} parts: give 12 pits, 2 numbers of captured seeds, S or N"
+            )
         *numbers, mover = fields
         for number in numbers:
             if not re.fullmatch(r"[0-9]{1,2}", number):
-                raise NotationError(f"{number[:12]!r} in the diagram is no number of seeds")
+                raise NotationError(
+                    f"{number[:12]!r} in the diagram is not a number of seeds: write 0 to {self.points}"
+                )
         if mover.upper() not in ("S", "N"):
             raise NotationError(f"the diagram must end with the side to move, S or N, not {mover!r}")
         seeds = [int(number) for number in numbers]

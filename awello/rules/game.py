@@ -1,8 +1,8 @@
-"""The games as kernels see them: a small number, and the four questions every search asks.
+"""The common interface of all games for kernels, which identify a game by a small number.
 
-`legal_moves` gives a word with bit `move` set for each move.  No move means that the game is over or, in
-Othello only, that the mover must pass; `is_over` tells which.  Repetition is a matter of the game played so
-far, not of two words: `Position` looks after it.
+`legal_moves` returns a word with bit `move` set for each move.  If there is no move, the game is over or, in Othello
+only, the mover must pass; `is_over` distinguishes them.  Repetition depends on the history of the game and is therefore
+handled by `Position`.
 """
 
 from enum import IntEnum
@@ -23,7 +23,7 @@ ADAPTERS: dict[int, GameAdapter] = {**othello.ADAPTERS, **awale.ADAPTERS}
 
 
 class Game(IntEnum):
-    """A game as it is played: Othello of a size, or a variant of Awalé."""
+    """A rule set: Othello on a board size, or a variant of Awalé."""
 
     OTHELLO = 0
     OTHELLO6 = 1
@@ -34,7 +34,7 @@ class Game(IntEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Game":
-        """The game of a name: `Game("othello6")`, `Game("romein")`; "awale" is the usual variant."""
+        """Look up a game by name: `Game("othello6")`, `Game("romein")`; "awale" means abapa."""
         names = {str(game): game for game in cls} | {"awale": cls.ABAPA}
         if isinstance(value, str) and value.lower() in names:
             return names[value.lower()]
@@ -48,46 +48,47 @@ class Game(IntEnum):
 
     @cached_property
     def adapter(self) -> GameAdapter:
-        """What differs between the games outside the kernels.
+        """Everything outside the kernels that differs between games.
 
-        General code asks it for facts (units, sides, whether there is a pass) and for what depends on the rules
-        (notation, scores, endings), and never which game it has.  All adapters have the same members, described in
-        Othello's; a type checker finds what a new one lacks.  Higher layers have tables by family for what they add.
+        General code uses the adapter for facts (units, sides, whether there are passes) and for everything that depends
+        on the rules (notation, scores, endings), instead of testing which game it is.  All adapters have the same
+        members, documented in `OthelloAdapter`; the type checker reports missing ones.  Higher layers keep tables by
+        family for their additions.
         """
         return ADAPTERS[int(self)]
 
     @cached_property
     def family(self) -> str:
-        """The name people give the game: `othello` or `awale`."""
+        """The family of the game: `othello` or `awale`."""
         return self.adapter.family
 
     @cached_property
     def size(self) -> int:
-        """The rows of an Othello board; Awalé has two rows of pits."""
+        """The number of rows of an Othello board; 2 for Awalé."""
         return self.adapter.size
 
     @property
     def variant(self) -> str | None:
-        """The name of Awalé's rules; Othello has one set."""
+        """The name of the Awalé variant; None for Othello."""
         return self.adapter.variant
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What the first and the second player are called."""
+        """The names of the first and the second player."""
         return self.adapter.sides
 
     @cached_property
     def points(self) -> int:
-        """What the players share: the squares of the board, or the seeds."""
+        """The number of squares of the board, or of seeds."""
         return self.adapter.points
 
     @property
     def options(self) -> dict[str, object]:
-        """What `find_game` makes the game from: its family, and its variant or its size."""
+        """The options that select the game: `game`, and `variant` or `size`."""
         return {"game": self.family, **({"variant": self.variant} if self.variant else {"size": self.size})}
 
     def describe(self) -> dict[str, object]:
-        """The facts of the game for machines."""
+        """Describe the game as JSON data."""
         facts = ("family", "title", "size", "variant", "sides", "unit", "points", "has_passes", "has_draw_offers")
         return {"name": str(self)} | {fact: getattr(self.adapter, fact) for fact in facts}
 
@@ -95,21 +96,21 @@ class Game(IntEnum):
 GAMES_BY_SIZE = {game.size: game for game in Game if not game.variant}
 GAMES_BY_VARIANT = {game.variant: game for game in Game if game.variant}
 DEFAULT_GAMES = {"othello": Game.OTHELLO, "awale": Game.ABAPA}
-"""The game that a family's name alone means."""
+"""The default game of each family."""
 
 
 def find_game(family: str, size: int | None = None, variant: str | None = None) -> Game:
-    """The game of a name: `othello` with a size, or `awale` with a variant; 8 and abapa unless said."""
+    """Look up a game: `othello` with a size (default: 8) or `awale` with a variant (default: abapa)."""
     if family not in DEFAULT_GAMES:
         raise ConfigError(f"unknown game {family!r}: choose {' or '.join(DEFAULT_GAMES)}")
     if family == "othello":
         if variant is not None:
-            raise ConfigError(f"Othello has no variant {variant!r}: leave it out, or choose the game awale")
+            raise ConfigError(f"Othello has no variant {variant!r}: omit it, or choose the game awale")
         if size is not None and size not in GAMES_BY_SIZE:
-            raise ConfigError(f"no Othello board of size {size}: choose 4, 6 or 8")
+            raise ConfigError(f"Othello has no board of size {size}: choose 4, 6 or 8")
         return GAMES_BY_SIZE[size or 8]
     if size is not None:
-        raise ConfigError(f"Awalé has no size {size}: leave it out, or choose the game othello")
+        raise ConfigError(f"Awalé has no size {size}: omit it, or choose the game othello")
     if variant is not None and variant not in GAMES_BY_VARIANT:
         raise ConfigError(f"unknown variant {variant!r}: choose {', '.join(map(str, GAMES_BY_VARIANT))}")
     return GAMES_BY_VARIANT[variant or "abapa"]
@@ -117,19 +118,19 @@ def find_game(family: str, size: int | None = None, variant: str | None = None) 
 
 @kernel("uint64(int64)")
 def squares_of(game: int) -> U:
-    """The squares of an Othello board."""
+    """Return the squares of an Othello board."""
     return SQUARES8 if game == 0 else SQUARES6 if game == 1 else SQUARES4
 
 
 @kernel("int64(int64)", inline=True)
 def count_symmetries(game: int) -> int:
-    """How many boards are one under rotation and reflection, the board itself included."""
+    """Return the number of symmetries of the board, including the identity."""
     return 1 if game >= awale.ABAPA else 8
 
 
 @kernel("uint64(int64, uint64, uint64)")
 def legal_moves(game: int, own: U, opp: U) -> U:
-    """The legal moves of the mover, bit `move` of each; none if the game is over or the mover must pass."""
+    """Return the legal moves, bit `move` for each; none if the game is over or the mover must pass."""
     if game >= awale.ABAPA:
         return awale.legal_moves(game, own, opp)
     return moves_of(own, opp) & squares_of(game)
@@ -137,7 +138,7 @@ def legal_moves(game: int, own: U, opp: U) -> U:
 
 @kernel("UniTuple(uint64, 2)(int64, uint64, uint64, int64)")
 def play(game: int, own: U, opp: U, move: int) -> tuple[U, U]:
-    """The position after a legal move (not a pass, which only swaps the words), seen by the next mover."""
+    """Return the position after a legal move, the next mover's word first. A pass just swaps the words."""
     if game >= awale.ABAPA:
         return awale.play(game, own, opp, move)
     return othello.play(own, opp, move)
@@ -145,7 +146,7 @@ def play(game: int, own: U, opp: U, move: int) -> tuple[U, U]:
 
 @kernel("boolean(int64, uint64, uint64)")
 def is_over(game: int, own: U, opp: U) -> bool:
-    """Whether the game is over, repetition left aside."""
+    """Whether the game is over, ignoring repetition."""
     if game >= awale.ABAPA:
         return bool(awale.legal_moves(game, own, opp) == U(0))
     return othello.is_over(own, opp, squares_of(game))
@@ -153,7 +154,7 @@ def is_over(game: int, own: U, opp: U) -> bool:
 
 @kernel("int64(int64, uint64, uint64)")
 def score(game: int, own: U, opp: U) -> int:
-    """The final score for the mover of a game that is over, repetition left aside."""
+    """Return the final score of a finished game for the mover, ignoring repetition."""
     if game >= awale.ABAPA:
         return awale.score(game, own, opp)
     return othello.score(own, opp, squares_of(game))
@@ -161,7 +162,7 @@ def score(game: int, own: U, opp: U) -> int:
 
 @kernel("int64(int64, uint64, uint64, int64)")
 def perft(game: int, own: U, opp: U, depth: int) -> int:
-    """The leaves of the tree of all moves to this depth; a pass is a ply, a finished game one leaf."""
+    """Count the leaves of the game tree at this depth; a pass counts as a ply, a finished game as one leaf."""
     if depth == 0:
         return 1
     moves = legal_moves(game, own, opp)
@@ -177,9 +178,9 @@ def perft(game: int, own: U, opp: U, depth: int) -> int:
 
 @kernel("int64(int64, uint64, uint64, int8[::1], uint64[:, ::1])")
 def replay(game: int, own: U, opp: U, moves: npt.NDArray[np.int8], words: Words) -> int:
-    """Play moves up to the first that is illegal, repetition left aside; how many were played.
+    """Play moves up to the first illegal one, ignoring repetition; return the number of moves played.
 
-    Row n of `words` becomes the position after n moves, the mover's word first.
+    Row n of `words` is set to the position after n moves, the mover's word first.
     """
     words[0, 0], words[0, 1] = own, opp
     for number in range(moves.size):
@@ -196,7 +197,7 @@ def replay(game: int, own: U, opp: U, moves: npt.NDArray[np.int8], words: Words)
 
 @kernel("int64(int64, uint64, uint64, uint64[:, ::1])")
 def canonical_children(game: int, own: U, opp: U, words: Words) -> int:
-    """Write the position after each legal move, or after a pass, to `words` as its canonical symmetry; their number."""
+    """Write the canonical position after each legal move, or after a pass, to `words`; return their number."""
     moves, count = legal_moves(game, own, opp), 0
     if moves == U(0) and not is_over(game, own, opp):
         words[0, 0], words[0, 1] = othello.canonical(opp, own)

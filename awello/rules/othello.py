@@ -1,8 +1,8 @@
-"""Othello on two words: the mover's discs and the opponent's discs, one bit a square.
+"""Othello on two words: the mover's discs and the opponent's discs, one bit per square.
 
-Boards of 4x4 and 6x6 lie in the middle of the 8x8 layout, so that one move generator, one set of symmetries
-and one hash serve all sizes: only the squares where a disc may be placed differ.  People name squares by the
-board they see: on every size a1 is the top left corner.
+Boards of 4x4 and 6x6 occupy the centre of the 8x8 layout, so all sizes share the move generator, the symmetries and
+the hash; they differ only in the playable squares.  Square names refer to the actual board: a1 is the top left corner
+of every size.
 """
 
 import re
@@ -21,10 +21,10 @@ BOARD_SQUARES = {4: 0x00003C3C3C3C0000, 6: 0x007E7E7E7E7E7E00, 8: FULL}
 SQUARES8, SQUARES6, SQUARES4 = U(BOARD_SQUARES[8]), U(BOARD_SQUARES[6]), U(BOARD_SQUARES[4])
 
 
-# ---- rules: the kernels, which take a word of squares for the size of the board ---------------------------------
+# ---- rules: kernels; `squares` is the mask of playable squares --------------------------------------------------
 @kernel("UniTuple(uint64, 2)(uint64, uint64, int64)")
 def play(own: U, opp: U, square: int) -> tuple[U, U]:
-    """The position after a legal move, seen by the next mover."""
+    """Return the position after a legal move, the next mover's word first."""
     flips = flips_of(own, opp, square)
     return opp ^ flips, own | flips | bit(square)
 
@@ -37,7 +37,7 @@ def is_over(own: U, opp: U, squares: U) -> bool:
 
 @kernel("int64(uint64, uint64, uint64)")
 def score(own: U, opp: U, squares: U) -> int:
-    """The official score of a finished game for the mover: empty squares go to the winner."""
+    """Return the official score of a finished game for the mover; empty squares go to the winner."""
     difference = popcount(own) - popcount(opp)
     empty = popcount(squares) - popcount(own) - popcount(opp)
     if difference > 0:
@@ -49,9 +49,9 @@ def score(own: U, opp: U, squares: U) -> int:
 def insert_passes(
     own: U, opp: U, squares: U, given: npt.NDArray[np.uint8], moves: npt.NDArray[np.int8]
 ) -> tuple[int, int]:
-    """Write down moves that were given without passes, -1 for each pass; how many were legal, how many are written.
+    """Copy moves and insert the missing passes as -1; return the numbers of moves read and written.
 
-    It stops at the first that the rules forbid; a pass may stand before each.
+    Stops at the first illegal move.
     """
     written = 0
     for count in range(given.size):
@@ -75,7 +75,7 @@ def insert_passes(
 # ---- symmetries -------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64)")
 def mirror(word: U) -> U:
-    """The board with left and right exchanged."""
+    """Exchange left and right."""
     word = (word >> U(1) & U(0x5555555555555555)) | (word & U(0x5555555555555555)) << U(1)
     word = (word >> U(2) & U(0x3333333333333333)) | (word & U(0x3333333333333333)) << U(2)
     return (word >> U(4) & U(0x0F0F0F0F0F0F0F0F)) | (word & U(0x0F0F0F0F0F0F0F0F)) << U(4)
@@ -83,7 +83,7 @@ def mirror(word: U) -> U:
 
 @kernel("uint64(uint64)")
 def transpose(word: U) -> U:
-    """The board with rows and columns exchanged."""
+    """Exchange rows and columns."""
     part = (word ^ word >> U(7)) & U(0x00AA00AA00AA00AA)
     word = word ^ part ^ part << U(7)
     part = (word ^ word >> U(14)) & U(0x0000CCCC0000CCCC)
@@ -94,7 +94,7 @@ def transpose(word: U) -> U:
 
 @kernel("uint64(uint64, int64)")
 def apply_symmetry(word: U, symmetry: int) -> U:
-    """The board under one of the eight symmetries: bit 0 mirrors, bit 1 turns upside down, bit 2 transposes."""
+    """Apply one of the eight symmetries: bit 0 mirrors, bit 1 turns upside down, bit 2 transposes."""
     if symmetry & 1:
         word = mirror(word)
     if symmetry & 2:
@@ -106,7 +106,7 @@ def apply_symmetry(word: U, symmetry: int) -> U:
 
 @kernel("UniTuple(uint64, 2)(uint64, uint64)")
 def canonical(own: U, opp: U) -> tuple[U, U]:
-    """The smallest of the eight symmetric positions: the same key for all of them."""
+    """Return the smallest of the eight symmetric positions, a common key for all of them."""
     best_own, best_opp = own, opp
     for symmetry in range(1, 8):
         new_own = apply_symmetry(own, symmetry)
@@ -126,48 +126,48 @@ DISCS = {"X": 1, "x": 1, "b": 1, "B": 1, "*": 1, "O": 2, "o": 2, "w": 2, "W": 2,
 
 
 def square_at(column: int, row: int, size: int) -> int:
-    """The square in the 8x8 layout at a place of the board people see, both counted from 0."""
+    """Return the square in the 8x8 layout for a column and row of the actual board, both counted from 0."""
     margin = (8 - size) // 2
     return 8 * (row + margin) + column + margin
 
 
 @cache
 def squares_of(size: int) -> tuple[int, ...]:
-    """The squares of a board in reading order: a1, b1 and so on."""
+    """Return the squares of a board in reading order: a1, b1 and so on."""
     return tuple(square_at(column, row, size) for row in range(size) for column in range(size))
 
 
 def format_square(square: int, size: int) -> str:
-    """The name of a square: `f5`."""
+    """Return the name of a square, such as `f5`."""
     margin = (8 - size) // 2
     return f"{COLUMNS[square % 8 - margin]}{square // 8 - margin + 1}"
 
 
 def parse_square(text: str, size: int) -> int:
-    """The square of a name: `f5`, in any case."""
+    """Parse the name of a square, such as `f5`; case does not matter."""
     name = text.strip().lower()
     if re.fullmatch(r"[a-h][1-8]", name):
         column, row = COLUMNS.index(name[0]), int(name[1]) - 1
         if column < size and row < size:
             return square_at(column, row, size)
     last = f"{COLUMNS[size - 1]}{size}"
-    raise NotationError(f"{text!r} is no square of this board: name a column and a row, a1 to {last}")
+    raise NotationError(f"{text!r} is not a square of this board: name a column and a row, a1 to {last}")
 
 
 # ---- the game outside the kernels ---------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class OthelloAdapter:
-    """Othello on a board of 8x8, 6x6 or 4x4; positions are written as in OBF files, `-...OX...- X`."""
+    """Othello on a board of 8x8, 6x6 or 4x4. Positions are written as in OBF files: `-...OX...- X`."""
 
     number: int
-    """The game as kernels know it."""
+    """The number of the game in kernels."""
     size: int
-    """The rows of the board."""
+    """The number of rows of the board."""
     variant = None
-    """The rule set, if the family has several."""
+    """The name of the rule set, None if the family has only one."""
 
     family, title, sides, unit = "othello", "Othello", ("Black", "White"), "discs"
-    share_name = "board"  # what the players hold a share of at the end
+    share_name = "board"  # what the players' shares in reports are shares of
     move_example, name_length = "a square, such as f5", 2
     start = BLACK_START, WHITE_START
     board_mask = FULL  # the bits of a word on which legal moves depend
@@ -176,77 +176,77 @@ class OthelloAdapter:
 
     @property
     def board_name(self) -> str:
-        """What tells boards apart: variants of the rules share one."""
+        """The name of the board, which is shared by the variants of Awalé."""
         return self.family if self.size == 8 else f"{self.family}{self.size}"
 
     @property
     def points(self) -> int:
-        """What the players share."""
+        """The number of squares."""
         return self.size**2
 
     @property
     def all_moves(self) -> tuple[int, ...]:
-        """All moves that have a name, legal or not."""
+        """All moves except the pass, legal or not."""
         return squares_of(self.size)
 
     def lead(self, own: int, opp: int) -> int:
-        """What the mover has already and cannot lose."""
+        """Return the margin that the mover has already secured."""
         return 0
 
     def check(self, own: int, opp: int) -> None:
-        """Raise `NotationError` if two words are not a position."""
+        """Raise `NotationError` if the words are not a valid position."""
         if (own | opp) & ~BOARD_SQUARES[self.size]:
-            raise NotationError(f"a disc lies outside the board: keep to its {self.points} squares")
+            raise NotationError(f"a disc lies outside the board: use only its {self.points} squares")
         if both := own & opp:
             square = format_square(both.bit_length() - 1, self.size)
-            raise NotationError(f"two discs lie on {square}: a square holds one at most")
+            raise NotationError(f"two discs lie on {square}: put at most one disc on a square")
 
     def counts(self, own: int, opp: int, repeated: bool) -> tuple[int, int]:
-        """What both sides hold."""
+        """Return the discs or captured seeds of the mover and the opponent."""
         return own.bit_count(), opp.bit_count()
 
     def score(self, first: int, second: int) -> tuple[int, int]:
-        """The official score of two counts."""
+        """Return the official score for the final counts."""
         empty = self.points - first - second
         share = empty if first > second else empty // 2 if first == second else 0
         return first + share, second + empty - share
 
     def end_reason(self, own: int, opp: int, repeated: bool) -> str:
-        """What ended a finished game; empty if it needs no explanation."""
+        """Return the reason why a game is over; empty if it needs no explanation."""
         return "" if (own | opp).bit_count() == self.points else "blocked"
 
     def canonical(self, own: int, opp: int) -> tuple[int, int]:
-        """The two words that all symmetric positions share."""
+        """Return the words of the canonical symmetric position."""
         own_word, opp_word = canonical(U(own), U(opp))
         return int(own_word), int(opp_word)
 
     def explain_illegal(self, own: int, move: int) -> str:
-        """What is wrong with an illegal move, to be said after its name."""
-        return "is no legal move"
+        """Explain why a move is illegal; the text follows the name of the move."""
+        return "is not a legal move"
 
     def format_move(self, move: int, side: int) -> str:
-        """The name of a move that is not a pass."""
+        """Return the name of a move that is not a pass."""
         return format_square(move, self.size)
 
     def parse_move(self, text: str, side: int) -> int:
-        """The move of a name; `NotationError` if it is not a name."""
+        """Parse the name of a move; raises `NotationError` if it is invalid."""
         return PASS if text.strip().lower() in PASSES else parse_square(text, self.size)
 
     def side_of_move(self, name: str) -> int | None:
-        """The side that the name of a move belongs to, if it tells."""
+        """Return the side implied by the name of a move; None if both sides use the same names."""
         return None
 
     def is_position(self, text: str) -> bool:
-        """Whether a text looks like a position of this family; Othello takes what no other does."""
+        """Whether a text looks like a position of this family; Othello accepts everything, as the fallback."""
         return True
 
     def format_position(self, first: int, second: int, side: int) -> str:
-        """A position as text."""
+        """Format a position as text."""
         discs = "".join("X" if first >> move & 1 else "O" if second >> move & 1 else "-" for move in self.all_moves)
         return f"{discs} {'XO'[side]}"
 
     def parse_position(self, text: str) -> tuple[int, int, int, int]:
-        """The words of both players, the side to move and the number of the game of a text."""
+        """Parse a position; return the words of both players, the side to move and the number of the game."""
         board, _, mover = text.strip().removesuffix(";").strip().rpartition(" ")
         board, mover = "".join(board.split()), mover.strip()
         if len(mover) != 1 or not DISCS.get(mover):
@@ -257,7 +257,7 @@ class OthelloAdapter:
         words = [0, 0, 0]
         for square, letter in zip(adapter.all_moves, board, strict=True):
             if letter not in DISCS:
-                raise NotationError(f"{letter!r} on {adapter.format_move(square, 0)} is no disc: write X, O or -")
+                raise NotationError(f"{letter!r} on {adapter.format_move(square, 0)} is not a disc: write X, O or -")
             words[DISCS[letter]] |= 1 << square
         return words[1], words[2], DISCS[mover] - 1, adapter.number
 
