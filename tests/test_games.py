@@ -181,7 +181,7 @@ def test_a_game_of_every_variant_is_one_of_its_family(tmp_path: Path, place: str
     assert told("explore", "FfB")["games"] == told("games", "list", "--moves", "FfB")["games"] == 1
     assert told("games", "show", "4")["moves"] == ["F", "f", "B", "e"]
     ogn = ["games", "export", "--format", "ogn", "--out", "-"]
-    assert "game 1: OGN holds games of Awalé" in awello(*ogn).stderr
+    assert "game 1: OGN stores only games of Awalé" in awello(*ogn).stderr
     assert awello(*ogn, "--game", "awale").stdout.count("[Variant ") == 2
     out = str(tmp_path / "all.txt")
     assert told("games", "export", "--out", out) == {"games": 4, "files": [out]}

@@ -360,7 +360,7 @@ def test_files_go_out(visitor: Visitor) -> None:
     page.select_option("#archive-game", "othello")
     page.select_option("#files-format", "wthor")
     page.click("#files-out")
-    expect(panel.locator("#files-said")).to_contain_text("WTHOR holds games of one year")
+    expect(panel.locator("#files-said")).to_contain_text("a WTHOR file stores games of one year")
     page.select_option("#files-format", "ggf")
     name, content = taken(page, "#files-out")
     assert (name, len(list(read_games(content)))) == ("awello.ggf", 25)

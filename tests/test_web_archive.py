@@ -437,9 +437,9 @@ def test_a_file_has_the_games_of_the_list(client: TestClient, library: list[Reco
 @pytest.mark.parametrize(
     ("asked", "status", "words"),
     [
-        ({"format": "ggf"}, 400, "game 8: GGF holds games of Othello, not of abapa"),
-        ({"format": "ogn"}, 400, "game 1: OGN holds games of Awalé"),
-        ({"format": "logbook", "game": "othello"}, 400, "game 7: a logbook cannot tell"),
+        ({"format": "ggf"}, 400, "game 8: GGF stores only games of Othello, not of abapa"),
+        ({"format": "ogn"}, 400, "game 1: OGN stores only games of Awalé"),
+        ({"format": "logbook", "game": "othello"}, 400, "game 7: a logbook cannot record"),
         ({"format": "wthor", "year": "1990-1995"}, 400, "one year"),
         ({"format": "ggf", "player": "nobody"}, 400, "no such game"),
         ({"format": "pdf"}, 422, "format"),
@@ -492,7 +492,7 @@ def test_a_game_as_a_file(client: TestClient, game: Game) -> None:
 @pytest.mark.parametrize(
     ("changes", "status", "words"),
     [
-        ({"format": "ogn"}, 400, "OGN holds games of Awalé"),
+        ({"format": "ogn"}, 400, "OGN stores only games of Awalé"),
         ({"format": "logbook"}, 400, "standard start"),
         ({"format": "ggf", "tags": {"so so": "x"}}, 400, "so so"),
         ({"format": "ggf", "tags": {str(n): "" for n in range(61)}}, 422, "tags"),
