@@ -7,12 +7,12 @@ from test_search import scaled, some_positions
 from awello import PASS, Clock, Game, Position, make_player, parse_position
 from awello.errors import SpecError
 from awello.evaluate import awale
-from awello.evaluate.heuristics import DIFFSCORE, EXACT, estimate
+from awello.evaluate.heuristics import DIFFSCORE, EXACT_SCALE, estimate
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.learn.categories import learn_scores
 from awello.search import budget_kernels as kernels
-from awello.search.budget_search import ORDERS, BudgetSearch, learnt_scores
+from awello.search.budget_search import ORDERINGS, BudgetSearch, load_scores
 from awello.search.root import analyse
 
 LOPSIDED = Heuristic("travers", weights=(10, -7, 3, 2, -5, 1, 4, 6))
@@ -34,7 +34,7 @@ def leaf_value(position: Position, evaluator: Evaluator, ply: int) -> int:
     own, opp = U(position.own), U(position.opp)
     if not position.legal_moves():
         first, second = position.score()
-        return sign * EXACT * (second - first if position.side else first - second)
+        return sign * EXACT_SCALE * (second - first if position.side else first - second)
     if evaluator.heuristic <= DIFFSCORE:
         return sign * int(estimate(int(position.game), evaluator.heuristic, own, opp, evaluator.state))
     mine, theirs = (opp, own) if ply % 2 else (own, opp)
@@ -66,12 +66,12 @@ class AlgorithmTwo:
     """Report 1's algorithm 2 as it is printed: a player who maximises, one who minimises, scores of categories."""
 
     def __init__(self, evaluator: Evaluator) -> None:
-        self.evaluator, self.scores = evaluator, np.zeros(6 * 48 * 49, np.int64)
+        self.evaluator, self.category_scores = evaluator, np.zeros(6 * 48 * 49, np.int64)
 
     def reward(self, tried: list[int]) -> None:
-        self.scores[tried[-1]] += len(tried) - 1
+        self.category_scores[tried[-1]] += len(tried) - 1
         for kind in tried[:-1]:
-            self.scores[kind] -= 1
+            self.category_scores[kind] -= 1
 
     def value(self, position: Position, alpha: float, beta: float, depth: int, ply: int) -> float:
         if depth == 0 or not position.legal_moves():
@@ -94,20 +94,20 @@ class AlgorithmTwo:
 
     def sorted_moves(self, position: Position) -> list[tuple[int, int]]:
         kinds = [(category(position, move), move) for move in position.legal_moves()]
-        return sorted(kinds, key=lambda pair: -self.scores[pair[0]])
+        return sorted(kinds, key=lambda pair: -self.category_scores[pair[0]])
 
 
 def test_a_fixed_depth_gives_the_values_of_minimax_in_every_order(game: Game) -> None:
     for name in heuristics_for(game):
         evaluator = Evaluator(game, Heuristic(name))
-        searchers = [BudgetSearch(game, Heuristic(name), order) for order in ORDERS]
+        searchers = [BudgetSearch(game, Heuristic(name), order) for order in ORDERINGS]
         for searcher in searchers:
-            searcher.scores[:] = np.random.default_rng(1).integers(-99, 99, len(searcher.scores))
+            searcher.category_scores[:] = np.random.default_rng(1).integers(-99, 99, len(searcher.category_scores))
         for position in some_positions(game, 4):
             for depth in (1, 2, 3, 4):
                 judge = analyse(position, "minimax", depth, evaluator)
                 for searcher in searchers:
-                    found = searcher.to_depth(position, depth)
+                    found = searcher.search_depth(position, depth)
                     assert (found.value, found.exact, found.depth) == (judge.value, judge.exact, depth)
                     assert found.best_moves == judge.best_moves
 
@@ -115,17 +115,17 @@ def test_a_fixed_depth_gives_the_values_of_minimax_in_every_order(game: Game) ->
 def test_without_an_order_it_is_alphabeta_node_for_node(game: Game) -> None:
     for position in some_positions(game, 8):
         judge = analyse(position, "alphabeta", 5, Evaluator(game, Heuristic(heuristics_for(game)[0])))
-        found = BudgetSearch(game, Heuristic(heuristics_for(game)[0]), "none").to_depth(position, 5)
+        found = BudgetSearch(game, Heuristic(heuristics_for(game)[0]), "none").search_depth(position, 5)
         assert (found.nodes, found.leaves, found.candidates) == (judge.nodes, judge.leaves, judge.candidates)
 
 
 @pytest.mark.parametrize("delta", [1.0, 1.5])
 def test_budgets_are_divided_as_the_report_says(game: Game, delta: float) -> None:
     for heuristic in two_heuristics(game):
-        searchers = [BudgetSearch(game, heuristic, order, delta) for order in ORDERS]
+        searchers = [BudgetSearch(game, heuristic, order, delta) for order in ORDERINGS]
         for position in some_positions(game, 4):
             for nodes in (1, 9, 40, 120):
-                found = [searcher.on_budget(position, nodes) for searcher in searchers]
+                found = [searcher.search_budget(position, nodes) for searcher in searchers]
                 assert len({(one.value, one.exact, one.best_moves) for one in found}) == 1
                 value = slow_value(unplayed(position), nodes, delta, 0, searchers[0])
                 assert scaled(found[0].value, found[0].exact) == value
@@ -135,9 +135,9 @@ def test_what_it_learns_in_a_small_case_by_hand() -> None:
     position = parse_position("1-5-0-5-1-0-1-1-2-6-6-0-10-10-S")
     kinds = [category(position, move) for move in position.legal_moves()]
     searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"))
-    found = searcher.to_depth(position, 1)
+    found = searcher.search_depth(position, 1)
     assert found.candidates == ((0, 0), (1, 2), (3, 7), (4, 0))
-    assert [searcher.scores[kind] for kind in kinds] == [-2, 1 - 1, 2, 0]  # B beats A, then D beats A and B
+    assert [searcher.category_scores[kind] for kind in kinds] == [-2, 1 - 1, 2, 0]  # B beats A, then D beats A and B
 
 
 def test_it_learns_as_algorithm_two_does() -> None:
@@ -147,38 +147,38 @@ def test_it_learns_as_algorithm_two_does() -> None:
                 searcher = BudgetSearch(game, heuristic)
                 twin = AlgorithmTwo(searcher)
                 for depth in (1, 2, 3, 4):
-                    found = searcher.to_depth(position, depth)
+                    found = searcher.search_depth(position, depth)
                     value = twin.value(unplayed(position), -float("inf"), float("inf"), depth, 0)
                     assert scaled(found.value, found.exact) == value
-                    assert (searcher.scores == twin.scores).all()
-                assert searcher.scores.any() or len(position.legal_moves()) == 1
+                    assert (searcher.category_scores == twin.category_scores).all()
+                assert searcher.category_scores.any() or len(position.legal_moves()) == 1
 
 
 def test_frozen_scores_stay_and_none_are_read() -> None:
     for order in ("none", "frozen"):
         searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"), order)
-        searcher.to_depth(Position.start(Game.ABAPA), 5)
-        assert not searcher.scores.any()
+        searcher.search_depth(Position.start(Game.ABAPA), 5)
+        assert not searcher.category_scores.any()
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO, Game.TOURNAMENT])
 def test_learning_saves_nodes(game: Game) -> None:
     nodes = {}
-    for order in ORDERS:
+    for order in ORDERINGS:
         searcher = BudgetSearch(game, Heuristic(heuristics_for(game)[-1]), order)
-        nodes[order] = sum(searcher.to_depth(position, 6).nodes for position in some_positions(game, 10))
+        nodes[order] = sum(searcher.search_depth(position, 6).nodes for position in some_positions(game, 10))
     assert nodes["live"] < 0.8 * nodes["none"]
 
 
 def test_a_line_without_a_choice_comes_to_an_end() -> None:
     position = parse_position("1-0-0-0-0-0-1-0-0-0-0-0-23-23-S", Game.ROMEIN)
-    found = BudgetSearch(Game.ROMEIN, Heuristic("diffscore")).on_budget(position, 1e9)
-    assert found.depth == kernels.DEEPEST
+    found = BudgetSearch(Game.ROMEIN, Heuristic("diffscore")).search_budget(position, 1e9)
+    assert found.depth == kernels.MAX_DEPTH
 
 
 def test_within_no_time_there_is_an_answer() -> None:
     start = Position.start(Game.ABAPA)
-    found = BudgetSearch(Game.ABAPA, Heuristic("travers")).within(start, 0.0)
+    found = BudgetSearch(Game.ABAPA, Heuristic("travers")).search_time(start, 0.0)
     assert found.move in start.legal_moves()
     assert len(found.candidates) == 6
 
@@ -187,13 +187,13 @@ def test_a_search_gives_up_at_its_limit() -> None:
     for limit in range(1, 400, 7):
         searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"))
         searcher._search(Position.start(Game.ABAPA), 8, 0, limit)
-        assert kernels.is_spent(searcher.search_state)
+        assert kernels.reached_node_limit(searcher.search_state)
         assert limit <= searcher.nodes <= limit + 8
 
 
 def test_a_won_game_ends_the_search_within_a_time() -> None:
     position = next(p for p in some_positions(Game.OTHELLO4, 20) if PASS not in p.legal_moves())
-    found = BudgetSearch(Game.OTHELLO4, Heuristic("absolute")).within(position, 600.0)
+    found = BudgetSearch(Game.OTHELLO4, Heuristic("absolute")).search_time(position, 600.0)
     assert found.exact or len(found.candidates) == 1
 
 
@@ -209,12 +209,12 @@ def test_games_against_oneself_teach_an_order() -> None:
 def test_the_shipped_order_saves_nodes() -> None:
     nodes = {}
     for order in ("none", "frozen"):
-        searcher = BudgetSearch(Game.TOURNAMENT, Heuristic("diffscore"), order, scores=learnt_scores(Game.ABAPA))
-        nodes[order] = sum(searcher.to_depth(position, 7).nodes for position in some_positions(Game.TOURNAMENT, 10))
+        searcher = BudgetSearch(Game.TOURNAMENT, Heuristic("diffscore"), order, scores=load_scores(Game.ABAPA))
+        nodes[order] = sum(searcher.search_depth(position, 7).nodes for position in some_positions(Game.TOURNAMENT, 10))
     assert nodes["frozen"] < 0.7 * nodes["none"]
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", ORDERINGS)
 def test_players_to_a_depth_play_as_alphabeta_does(order: str) -> None:
     one, other = make_player(f"budget:h3@5,order={order}"), make_player("alphabeta:h3@5")
     for player in (one, other):

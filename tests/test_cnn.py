@@ -11,14 +11,14 @@ from games import played
 
 from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import ConfigError, SpecError
-from awello.evaluate.cnn import ILLEGAL, TURNED, Cnn, cnn_for, load_cnn, unpack
-from awello.evaluate.perceptron import PerceptronState, judge
-from awello.evaluate.perceptron_weights import perceptron_for
+from awello.evaluate.cnn import ILLEGAL_LOGIT, SYMMETRY_SQUARES, Cnn, load_cnn, load_cnn_file, unpack_bits
+from awello.evaluate.perceptron import PerceptronState, forward
+from awello.evaluate.perceptron_weights import load_perceptron
 from awello.kernel import U, Words
 from awello.rules.othello import symmetric
 from awello.search.batched_alphabeta import INFINITY, BatchedAlphaBeta
 from awello.search.montecarlo import CnnTree, PerceptronTree
-from awello.search.puct import BATCH
+from awello.search.puct import BATCH_SIZE
 from awello.search.uct import TreeNode
 
 Reals = npt.NDArray[np.float32]
@@ -28,16 +28,16 @@ class Small(Cnn):
     """The shipped perceptron in the place of the network, and a count of what it was asked."""
 
     def __init__(self) -> None:
-        self.network, self.asked = perceptron_for(Game.OTHELLO), 0
+        self.network, self.evaluated = load_perceptron(Game.OTHELLO), 0
 
-    def judge(self, words: Words) -> tuple[Reals, Reals]:
+    def predict(self, words: Words) -> tuple[Reals, Reals]:
         promises, values = np.zeros((len(words), 64), np.float32), np.zeros(len(words), np.float32)
         state = PerceptronState.new()
         state.layers = self.network.layers
         for row, (own, opp) in enumerate(words):
-            values[row] = judge(int(Game.OTHELLO), own, opp, self.network.weights, state)
+            values[row] = forward(int(Game.OTHELLO), own, opp, self.network.weights, state)
             promises[row] = state.outputs[:64]
-        self.asked += len(words)
+        self.evaluated += len(words)
         return promises, values
 
 
@@ -54,53 +54,53 @@ def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Positio
 # ---- the network ----------------------------------------------------------------------------------------------------
 def test_words_become_planes() -> None:
     words = np.array([[1, 1 << 63], [0x8100000000000081, 2]], np.uint64)
-    bits = unpack(words)
+    bits = unpack_bits(words)
     assert bits.shape == (2, 2, 64) and bits.sum() == 7
     assert bits[0, 0, 0] == bits[0, 1, 63] == bits[1, 1, 1] == 1 and (bits[1, 0, [0, 7, 56, 63]] == 1).all()
 
 
 def test_only_legal_moves_are_promised() -> None:
-    network, positions = cnn_for(Game.OTHELLO), some_positions(20)
-    promises, values = network.judge(np.array([[each.own, each.opp] for each in positions], np.uint64))
+    network, positions = load_cnn(Game.OTHELLO), some_positions(20)
+    promises, values = network.predict(np.array([[each.own, each.opp] for each in positions], np.uint64))
     assert promises.shape == (20, 64) and (abs(values) <= 1).all()
     for position, row in zip(positions, promises, strict=True):
-        assert set(np.flatnonzero(row != ILLEGAL)) == set(position.legal_moves())
+        assert set(np.flatnonzero(row != ILLEGAL_LOGIT)) == set(position.legal_moves())
 
 
 def test_a_turned_board_is_judged_alike() -> None:
-    network = cnn_for(Game.OTHELLO)
+    network = load_cnn(Game.OTHELLO)
     for number, position in enumerate(some_positions(8)):
-        shares, value = network.look(position.own, position.opp)
+        shares, value = network.predict_position(position.own, position.opp)
         assert shares.sum() == pytest.approx(1, abs=1e-5)
         assert set(np.flatnonzero(shares > 1e-9)) <= set(position.legal_moves())
         own, opp = (int(symmetric(U(word), number)) for word in (position.own, position.opp))
-        turned, same = network.look(own, opp)
+        turned, same = network.predict_position(own, opp)
         assert same == pytest.approx(value, abs=1e-5)
-        assert turned[TURNED[number]] == pytest.approx(shares, abs=1e-5)
+        assert turned[SYMMETRY_SQUARES[number]] == pytest.approx(shares, abs=1e-5)
 
 
 def test_it_knows_what_people_play() -> None:
     """Corners are taken, and the usual answers to f5 share almost everything."""
-    network = cnn_for(Game.OTHELLO)
+    network = load_cnn(Game.OTHELLO)
     after = Position.start().after(37)
-    shares, _ = network.look(after.own, after.opp)
+    shares, _ = network.predict_position(after.own, after.opp)
     assert shares[[43, 45]].min() > 0.3 and shares[29] < shares[43]  # d6 and f6; f4 is rare
     corner = parse_position("-XO-----" + "--------" * 2 + "---OX---" + "---XO---" + "--------" * 3 + " O")
-    shares, value = network.look(corner.own, corner.opp)
+    shares, value = network.predict_position(corner.own, corner.opp)
     assert shares.argmax() == 0 and value > 0
 
 
 def test_only_whole_networks_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="plays Othello on 8x8 and nothing else"):
-        cnn_for(Game.ABAPA)
+        load_cnn(Game.ABAPA)
     (tmp_path / "damaged.onnx").write_bytes(b"none")
     for name in ("damaged.onnx", "nothing.onnx"):
         with pytest.raises(ConfigError, match="holds no network: 'awello train cnn' makes one"):
-            cnn_for(Game.OTHELLO, tmp_path / name)
-    load_cnn.cache_clear()
+            load_cnn(Game.OTHELLO, tmp_path / name)
+    load_cnn_file.cache_clear()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ConfigError, match=r"needs onnxruntime: pip install 'awello\[neural\]'"):
-        cnn_for(Game.OTHELLO)
+        load_cnn(Game.OTHELLO)
 
 
 # ---- alpha-beta -----------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def minimax(network: Cnn, position: Position, depth: int) -> float:
     if depth == 0:
         if position.legal_moves() == (PASS,):
             return -minimax(network, position.after(PASS), 0)
-        return float(network.judge(np.array([[position.own, position.opp]], np.uint64))[1][0])
+        return float(network.predict(np.array([[position.own, position.opp]], np.uint64))[1][0])
     return max(-minimax(network, position.after(move), depth - 1) for move in position.legal_moves())
 
 
@@ -153,12 +153,12 @@ def test_leaf_by_leaf_the_tree_is_that_of_the_small_network() -> None:
         small = Small()
         tree, other = CnnTree(1 << 14, network=small), PerceptronTree(1 << 14, network=small.network)
         found = other.analyse(position, 10.0, 200, 0)
-        tree.begin(position)
+        tree.reset(position)
         for _ in range(200):
             tree.grow(1)
-        assert tree.size == other.size and small.asked <= 200
+        assert tree.node_count == other.node_count and small.evaluated <= 200
         for name in TreeNode.dtype.names or ():
-            found_here, found_there = (each.nodes[name][: each.size] for each in (tree, other))
+            found_here, found_there = (each.nodes[name][: each.node_count] for each in (tree, other))
             if name in ("prior", "total_value"):
                 assert found_here == pytest.approx(found_there, abs=1e-4)
             else:
@@ -172,22 +172,22 @@ def test_no_walk_that_was_counted_as_a_loss_stays_so(plies: tuple[int, int]) -> 
         tree = CnnTree(1 << 12, network=Small())
         analysis = tree.analyse(position, 10.0, 100, 0)
         assert analysis.leaves == 100 == tree.nodes[0].visits
-        grown = tree.nodes[: tree.size]
+        grown = tree.nodes[: tree.node_count]
         assert (abs(grown["total_value"]) <= grown["visits"] + 1e-6).all()
         assert grown["visits"][tree._children(0)].sum() == 99
-        assert analysis.move in position.legal_moves() and BATCH > 1
+        assert analysis.move in position.legal_moves() and BATCH_SIZE > 1
 
 
 def test_more_rounds_than_a_batch_are_grown_in_several() -> None:
     tree = CnnTree(1 << 12, network=Small())
-    tree.begin(Position.start())
-    tree.grow(5 * BATCH + 1)
-    assert tree.nodes[0].visits == 5 * BATCH + 1
+    tree.reset(Position.start())
+    tree.grow(5 * BATCH_SIZE + 1)
+    assert tree.nodes[0].visits == 5 * BATCH_SIZE + 1
 
 
 def test_a_tree_without_room_goes_on() -> None:
     tree = CnnTree(1 << 10, network=Small())
-    assert tree.analyse(Position.start(), 10.0, 400, 0).leaves == 400 and tree.size <= 1 << 10
+    assert tree.analyse(Position.start(), 10.0, 400, 0).leaves == 400 and tree.node_count <= 1 << 10
 
 
 # ---- the players ----------------------------------------------------------------------------------------------------
@@ -198,10 +198,13 @@ def test_players_of_the_network_beat_greed(spec: str) -> None:
 
 
 def test_a_glance_plays_the_most_likely_move() -> None:
-    player, network = make_player("cnn"), cnn_for(Game.OTHELLO)
+    player, network = make_player("cnn"), load_cnn(Game.OTHELLO)
     player.begin(Game.OTHELLO, 0)
     for position in some_positions(5):
-        choice, (shares, value) = player.choose(position, Clock(10)), network.look(position.own, position.opp)
+        choice, (shares, value) = (
+            player.choose(position, Clock(10)),
+            network.predict_position(position.own, position.opp),
+        )
         assert choice.move == shares.argmax() and choice.analysis and choice.analysis.value == pytest.approx(value)
 
 

@@ -7,16 +7,16 @@ import pytest
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError
-from awello.evaluate.heuristics import EXACT, estimate, evaluate
+from awello.evaluate.heuristics import EXACT_SCALE, estimate, evaluate
 from awello.evaluate.settings import (
-    NAMES,
-    TABLES,
+    HEURISTIC_NUMBERS,
+    SQUARE_TABLES,
     Evaluator,
     Heuristic,
-    board_values,
+    expand_table,
     heuristics_for,
-    load_table,
-    weights_of,
+    load_square_table,
+    weight_count,
 )
 from awello.kernel import U
 from awello.rules.awale import pits_of
@@ -46,7 +46,7 @@ def discs(word: int) -> list[int]:
 
 
 def squares_value(position: Position, table: str) -> int:
-    values = board_values(load_table(table), position.game.size)
+    values = expand_table(load_square_table(table), position.game.size)
     return sum(values[s] for s in discs(position.own)) - sum(values[s] for s in discs(position.opp))
 
 
@@ -108,7 +108,7 @@ def features(position: Position, name: str) -> list[int]:
             return [*captures, reach, sum(pit > 12 for pit in pits), taken, pits.count(0)]
         if name == "travers":
             return [taken, pits.count(0), pits.count(1) + pits.count(2), len(krous)]
-        return [taken, small.count("x"), run, sum(krous)][: weights_of(name) // 2]
+        return [taken, small.count("x"), run, sum(krous)][: weight_count(name) // 2]
 
     pairs = zip(of(position.own, position.opp), of(position.opp, position.own), strict=True)
     return [value for pair in pairs for value in pair]
@@ -137,7 +137,7 @@ def test_awale_heuristics_are_features_times_weights() -> None:
     chance = random.Random(3)
     for position in positions(Game.ABAPA, 300):
         for name in heuristics_for(Game.ABAPA)[1:]:
-            weights = tuple(chance.randint(-20, 20) for _ in range(weights_of(name)))
+            weights = tuple(chance.randint(-20, 20) for _ in range(weight_count(name)))
             expected = sum(w * f for w, f in zip(weights, features(position, name), strict=True))
             assert said(position, Heuristic(name, weights=weights)) == expected, name
     with pytest.raises(ConfigError, match="h3 takes 8 weights, not 3"):
@@ -150,9 +150,9 @@ def test_awale_values_are_those_of_the_player_at_the_root() -> None:
         evaluator = Evaluator(Game.ABAPA, Heuristic("h1", weights=weights))
         taken = position.own >> 48, position.opp >> 48
         words = int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state
-        evaluator.begin(position, 4)
+        evaluator.prepare(position, 4)
         assert estimate(*words) == 7 * taken[0] - 3 * taken[1]
-        evaluator.begin(position, 3)  # the opponent is to move at the leaves
+        evaluator.prepare(position, 3)  # the opponent is to move at the leaves
         assert estimate(*words) == -(7 * taken[1] - 3 * taken[0])
 
 
@@ -166,7 +166,7 @@ def test_h5_counts_from_the_root_and_chooses_as_h3() -> None:
             )
             assert three.best_moves == five.best_moves
             evaluator = Evaluator(position.game, Heuristic("h5", weights=weights))
-            evaluator.begin(position, 2)
+            evaluator.prepare(position, 2)
             words = U(position.own), U(position.opp)
             assert estimate(int(position.game), evaluator.heuristic, *words, evaluator.state) == 0
 
@@ -182,36 +182,36 @@ def test_a_finished_game_is_worth_more_than_any_estimate(game: Game) -> None:
         difference = first - second if position.side == 0 else second - first
         if not position.repeated:
             value = evaluate(int(game), evaluator.heuristic, U(position.own), U(position.opp), True, evaluator.state)
-            assert value == EXACT * difference
+            assert value == EXACT_SCALE * difference
 
 
 def test_tables_are_the_published_ones() -> None:
-    values = board_values(TABLES["1"], 8)
+    values = expand_table(SQUARE_TABLES["1"], 8)
     assert values[:8] == [500, -150, 30, 10, 10, 30, -150, 500]
     assert values == values[::-1]
-    assert board_values(TABLES["2"], 8)[8:12] == [-20, -50, -2, -2]
-    assert board_values(TABLES["1"], 4)[18:22] == [500, 10, 10, 500]
-    assert board_values(TABLES["1"], 6)[9:15] == [500, -150, 10, 10, -150, 500]
+    assert expand_table(SQUARE_TABLES["2"], 8)[8:12] == [-20, -50, -2, -2]
+    assert expand_table(SQUARE_TABLES["1"], 4)[18:22] == [500, 10, 10, 500]
+    assert expand_table(SQUARE_TABLES["1"], 6)[9:15] == [500, -150, 10, 10, -150, 500]
 
 
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("table:\n" + "  - [9, 0, 0, 0]\n" + "  - [0, 0, 0, 0]\n" * 3)
-    assert board_values(load_table(str(file)), 8)[7] == 9
+    assert expand_table(load_square_table(str(file)), 8)[7] == 9
     for content in ("table: [[1, 2], [3]]", "table: 5", "[1]", "table: [[a, b]]", "table:\n" + "  - [1, 2, 3]\n" * 4):
         file.write_text(content)
         with pytest.raises(ConfigError, match="4 rows of 4"):
-            load_table(str(file))
+            load_square_table(str(file))
     file.write_text("table:\n" + "  - [1, 2, 3, 4, 5, 6, 7, 8]\n" * 8)
-    assert board_values(load_table(str(file)), 8)[:9] == [1, 2, 3, 4, 5, 6, 7, 8, 1]
+    assert expand_table(load_square_table(str(file)), 8)[:9] == [1, 2, 3, 4, 5, 6, 7, 8, 1]
     with pytest.raises(ConfigError, match="size 6"):
-        board_values(load_table(str(file)), 6)
+        expand_table(load_square_table(str(file)), 6)
     with pytest.raises(ConfigError, match="no table 'missing'"):
-        load_table("missing")
+        load_square_table("missing")
 
 
 def test_heuristics_belong_to_games() -> None:
-    for name in NAMES:
+    for name in HEURISTIC_NUMBERS:
         for game in (Game.OTHELLO, Game.ABAPA):
             if name in heuristics_for(game):
                 Evaluator(game, Heuristic(name))

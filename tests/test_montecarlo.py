@@ -21,14 +21,14 @@ from awello.search.uct import TreeNode, playout
 
 @pytest.mark.parametrize("make", [MonteCarloTree, PpafTree])
 def test_counts_add_up(make: type[MonteCarloTree], game: Game) -> None:
-    tree, chance = make(room=1 << 14), random.Random(1)
+    tree, chance = make(max_nodes=1 << 14), random.Random(1)
     position = Position.start(game)
     for _ in range(6):
         position = position.play(chance.choice(position.legal_moves()))
     found = tree.analyse(position, 60.0, 3000, 5)
     assert found.leaves == 3000 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
-    grown = np.flatnonzero(tree.nodes["child_count"][: tree.size])
+    grown = np.flatnonzero(tree.nodes["child_count"][: tree.node_count])
     assert len(grown) > 20
     for node in grown:
         children = tree.nodes[tree._children(int(node))]
@@ -51,7 +51,7 @@ def test_random_games_are_fair() -> None:
 
 
 def test_the_same_seed_gives_the_same_tree_and_a_full_one_goes_on() -> None:
-    position, tree = Position.start(Game.OTHELLO), MonteCarloTree(room=1 << 10)
+    position, tree = Position.start(Game.OTHELLO), MonteCarloTree(max_nodes=1 << 10)
     first = tree.analyse(position, 60.0, 5000, 3)
     again = tree.analyse(position, 60.0, 5000, 3)
     other = tree.analyse(position, 60.0, 5000, 4)
@@ -84,15 +84,15 @@ def test_uncompiled_kernels_check_the_room_of_the_tree() -> None:
         done = run("-m", "pytest", "-q", f"{__file__}::{sys._getframe().f_code.co_name}", NUMBA_DISABLE_JIT="1")
         assert done.returncode == 0, done.stdout
         return
-    tree = MonteCarloTree(room=5)  # the root and its four children
-    tree.begin(Position.start())
+    tree = MonteCarloTree(max_nodes=5)  # the root and its four children
+    tree.reset(Position.start())
     with pytest.raises(IndexError):
         uct.expand(tree.nodes, tree.state, 1)
     tree.state.path.length = uct.MAX_PATH
     with pytest.raises(IndexError):
-        uct.extend(tree.state.path, 0)
+        uct.append_node(tree.state.path, 0)
     learning = PpafTree(1 << 10)
-    learning.policy.plies = uct.MAX_PLAYOUT_PLIES + 1
+    learning.policy.ply_count = uct.MAX_PLAYOUT_PLIES + 1
     with pytest.raises(IndexError):
         ppaf.adapt(learning.policy, 0)
 
@@ -104,20 +104,20 @@ def test_kinds_of_moves() -> None:
     own, opp = U(position.own), U(position.opp)
     expected = {0: 0 + 6 * 1 + 288 * 0, 2: 2 + 6 * 3 + 288 * 13, 5: 5 + 6 * 13 + 288 * 5}
     for pit, kind in expected.items():
-        assert ppaf.kind_of(int(Game.ABAPA), own, opp, pit) == kind < ppaf.KINDS
+        assert ppaf.category_of(int(Game.ABAPA), own, opp, pit) == kind < ppaf.CATEGORY_COUNT
     start = Position.start()
-    kinds = {ppaf.kind_of(0, U(start.own), U(start.opp), move) for move in start.legal_moves()}
+    kinds = {ppaf.category_of(0, U(start.own), U(start.opp), move) for move in start.legal_moves()}
     assert kinds == {move + 64 for move in start.legal_moves()}
 
 
 def test_the_policy_learns_from_the_winner() -> None:
     position = parse_position("0-0-1-0-2-0-0-1-0-0-3-0-20-21-S", Game.ABAPA)
     state = ppaf.PpafState.new()
-    state.tree.game, state.plies = int(Game.ABAPA), 1
+    state.tree.game, state.ply_count = int(Game.ABAPA), 1
     state.moves[0].own, state.moves[0].opp, state.moves[0].move = U(position.own), U(position.opp), 2
     ppaf.adapt(state, 0)
-    kinds = [ppaf.kind_of(int(Game.ABAPA), U(position.own), U(position.opp), pit) for pit in (2, 4)]
-    weights, changes = np.array(state.weights), np.array(state.changes)
+    kinds = [ppaf.category_of(int(Game.ABAPA), U(position.own), U(position.opp), pit) for pit in (2, 4)]
+    weights, changes = np.array(state.weights), np.array(state.weight_changes)
     assert weights[kinds].tolist() == pytest.approx([ppaf.LEARNING_RATE / 2, -ppaf.LEARNING_RATE / 2])
     assert np.count_nonzero(weights) == 2 and not changes.any()
 
@@ -128,7 +128,7 @@ def test_learnt_weights_are_kept_within_a_game() -> None:
     learnt = np.array(tree.policy.weights)
     assert learnt.any() and np.isfinite(learnt).all()
     tree.analyse(Position.start(Game.ABAPA), 60.0, 1, 1)
-    assert np.count_nonzero(tree.policy.weights == learnt) > ppaf.KINDS // 2
+    assert np.count_nonzero(tree.policy.weights == learnt) > ppaf.CATEGORY_COUNT // 2
 
 
 # ---- players --------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_the_player_keeps_its_time(name: str, monkeypatch: pytest.MonkeyPatch) -
     player = make_player(f"{name}@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
-    assert choice.analysis and choice.analysis.leaves == 3 * MonteCarloTree.rounds, (
+    assert choice.analysis and choice.analysis.leaves == 3 * MonteCarloTree.rounds_per_check, (
         "the third look at the clock is too late"
     )
     with pytest.raises(SpecError, match="needs a time"):

@@ -36,8 +36,8 @@ del table, more
 assert refused(lambda: load8(address, U(0))) and refused(lambda: load8(part, U(0))) and refused(lambda: load8(8, U(0)))
 row, weights = patterns.PatternRow.new(), patterns.StageWeights.new()
 row.indices[:] = 30_000
-assert refused(lambda: patterns.worth(row, weights))
-assert refused(lambda: patterns.turn_row(row, 0, U(0), row))
+assert refused(lambda: patterns.evaluate_row(row, weights))
+assert refused(lambda: patterns.update_row(row, 0, U(0), row))
 assert refused(lambda: patterns.stage_weights_at(8))
 """
 

@@ -13,10 +13,17 @@ from waiting import wait_until
 
 from awello import PASS, Game, Position, Record, parse_transcript
 from awello.errors import ConfigError, SpecError
-from awello.evaluate.heuristics import EXACT
-from awello.evaluate.otage import SURE, judge
-from awello.evaluate.otage_memory import CORNER, EDGE, FACTORS, SCALE, OtageEvaluator, OtageMemory
-from awello.evaluate.settings import TABLES
+from awello.evaluate.heuristics import EXACT_SCALE
+from awello.evaluate.otage import MAX_PATTERN_VALUE, estimate
+from awello.evaluate.otage_memory import (
+    CORNER_PATTERNS,
+    DEFAULT_FACTORS,
+    EDGE_PATTERNS,
+    FACTOR_SCALE,
+    OtageEvaluator,
+    OtageMemory,
+)
+from awello.evaluate.settings import SQUARE_TABLES
 from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.players.otage import OtagePlayer, is_near_end, solve_twice
@@ -41,7 +48,7 @@ def a_memory(seed: int = 1) -> OtageMemory:
     """A memory with something in it."""
     chance, memory = np.random.default_rng(seed), OtageMemory(factors=(7.0, 2.0, 1.5, 3.0))
     for patterns in (memory.edges, memory.corners):
-        classes = np.unique(patterns.kind.classes)
+        classes = np.unique(patterns.kind.canonical_indices)
         patterns.games[classes] = chance.integers(0, 9, len(classes))
         patterns.balance[classes] = chance.integers(-patterns.games[classes], patterns.games[classes] + 1)
     return memory
@@ -50,7 +57,7 @@ def a_memory(seed: int = 1) -> OtageMemory:
 # ---- the judgement --------------------------------------------------------------------------------------------------
 def plain_judgement(position: Position, memory: OtageMemory) -> int:
     """The same without bits: loops over squares."""
-    signs, quarter = board(position), TABLES["1"]
+    signs, quarter = board(position), SQUARE_TABLES["1"]
     squares = [(row, column) for row in range(8) for column in range(8)]
     near = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1) if row or column]
     liberties = sum(
@@ -65,21 +72,21 @@ def plain_judgement(position: Position, memory: OtageMemory) -> int:
     edges = [worth(memory.edges, line) for line in (signs[0], signs[7], columns[0], columns[7])]
     corners = [worth(memory.corners, [sign for row in view[:3] for sign in row[:3]]) for view in views]
     terms = liberties, values, sum(edges), sum(corners)
-    return sum(round(SCALE * factor) * term for factor, term in zip(memory.factors, terms, strict=True))
+    return sum(round(FACTOR_SCALE * factor) * term for factor, term in zip(memory.factors, terms, strict=True))
 
 
 def worth(patterns: object, line: Sequence[int]) -> int:
     kind, balance, games = patterns.kind, patterns.balance, patterns.games  # type: ignore[attr-defined]
-    images = [line, [line[square] for square in kind.mirrored]]
+    images = [line, [line[square] for square in kind.mirror_order]]
     index = min(sum((0, 1, 2)[sign] * 3**power for power, sign in enumerate(image)) for image in images)
-    return round(SURE * float(balance[index]) / (float(games[index]) + 4))
+    return round(MAX_PATTERN_VALUE * float(balance[index]) / (float(games[index]) + 4))
 
 
 def test_the_judgement_is_that_of_a_plain_loop() -> None:
     memory = a_memory()
     judgement = OtageEvaluator(memory)
     for position in positions(60):
-        found = judge(U(position.own), U(position.opp), judgement.otage)
+        found = estimate(U(position.own), U(position.opp), judgement.otage)
         assert found == plain_judgement(position, memory), position
 
 
@@ -88,19 +95,19 @@ def test_symmetric_positions_are_worth_the_same() -> None:
     line = parse_transcript("f5d6c3d3c4f4f6f3").moves
     turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # a half turn of the board
     values = [Record(Position.start(), moves).final for moves in turned]
-    assert len({int(judge(U(each.own), U(each.opp), judgement.otage)) for each in values}) == 1
+    assert len({int(estimate(U(each.own), U(each.opp), judgement.otage)) for each in values}) == 1
 
 
 # ---- the memory -----------------------------------------------------------------------------------------------------
 def test_a_memory_reads_back(tmp_path: Path) -> None:
     memory = a_memory()
-    memory.games, memory.autoplay = 12, 7
-    memory.write(tmp_path / "memory.txt")
-    again = OtageMemory.read(tmp_path / "memory.txt")
+    memory.games, memory.autoplay_games = 12, 7
+    memory.save(tmp_path / "memory.txt")
+    again = OtageMemory.load(tmp_path / "memory.txt")
     assert again.format() == memory.format() and again.factors == memory.factors
     for name in ("edges", "corners"):
-        assert (getattr(again, name).worth() == getattr(memory, name).worth()).all()
-    assert OtageMemory.read(tmp_path / "none.txt").factors == FACTORS
+        assert (getattr(again, name).values() == getattr(memory, name).values()).all()
+    assert OtageMemory.load(tmp_path / "none.txt").factors == DEFAULT_FACTORS
 
 
 def test_lines_are_those_of_the_report() -> None:
@@ -108,7 +115,7 @@ def test_lines_are_those_of_the_report() -> None:
     memory = OtageMemory.parse(f"[edges]\n1 1 0 -1 -1 1 -1 -1 = 2 4 0.500000\n[corners]\n{corner}\n")
     assert "= 2 4 0.500000\n" in memory.format()
     assert "= -160 302 -0.529801\n" in memory.format()
-    assert (EDGE.classes.max(), CORNER.classes.max()) == (3**8 - 1, 3**9 - 1)
+    assert (EDGE_PATTERNS.canonical_indices.max(), CORNER_PATTERNS.canonical_indices.max()) == (3**8 - 1, 3**9 - 1)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +135,7 @@ def test_what_is_no_memory(text: str, said: str) -> None:
 
 def test_patterns_share_the_result_once_a_game() -> None:
     memory, record = OtageMemory(), next(each for each in map(finished, range(9)) if each.winner == 0)
-    memory.note(record)
+    memory.learn_patterns(record)
     empty = memory.edges.games[0], memory.edges.balance[0]
     assert empty == (2, 0), "the empty edge was met by both sides"
     assert set(memory.edges.games.tolist()) == {0, 1, 2}
@@ -141,7 +148,7 @@ def test_factors_change_a_little_towards_what_tells_the_winner() -> None:
         memory = a_memory()
         before = told(memory, record)
         factors = memory.factors
-        memory.adjust(record)
+        memory.learn_factors(record)
         assert np.allclose(factors, memory.factors, rtol=0.011)
         assert told(memory, record) >= before, "the winner would have been told better"
         assert (memory.factors != factors) == (record.winner is not None)
@@ -167,9 +174,9 @@ def plain(position: Position, depth: int, judgement: OtageEvaluator) -> int:
     """The value by plain negamax."""
     if position.over:
         first, second = position.score()
-        return EXACT * (first - second if position.side == 0 else second - first)
+        return EXACT_SCALE * (first - second if position.side == 0 else second - first)
     if depth == 0:
-        return int(judge(U(position.own), U(position.opp), judgement.otage))
+        return int(estimate(U(position.own), U(position.opp), judgement.otage))
     return max(-plain(position.after(move), depth - 1, judgement) for move in position.legal_moves())
 
 
@@ -178,7 +185,7 @@ def plain(position: Position, depth: int, judgement: OtageEvaluator) -> int:
 @pytest.mark.parametrize("hints", HINTS)
 def test_values_are_those_of_plain_negamax(hints: str, order: bool, aspiration: bool) -> None:
     memory = a_memory()
-    search = IterativeDeepening(memory, OtageOptions(hints, order, aspiration, room=0))
+    search = IterativeDeepening(memory, OtageOptions(hints, order, aspiration, ply_capacity=0))
     for position in positions(12):
         if position.legal_moves() == (PASS,):
             continue
@@ -188,7 +195,7 @@ def test_values_are_those_of_plain_negamax(hints: str, order: bool, aspiration: 
 
 
 def test_the_first_variation_leads_to_the_value() -> None:
-    search = IterativeDeepening(a_memory(), OtageOptions(room=0))
+    search = IterativeDeepening(a_memory(), OtageOptions(ply_capacity=0))
     for position in positions(20, 50):
         for found in search.deepen(position, 4):
             line = found.variations[found.move]
@@ -201,12 +208,13 @@ def test_the_first_variation_leads_to_the_value() -> None:
 def test_cleaning_changes_nothing_but_memory() -> None:
     position = parse_transcript("c4e3f4g3e6d6f5f6").final
     large, small = (
-        list(IterativeDeepening(OtageMemory(), OtageOptions(room=room)).deepen(position, 6)) for room in (1 << 16, 0)
+        list(IterativeDeepening(OtageMemory(), OtageOptions(ply_capacity=room)).deepen(position, 6))
+        for room in (1 << 16, 0)
     )
     assert [(each.value, each.variations, each.leaves) for each in large] == [
         (each.value, each.variations, each.leaves) for each in small
     ]
-    assert (large[-1].cleaned, small[-1].cleaned > 0) == (0, True)
+    assert (large[-1].cleanups, small[-1].cleanups > 0) == (0, True)
 
 
 def test_fewer_leaves_with_each_technique() -> None:
@@ -225,11 +233,11 @@ def test_fewer_leaves_with_each_technique() -> None:
 
 def test_forbidden_moves_and_limits() -> None:
     search, position = IterativeDeepening(OtageMemory()), Position.start()
-    assert search.choose(position, Limit(depth=3), without=(19, 26)).move in (37, 44)
-    assert search.choose(position, Limit(depth=1), without=position.legal_moves()).move in position.legal_moves()
-    found = search.choose(position, Limit(nodes=2000))
+    assert search.analyse(position, Limit(depth=3), forbidden=(19, 26)).move in (37, 44)
+    assert search.analyse(position, Limit(depth=1), forbidden=position.legal_moves()).move in position.legal_moves()
+    found = search.analyse(position, Limit(nodes=2000))
     assert found.nodes <= 2000 and found.depth >= 2 and found.line[0] == found.move
-    quick = search.choose(position, Limit(), seconds=0.0)
+    quick = search.analyse(position, Limit(), seconds=0.0)
     assert quick.depth == 1
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from awello import PASS, Game, Position, make_player, parse_position
 from awello.errors import ConfigError, SpecError
-from awello.evaluate.heuristics import EXACT, evaluate
+from awello.evaluate.heuristics import EXACT_SCALE, evaluate
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.limits import Clock
@@ -46,14 +46,14 @@ def slow_value(position: Position, depth: int, evaluator: Evaluator) -> tuple[in
 
 
 def scaled(value: float, exact: bool) -> float:
-    return value * EXACT if exact else value
+    return value * EXACT_SCALE if exact else value
 
 
 def test_the_plain_ones_are_the_definition(game: Game) -> None:
     for position in some_positions(game, 6):
         evaluator = Evaluator(game, Heuristic(heuristics_for(game)[-1]))
         for depth in (1, 2, 3):
-            evaluator.begin(position, depth)
+            evaluator.prepare(position, depth)
             unplayed = Position(game, position.own, position.opp, position.side)
             value, nodes, leaves = slow_value(unplayed, depth, evaluator)
             for algorithm in ("minimax", "negamax"):
@@ -96,21 +96,21 @@ def test_memory_lasts_from_move_to_move_and_changes_nothing() -> None:
 def test_the_table_holds_what_a_search_found() -> None:
     state = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 1, False, False).search_state
     own, opp, other = U(1), U(2), U(3)
-    assert alphabeta_tt.recall(own, opp, state) == 0
-    for value, bound in ((-9, alphabeta_tt.UPPER), (0, alphabeta_tt.SAME), (7, alphabeta_tt.LOWER)):
-        alphabeta_tt.remember(own, opp, value, -5, 5, 4, 19, state)
-        entry = alpha_beta_entry_at(int(alphabeta_tt.recall(own, opp, state)))
+    assert alphabeta_tt.probe(own, opp, state) == 0
+    for value, bound in ((-9, alphabeta_tt.UPPER), (0, alphabeta_tt.EXACT), (7, alphabeta_tt.LOWER)):
+        alphabeta_tt.store(own, opp, value, -5, 5, 4, 19, state)
+        entry = alpha_beta_entry_at(int(alphabeta_tt.probe(own, opp, state)))
         assert (entry.value, entry.bound, entry.depth, entry.move) == (value, bound, 4, 19)
-        assert alphabeta_tt.settles(entry, -5, 5, 4) and not alphabeta_tt.settles(entry, -5, 5, 3)
-        assert alphabeta_tt.settles(entry, -20, 20, 4) == (bound == alphabeta_tt.SAME)
-    assert alphabeta_tt.recall(own, other, state) == alphabeta_tt.recall(other, opp, state) == 0
+        assert alphabeta_tt.allows_cutoff(entry, -5, 5, 4) and not alphabeta_tt.allows_cutoff(entry, -5, 5, 3)
+        assert alphabeta_tt.allows_cutoff(entry, -20, 20, 4) == (bound == alphabeta_tt.EXACT)
+    assert alphabeta_tt.probe(own, other, state) == alphabeta_tt.probe(other, opp, state) == 0
     assert AlphaBetaEntry.dtype.itemsize == 24, "the docs say so"
 
 
 def test_without_a_table_nothing_is_held() -> None:
     state = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 0, False, False).search_state
-    alphabeta_tt.remember(U(1), U(2), 3, -5, 5, 4, 19, state)
-    assert alphabeta_tt.recall(U(1), U(2), state) == 0
+    alphabeta_tt.store(U(1), U(2), 3, -5, 5, 4, 19, state)
+    assert alphabeta_tt.probe(U(1), U(2), state) == 0
 
 
 def test_sorting_and_mirrors_save_nodes() -> None:

@@ -16,14 +16,14 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError, NotationError
-from awello.evaluate.heuristics import EXACT
+from awello.evaluate.heuristics import EXACT_SCALE
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.lab.trees import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
-from awello.search.negamax import INFINITY, NEVER
-from awello.search.root import TEXTBOOK
-from awello.search.search_tree import MOST_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
+from awello.search.negamax import INFINITY, NO_CUTS
+from awello.search.root import TEXTBOOK_ALGORITHMS
+from awello.search.search_tree import MAX_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
 
 LESSON = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
 PLAIN, PRUNING = ("minimax", "negamax"), ("alphabeta", "negamax-alphabeta")
@@ -46,21 +46,21 @@ def test_the_lesson_stops_right_after_the_leaf_4(monkeypatch: pytest.MonkeyPatch
 
     def listen(tree: SearchTree, node: SearchNode) -> float:
         value = evaluate(tree, node)
-        seen.append(tree.seen(node, value))
+        seen.append(tree.to_view(node, value))
         return value
 
     monkeypatch.setattr(SearchTree, "evaluate", listen)
     tree = search_lesson("alphabeta")
     assert seen == [7, 9, 3, -3, 1, -7, 4]
-    assert [node.written for node in tree.root.walk() if node.cut] == [-8, 14]
-    assert (tree.value, tree.nodes, tree.leaves, tree.cut, tree.line) == (1, 12, 7, 2, ["1", "2", "2"])
+    assert [node.cut_value for node in tree.root.walk() if node.cut] == [-8, 14]
+    assert (tree.value, tree.nodes, tree.leaves, tree.cut, tree.pv) == (1, 12, 7, 2, ["1", "2", "2"])
 
 
 @pytest.mark.parametrize("algorithm", PLAIN)
 def test_plain_minimax_visits_everything(algorithm: str) -> None:
     tree = search_lesson(algorithm)
     assert (tree.value, tree.nodes, tree.leaves, tree.cut) == (1, 14, 9, 0)
-    assert search_lesson("alphabeta").whole == (14, 9)
+    assert search_lesson("alphabeta").minimax_counts == (14, 9)
 
 
 def test_negamax_sees_each_node_with_its_movers_eyes() -> None:
@@ -70,7 +70,7 @@ def test_negamax_sees_each_node_with_its_movers_eyes() -> None:
         assert one.maximising == other.maximising
         assert one.cut == other.cut
         assert (one.value or 0) == sign * (other.value or 0)
-        assert (one.written or 0) == sign * (other.written or 0)
+        assert (one.cut_value or 0) == sign * (other.cut_value or 0)
         assert other.window == (one.window if one.maximising else (-one.window[1], -one.window[0]))
 
 
@@ -84,8 +84,8 @@ def test_a_value_that_a_cut_left_uncertain_is_a_bound() -> None:
 
 def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
     """The value, nodes and leaves of a kernel called at the root with a full window."""
-    evaluator.begin(position, depth)
-    evaluator.state.cut_margin = NEVER if algorithm in PLAIN else 0
+    evaluator.prepare(position, depth)
+    evaluator.state.cut_margin = NO_CUTS if algorithm in PLAIN else 0
     words, window = (U(position.own), U(position.opp)), (-INFINITY, INFINITY)
     value = negamax.search(int(position.game), *words, *window, depth, evaluator.heuristic, evaluator.state)
     return int(value), evaluator.nodes, evaluator.leaves
@@ -108,7 +108,7 @@ def sample(game: Game, number: int) -> Iterator[tuple[Position, int, Evaluator]]
 
 def test_values_and_counts_are_those_of_the_kernels(game: Game) -> None:
     for position, depth, evaluator in sample(game, 8):
-        trees = [search_tree(name, PositionSource(position, depth, evaluator)) for name in TEXTBOOK]
+        trees = [search_tree(name, PositionSource(position, depth, evaluator)) for name in TEXTBOOK_ALGORITHMS]
         for tree in trees:
             expected = kernel_result(tree.algorithm, position, depth, evaluator)
             assert (tree.value, tree.nodes, tree.leaves) == expected, (tree.algorithm, position, depth)
@@ -116,7 +116,7 @@ def test_values_and_counts_are_those_of_the_kernels(game: Game) -> None:
             assert tree.nodes == len(visited)
             assert tree.leaves == sum(node.leaf for node in visited)
             assert tree.cut == sum(node.cut for node in tree.root.walk())
-            assert tree.line == trees[0].line
+            assert tree.pv == trees[0].pv
 
 
 def test_the_sample_has_depth_passes_and_finished_games() -> None:
@@ -156,13 +156,13 @@ def test_a_position_that_comes_again_ends_nothing_as_in_the_kernels() -> None:
 def test_a_finished_game_is_one_leaf() -> None:
     position = parse_position("XXX" + "-" * 61 + " O")
     tree = search_tree("minimax", PositionSource(position, 3, Evaluator(Game.OTHELLO, Heuristic("positional"))))
-    assert (tree.value, tree.nodes, tree.leaves, tree.line) == (-64 * EXACT, 1, 1, [])
+    assert (tree.value, tree.nodes, tree.leaves, tree.pv) == (-64 * EXACT_SCALE, 1, 1, [])
     assert "-64!" in draw_tree(tree).plain
     assert "-64!" in texts_of(draw_tree_svg(tree))
 
 
 def test_values_for_people() -> None:
-    values = (12 * EXACT, -3 * EXACT, 7, -8, 2.5, 0.0, float("inf"), 1_000_000)
+    values = (12 * EXACT_SCALE, -3 * EXACT_SCALE, 7, -8, 2.5, 0.0, float("inf"), 1_000_000)
     assert [format_value(value) for value in values] == ["+12!", "-3!", "7", "-8", "2.5", "0", "∞", "1000000"]
 
 
@@ -203,10 +203,10 @@ def test_a_tree_too_large_to_draw_is_refused_early() -> None:
     evaluator = Evaluator(Game.OTHELLO, Heuristic("positional"))
     with pytest.raises(ConfigError, match=r"20,000 nodes.*lower the depth"):
         search_tree("minimax", PositionSource(Position.start(), 7, evaluator))
-    just = search_tree("minimax", parse_lists(json.dumps([1] * (MOST_NODES - 1))))
-    assert just.nodes == MOST_NODES
+    just = search_tree("minimax", parse_lists(json.dumps([1] * (MAX_NODES - 1))))
+    assert just.nodes == MAX_NODES
     with pytest.raises(ConfigError, match="20,000"):
-        search_tree("minimax", parse_lists(json.dumps([1] * MOST_NODES)))
+        search_tree("minimax", parse_lists(json.dumps([1] * MAX_NODES)))
 
 
 def test_the_lesson_as_text() -> None:
@@ -247,7 +247,7 @@ def texts_of(svg: str) -> Counter[str]:
     return Counter(text.text or "" for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"))
 
 
-@pytest.mark.parametrize("algorithm", TEXTBOOK)
+@pytest.mark.parametrize("algorithm", TEXTBOOK_ALGORITHMS)
 def test_the_picture_shows_every_value_and_every_move(algorithm: str, game: Game) -> None:
     evaluator = Evaluator(game, Heuristic("mobility" if game.family == "othello" else "diffscore"))
     tree = search_tree(algorithm, PositionSource(Position.start(game), 3, evaluator))
@@ -306,7 +306,7 @@ def test_the_command_knows_defaults_positions_and_settings() -> None:
     pass_first = "-OXXXXXX" + "-" * 56 + " O"
     found = read("othello", "--position", pass_first, "--search", "negamax:absolute@9,corners=2")
     assert found["search"] == "negamax:absolute@9,corners=2"
-    assert (found["line"], found["value"], found["tree"]["exact"]) == (["pass", "a1"], -64, True)
+    assert (found["pv"], found["value"], found["tree"]["exact"]) == (["pass", "a1"], -64, True)
     one, two = (read("othello", "--size", "6", "--search", f"minimax@3,table={table}") for table in "12")
     assert one["nodes"] == two["nodes"]
     assert one["value"] != two["value"]
@@ -314,12 +314,12 @@ def test_the_command_knows_defaults_positions_and_settings() -> None:
 
 def test_json_tells_the_whole_tree() -> None:
     found = read("othello", "--search", "alphabeta@3")
-    assert list(found) == ["search", "value", "nodes", "leaves", "cut", "line", "tree"]
+    assert list(found) == ["search", "value", "nodes", "leaves", "cut", "pv", "tree"]
     nodes = list(walk(found["tree"]))
     assert found["nodes"] == sum(not node["cut"] for node in nodes)
     assert found["leaves"] == sum(node["leaf"] for node in nodes)
     assert found["cut"] == sum(node["cut"] for node in nodes)
-    assert found["line"] == [node["move"] for node in nodes if node["principal"]][1:]
+    assert found["pv"] == [node["move"] for node in nodes if node["principal"]][1:]
     assert found["value"] == found["tree"]["value"] == next(n["value"] for n in reversed(nodes) if n["principal"])
     source = PositionSource(Position.start(), 3, Evaluator(Game.OTHELLO, Heuristic("positional")))
     assert found == json.loads(json.dumps(search_tree("alphabeta", source, "alphabeta:positional@3").as_json()))
@@ -329,8 +329,8 @@ def test_json_tells_the_lesson() -> None:
     found = read("--leaves", LESSON, "--search", "alphabeta")
     nodes = list(walk(found["tree"]))
     assert [node["value"] for node in nodes if node["leaf"]] == [7, 9, 3, -3, 1, -7, 4]
-    assert [node["written"] for node in nodes if node["cut"]] == [-8, 14]
-    assert (found["value"], found["cut"], found["line"]) == (1, 2, ["1", "2", "2"])
+    assert [node["cut_value"] for node in nodes if node["cut"]] == [-8, 14]
+    assert (found["value"], found["cut"], found["pv"]) == (1, 2, ["1", "2", "2"])
     assert [node["window"] for node in nodes if node["bound"] == "lower"] == [[None, 1]]
 
 

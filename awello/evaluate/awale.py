@@ -54,12 +54,12 @@ FEATURES = {  # the features of each player in the order in which files and sett
     TRAVERS: ("seeds_taken", "empty_pits", "pits_of_1_or_2", "large_pits"),
 }
 # Added to a row, each of these raises the highest bit of the bytes whose pits hold at least so many seeds.
-FROM_3, FROM_12, FROM_13 = (U(0x80 - least) * ONES for least in (3, 12, 13))
+AT_LEAST_3, AT_LEAST_12, AT_LEAST_13 = (U(0x80 - least) * ONES for least in (3, 12, 13))
 PITS = 6  # of a row
 
 
 @kernel("uint64(uint64, uint64)", inline=True)
-def flagged(row: U, least: U) -> U:
+def flag_pits(row: U, least: U) -> U:
     """The flags of the pits that hold enough seeds."""
     return ((row & ROW) + least) & FLAGS
 
@@ -75,13 +75,13 @@ def longest_run(flags: U) -> int:
 
 
 @kernel("int64(uint64)", inline=True)
-def large_seeds(row: U) -> int:
+def seeds_in_large_pits(row: U) -> int:
     """The seeds in pits of 12 or more."""
-    return seeds_in(row & (flagged(row, FROM_12) >> U(7)) * BYTE)
+    return seeds_in(row & (flag_pits(row, AT_LEAST_12) >> U(7)) * BYTE)
 
 
 @kernel("int64(uint64, uint64, int64)", inline=True)
-def capturing(own: U, opp: U, size: int) -> int:
+def count_captures(own: U, opp: U, size: int) -> int:
     """The pits whose last seed makes one of the opponent's hold so many, and captures it."""
     count = 0
     for pit in range(PITS):
@@ -95,10 +95,10 @@ def capturing(own: U, opp: U, size: int) -> int:
 @kernel("int64(uint64, uint64, FeatureWeights)", inline=True)
 def weigh_attack(own: U, opp: U, weights: FeatureWeights) -> int:
     """The features that `h6` adds to the seeds taken."""
-    value = weights.captures_of_2 * capturing(own, opp, 2) + weights.captures_of_3 * capturing(own, opp, 3)
-    value += weights.reaching_pits * popcount(flagged(own, FEED))
-    value += weights.overfull_pits * popcount(flagged(own, FROM_13))
-    return value + weights.empty_pits * (PITS - popcount(flagged(own, ANY)))
+    value = weights.captures_of_2 * count_captures(own, opp, 2) + weights.captures_of_3 * count_captures(own, opp, 3)
+    value += weights.reaching_pits * popcount(flag_pits(own, FEED))
+    value += weights.overfull_pits * popcount(flag_pits(own, AT_LEAST_13))
+    return value + weights.empty_pits * (PITS - popcount(flag_pits(own, ANY)))
 
 
 @kernel("int64(int64, uint64, uint64, FeatureWeights)")
@@ -109,12 +109,12 @@ def weigh_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int
         return value
     if heuristic == H6:
         return value + weigh_attack(own, opp, weights)
-    filled, from_3 = flagged(own, ANY), flagged(own, FROM_3)
+    filled, at_least_3 = flag_pits(own, ANY), flag_pits(own, AT_LEAST_3)
     if heuristic == TRAVERS:
-        value += weights.empty_pits * (PITS - popcount(filled)) + weights.pits_of_1_or_2 * popcount(filled ^ from_3)
-        return value + weights.large_pits * popcount(flagged(own, FROM_12))
-    value += weights.small_pits * (PITS - popcount(from_3)) + weights.small_run * longest_run(from_3 ^ FLAGS)
-    return value if heuristic == H2 else value + weights.large_seeds * large_seeds(own)
+        value += weights.empty_pits * (PITS - popcount(filled)) + weights.pits_of_1_or_2 * popcount(filled ^ at_least_3)
+        return value + weights.large_pits * popcount(flag_pits(own, AT_LEAST_12))
+    value += weights.small_pits * (PITS - popcount(at_least_3)) + weights.small_run * longest_run(at_least_3 ^ FLAGS)
+    return value if heuristic == H2 else value + weights.large_seeds * seeds_in_large_pits(own)
 
 
 @kernel("int64(int64, uint64, uint64, AwaleWeights)", inline=True)

@@ -19,9 +19,9 @@ from awello.rules.game import Game, legal_moves
 from awello.rules.othello import symmetric
 
 SYMMETRIES = 8
-ILLEGAL = np.float32(-1e4)  # in the place of a promise
+ILLEGAL_LOGIT = np.float32(-1e4)  # in the place of a promise
 # For each symmetry, where the disc of each square goes.
-TURNED = np.array(
+SYMMETRY_SQUARES = np.array(
     [[int(symmetric(U(1 << square), turn)).bit_length() - 1 for square in range(64)] for turn in range(SYMMETRIES)]
 )
 
@@ -34,23 +34,23 @@ class Cnn:
     def __init__(self, session: Any) -> None:
         self.session = session
 
-    def judge(self, words: Words) -> tuple[Reals, Reals]:
+    def predict(self, words: Words) -> tuple[Reals, Reals]:
         """What positions, a row of own and opp each, promise by square, and their values from -1 (lost) to 1 (won)."""
         legal = np.array([legal_moves(int(Game.OTHELLO), own, opp) for own, opp in words], np.uint64)
-        bits = unpack(np.column_stack([words, legal, np.full(len(words), ~U(0))]))
+        bits = unpack_bits(np.column_stack([words, legal, np.full(len(words), ~U(0))]))
         promises, values = self.session.run(["moves", "value"], {"board": bits.reshape(-1, 4, 8, 8)})
-        return np.where(bits[:, 2] == 1, promises, ILLEGAL), values
+        return np.where(bits[:, 2] == 1, promises, ILLEGAL_LOGIT), values
 
-    def look(self, own: int, opp: int, symmetries: int = SYMMETRIES) -> tuple[Reals, float]:
+    def predict_position(self, own: int, opp: int, symmetries: int = SYMMETRIES) -> tuple[Reals, float]:
         """The share of each square and the value of one position, the mean over boards that are turned."""
         turns = range(symmetries)
         turned = np.array([[symmetric(U(own), turn), symmetric(U(opp), turn)] for turn in turns], np.uint64)
-        promises, values = self.judge(turned)
-        shares = softmax(np.take_along_axis(promises, TURNED[:symmetries], axis=1))
+        promises, values = self.predict(turned)
+        shares = softmax(np.take_along_axis(promises, SYMMETRY_SQUARES[:symmetries], axis=1))
         return shares.mean(axis=0), float(values.mean())
 
 
-def unpack(words: Words) -> Reals:
+def unpack_bits(words: Words) -> Reals:
     """Words as rows of 64 ones and zeros."""
     octets = np.ascontiguousarray(words).astype("<u8").view(np.uint8).reshape(*words.shape, 8)
     return np.unpackbits(octets, axis=-1, bitorder="little").astype(np.float32)
@@ -62,15 +62,15 @@ def softmax(promises: Reals) -> Reals:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def cnn_for(game: Game, file: Path | None = None, threads: int = 1) -> Cnn:
+def load_cnn(game: Game, weights: Path | None = None, threads: int = 1) -> Cnn:
     """The network for a game, which is Othello on 8x8: that of a file, or the one that Awello ships."""
     if game != Game.OTHELLO:
         raise ConfigError("the convolutional network plays Othello on 8x8 and nothing else: choose another player")
-    return load_cnn(file or data_file("cnn.onnx"), threads)
+    return load_cnn_file(weights or data_file("cnn.onnx"), threads)
 
 
 @cache
-def load_cnn(file: Path, threads: int = 1) -> Cnn:
+def load_cnn_file(file: Path, threads: int = 1) -> Cnn:
     """The network of a file, which computes on so many threads."""
     try:
         from onnxruntime import InferenceSession, SessionOptions

@@ -27,10 +27,10 @@ from awello.rules.game import score, squares_of
 
 POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # their numbers; Awalé has more
 # What a disc or seed of a final score is worth: more than any estimate, since the value of a square is 10,000 at most.
-EXACT = 1 << 20
+EXACT_SCALE = 1 << 20
 # What `tactical` gives for a square beside a corner that one holds, and for a move (report of 2013): such a square
 # counts as much as three moves.
-BESIDE_OWN_CORNER, MOVE = 30, 10
+BESIDE_OWN_CORNER_VALUE, MOVE_VALUE = 30, 10
 
 
 class HeuristicState(Layout):
@@ -107,8 +107,8 @@ def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> in
     own_beside, opp_beside = beside_corners(own, state), beside_corners(opp, state)
     free = ~(own_beside | opp_beside)
     value = positional(own & free, opp & free, state)
-    value += BESIDE_OWN_CORNER * (popcount(own & own_beside) - popcount(opp & opp_beside))
-    return value + MOVE * mobility(game, own, opp) if discs >= state.mobility_from else value
+    value += BESIDE_OWN_CORNER_VALUE * (popcount(own & own_beside) - popcount(opp & opp_beside))
+    return value + MOVE_VALUE * mobility(game, own, opp) if discs >= state.mobility_from else value
 
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
@@ -140,4 +140,4 @@ def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -
 def evaluate(game: int, heuristic: int, own: U, opp: U, over: bool, state: HeuristicState) -> int:
     """The value of a leaf: the exact result if the game is over, else the heuristic's estimate; counts it."""
     state.leaves += 1
-    return EXACT * score(game, own, opp) if over else estimate(game, heuristic, own, opp, state)
+    return EXACT_SCALE * score(game, own, opp) if over else estimate(game, heuristic, own, opp, state)

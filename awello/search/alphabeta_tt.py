@@ -16,13 +16,13 @@ from awello.layout import Int16, Int32, Layout, UInt8, record_at
 from awello.rules.game import is_over, legal_moves, play
 from awello.rules.othello import canonical
 from awello.search.negamax import INFINITY
-from awello.search.negamax import search as search_plainly
+from awello.search.negamax import search as negamax_search
 
-DEEPEST = 64  # plies: a game of Othello has 60 moves, and passes
-MOST_MOVES = 64  # as many as there are squares: boards that no game reaches have more than 33
-LOWER, UPPER, SAME = 1, 2, 3  # what the table knows of a value: it is at least this, at most this, or this
+MAX_DEPTH = 64  # plies: a game of Othello has 60 moves, and passes
+MAX_MOVES = 64  # as many as there are squares: boards that no game reaches have more than 33
+LOWER, UPPER, EXACT = 1, 2, 3  # what the table knows of a value: it is at least this, at most this, or this
 NO_MOVE = -1  # the table knows none
-FIRST = 1 << 30  # the key of the move that is tried first: above the estimate of any move
+TT_MOVE_KEY = 1 << 30  # the key of the move that is tried first: above the estimate of any move
 # Odd multipliers whose bits look random, so that similar boards are spread over the table: 2^64 divided by the golden
 # ratio, and two that hash functions use (xxHash, SplitMix64).  The last one lets high bits act on the middle ones.
 MIX_OWN, MIX_OPP, MIX_ROUND = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F), U(0xBF58476D1CE4E5B9)
@@ -48,7 +48,7 @@ class AlphaBetaMove(Layout):
     move: Int32
 
 
-class BoardImage(Layout):
+class CanonicalBoard(Layout):
     """The one of a board's mirror images that stands for all of them."""
 
     own: U
@@ -58,69 +58,69 @@ class BoardImage(Layout):
 class AlphaBetaPly(Layout):
     """What the search notes at one ply: the moves in order, and the images of the children searched so far."""
 
-    moves: Annotated[list[AlphaBetaMove], MOST_MOVES]
-    images: Annotated[list[BoardImage], MOST_MOVES]
+    moves: Annotated[list[AlphaBetaMove], MAX_MOVES]
+    children: Annotated[list[CanonicalBoard], MAX_MOVES]
 
 
 class AlphaBetaState(Layout):
     """The memory of a search, and the three switches of what it uses."""
 
     evaluation: HeuristicState
-    table: int  # the address of the first `AlphaBetaEntry`, whose number players choose; 0 without a table
-    table_mask: int  # entries less 1; their number is a power of two
-    plies: Annotated[list[AlphaBetaPly], DEEPEST + 1]  # by the depth that is left
+    tt: int  # the address of the first `AlphaBetaEntry`, whose number players choose; 0 without a table
+    tt_mask: int  # entries less 1; their number is a power of two
+    plies: Annotated[list[AlphaBetaPly], MAX_DEPTH + 1]  # by the depth that is left
     sort_moves: bool  # whether moves are sorted by the heuristic
     skip_mirrors: bool  # whether mirror images are skipped
 
 
 alpha_beta_entry_at = record_at(AlphaBetaEntry)
 alpha_beta_state_at = record_at(AlphaBetaState)
-KNOWN_BYTES = AlphaBetaEntry.dtype.itemsize
+ENTRY_BYTES = AlphaBetaEntry.dtype.itemsize
 
 
 # ---- the table ------------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, AlphaBetaState)")
-def place_of(own: U, opp: U, state: AlphaBetaState) -> int:
+def entry_address(own: U, opp: U, state: AlphaBetaState) -> int:
     """The address of the entry where a position is remembered."""
     mixed = own * MIX_OWN ^ (opp + MIX_OFFSET) * MIX_OPP
     mixed = (mixed ^ mixed >> U(32)) * MIX_ROUND
-    return state.table + KNOWN_BYTES * (signed(mixed >> INDEX_SHIFT) & state.table_mask)
+    return state.tt + ENTRY_BYTES * (signed(mixed >> INDEX_SHIFT) & state.tt_mask)
 
 
 @kernel("int64(uint64, uint64, AlphaBetaState)")
-def recall(own: U, opp: U, state: AlphaBetaState) -> int:
+def probe(own: U, opp: U, state: AlphaBetaState) -> int:
     """The address of the entry that holds a position, or 0."""
-    if state.table == 0:
+    if state.tt == 0:
         return 0
-    place = place_of(own, opp, state)
+    place = entry_address(own, opp, state)
     entry = alpha_beta_entry_at(place)
     return place if entry.own == own and entry.opp == opp else 0
 
 
 @kernel("boolean(AlphaBetaEntry, int64, int64, int64)", inline=True)
-def settles(entry: AlphaBetaEntry, alpha: int, beta: int, depth: int) -> bool:
+def allows_cutoff(entry: AlphaBetaEntry, alpha: int, beta: int, depth: int) -> bool:
     """Whether the value of an entry answers a search of this depth and window."""
     if entry.depth != depth:
         return False
-    if entry.bound == SAME:
+    if entry.bound == EXACT:
         return True
     return bool(entry.value >= beta if entry.bound == LOWER else entry.value <= alpha)
 
 
 @kernel("void(uint64, uint64, int64, int64, int64, int64, int64, AlphaBetaState)")
-def remember(own: U, opp: U, value: int, alpha: int, beta: int, depth: int, move: int, state: AlphaBetaState) -> None:
+def store(own: U, opp: U, value: int, alpha: int, beta: int, depth: int, move: int, state: AlphaBetaState) -> None:
     """Write down what a search of this window found, over whatever was there."""
-    if state.table == 0:
+    if state.tt == 0:
         return
-    entry = alpha_beta_entry_at(place_of(own, opp, state))
+    entry = alpha_beta_entry_at(entry_address(own, opp, state))
     entry.own, entry.opp, entry.value = own, opp, value
-    entry.bound = LOWER if value >= beta else UPPER if value <= alpha else SAME
+    entry.bound = LOWER if value >= beta else UPPER if value <= alpha else EXACT
     entry.depth, entry.move = depth, move
 
 
 # ---- the order of moves ---------------------------------------------------------------------------------------------
 @kernel("void(AlphaBetaPly, int64, int64, int64)", inline=True)
-def insert(ply: AlphaBetaPly, count: int, key: int, move: int) -> None:
+def insert_move(ply: AlphaBetaPly, count: int, key: int, move: int) -> None:
     """Put a move into a list of so many that is sorted by falling keys, behind its equals."""
     place = count
     while place > 0 and ply.moves[U(place - 1)].key < key:
@@ -139,11 +139,11 @@ def list_moves(
     while moves != U(0):
         move, key = index_of(moves), 0
         if move == first:
-            key = FIRST
+            key = TT_MOVE_KEY
         elif state.sort_moves:
             next_own, next_opp = play(game, own, opp, move)
             key = -estimate(game, heuristic, next_own, next_opp, state.evaluation)
-        insert(ply, count, key, move)
+        insert_move(ply, count, key, move)
         count += 1
         moves = clear_lowest_bit(moves)
     return count
@@ -154,10 +154,10 @@ def is_mirrored(own: U, opp: U, searched: int, ply: AlphaBetaPly) -> bool:
     """Whether a child is the mirror image of one of those searched before; notes its own image."""
     image_own, image_opp = canonical(own, opp)
     for index in range(searched):
-        image = ply.images[U(index)]
+        image = ply.children[U(index)]
         if image.own == image_own and image.opp == image_opp:
             return True
-    image = ply.images[U(searched)]
+    image = ply.children[U(searched)]
     image.own, image.opp = image_own, image_opp
     return False
 
@@ -168,7 +168,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     """Negamax with alpha-beta, fail-soft: exact inside (alpha, beta), outside it a bound on the value."""
     # Step 1. The last ply: nothing is worth knowing there.  The end of the game.
     if depth <= 1:
-        return search_plainly(game, own, opp, alpha, beta, depth, heuristic, state.evaluation)
+        return negamax_search(game, own, opp, alpha, beta, depth, heuristic, state.evaluation)
     moves = legal_moves(game, own, opp)
     if moves == U(0) and is_over(game, own, opp):
         return evaluate(game, heuristic, own, opp, True, state.evaluation)
@@ -177,10 +177,10 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
     # Step 3. What the table knows: a value of the same depth, or at least a first move.
-    known, first = recall(own, opp, state), NO_MOVE
+    known, first = probe(own, opp, state), NO_MOVE
     if known != 0:
         entry = alpha_beta_entry_at(known)
-        if settles(entry, alpha, beta, depth):
+        if allows_cutoff(entry, alpha, beta, depth):
             return int(entry.value)
         first = int(entry.move)
     # Step 4. Each move in order, but for mirror images, until the opponent would never allow this position.
@@ -200,7 +200,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
         if alpha >= beta + state.evaluation.cut_margin:
             break
     # Step 5. Remember.
-    remember(own, opp, best, floor, beta, depth, best_move, state)
+    store(own, opp, best, floor, beta, depth, best_move, state)
     return best
 
 

@@ -13,7 +13,7 @@ from awello.evaluate.cnn import Cnn
 from awello.position import Position
 
 INFINITY = 3.0  # above the value of any finished game, which is 2 at most: a win by all 64 discs
-DISCS = 64  # a board of them is worth as much as the win itself, so that a larger win is preferred
+MAX_MARGIN = 64  # a board of them is worth as much as the win itself, so that a larger win is preferred
 
 
 class BatchedAlphaBeta:
@@ -21,19 +21,19 @@ class BatchedAlphaBeta:
 
     def __init__(self, network: Cnn) -> None:
         self.network = network
-        self.judged: dict[tuple[int, int], float] = {}
+        self.values: dict[tuple[int, int], float] = {}
         self.nodes = 0
 
     def analyse(self, position: Position, depth: int) -> Analysis:
         """Search a position that has a legal move to a depth in plies."""
-        begun, known = time.perf_counter(), len(self.judged)
+        begun, known = time.perf_counter(), len(self.values)
         self.nodes, best, candidates = 1, -INFINITY, []
         for move, child in self._children(position):
             value = -self._search(child, -INFINITY, -best, depth - 1)
             candidates.append((move, value))
             best = max(best, value)
         move = next(move for move, value in candidates if value == best)
-        leaves, seconds = len(self.judged) - known, time.perf_counter() - begun
+        leaves, seconds = len(self.values) - known, time.perf_counter() - begun
         return Analysis(move, best, False, depth, self.nodes, leaves, seconds, tuple(sorted(candidates)))
 
     def _search(self, position: Position, alpha: float, beta: float, depth: int) -> float:
@@ -54,15 +54,15 @@ class BatchedAlphaBeta:
         """The moves of a position and where they lead, the most promising first."""
         children = [(move, position.after(move)) for move in position.legal_moves()]
         settled = [child.skip_pass() for _, child in children if not child.over]
-        if asked := {(child.own, child.opp) for child in settled} - self.judged.keys():
-            _, values = self.network.judge(np.array(list(asked), np.uint64))
-            self.judged |= zip(asked, values.tolist(), strict=True)
+        if asked := {(child.own, child.opp) for child in settled} - self.values.keys():
+            _, values = self.network.predict(np.array(list(asked), np.uint64))
+            self.values |= zip(asked, values.tolist(), strict=True)
         return sorted(children, key=lambda child: self._value(child[1]))
 
     def _value(self, position: Position) -> float:
         """What a position is worth without search; a finished game is worth more than any promise, and counts discs."""
         if position.over:
-            return float(np.sign(position.margin)) + position.margin / DISCS
+            return float(np.sign(position.margin)) + position.margin / MAX_MARGIN
         settled = position.skip_pass()
-        value = self.judged[settled.own, settled.opp]
+        value = self.values[settled.own, settled.opp]
         return value if settled is position else -value

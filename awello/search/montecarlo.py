@@ -13,58 +13,58 @@ from awello.evaluate.perceptron_weights import Perceptron
 from awello.kernel import U
 from awello.position import Position
 from awello.search import ppaf, puct, uct
-from awello.search.puct import BATCH, LeafBatch
+from awello.search.puct import BATCH_SIZE, LeafBatch
 from awello.search.uct import TreeNode, TreeState
 
-EXPLORE = 0.7  # half of the √2 in UCB1's proof for results from 0 to 1: fewer moves get most visits, and go deeper
-SPREAD = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: neighbouring seeds become random states far apart
+EXPLORATION = 0.7  # half of the √2 in UCB1's proof for results from 0 to 1: fewer moves get most visits, and go deeper
+SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: neighbouring seeds become random states far apart
 
 
 @dataclass
 class MonteCarloTree:
     """A tree for one decision at a time, of a fixed number of nodes (48 bytes each)."""
 
-    room: int = 1 << 19
-    explore: float = EXPLORE
-    rounds: ClassVar[int] = 128
+    max_nodes: int = 1 << 19
+    exploration: float = EXPLORATION
+    rounds_per_check: ClassVar[int] = 128
     """Between two looks at the clock: at most a few milliseconds, so that reading it costs next to nothing."""
 
     def __post_init__(self) -> None:
-        self.nodes = TreeNode.new_array(self.room)
+        self.nodes = TreeNode.new_array(self.max_nodes)
         self.state = self._new_state()
-        self.state.exploration = self.explore
+        self.state.exploration = self.exploration
 
     def _new_state(self) -> TreeState:
         return TreeState.new()
 
     @property
-    def size(self) -> int:
+    def node_count(self) -> int:
         """Nodes in use."""
         return int(self.state.node_count)
 
     def analyse(self, position: Position, seconds: float, playouts: int | None, seed: int) -> Analysis:
         """What random games say of a position within a time and a number of them."""
         begun, done = time.perf_counter(), 0
-        self.begin(position)
-        self.state.random_state = U((2 * seed + 1) * SPREAD % (1 << 64))
+        self.reset(position)
+        self.state.random_state = U((2 * seed + 1) * SEED_MULTIPLIER % (1 << 64))
         while playouts is None or done < playouts:
-            rounds = self.rounds if playouts is None else min(self.rounds, playouts - done)
+            rounds = self.rounds_per_check if playouts is None else min(self.rounds_per_check, playouts - done)
             self.grow(rounds)
             done += rounds
             if time.perf_counter() - begun >= seconds:
                 break
-        return self._answer(done, time.perf_counter() - begun)
+        return self._make_analysis(done, time.perf_counter() - begun)
 
-    def begin(self, position: Position) -> None:
+    def reset(self, position: Position) -> None:
         """Empty the tree and put a position at its root."""
-        uct.plant(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
+        uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
         uct.expand(self.nodes, self.state, 0)
 
     def grow(self, rounds: int) -> None:
         """Grow by so many rounds."""
         uct.grow(self.nodes, self.state, rounds)
 
-    def _answer(self, playouts: int, seconds: float) -> Analysis:
+    def _make_analysis(self, playouts: int, seconds: float) -> Analysis:
         children = self._children(0)
         best = max(children, key=self._preference)
         line, node = [self._move(best)], best
@@ -73,7 +73,7 @@ class MonteCarloTree:
             line.append(self._move(node))
         candidates = tuple((self._move(child), self._value(child)) for child in children)
         move, value = self._move(best), self._value(best)
-        return Analysis(move, value, False, len(line), self.size, playouts, seconds, candidates, tuple(line))
+        return Analysis(move, value, False, len(line), self.node_count, playouts, seconds, candidates, tuple(line))
 
     def _children(self, node: int) -> list[int]:
         first, count = int(self.nodes[node].first_child), int(self.nodes[node].child_count)
@@ -106,9 +106,9 @@ class PpafTree(MonteCarloTree):
 class PuctTree(MonteCarloTree):
     """A tree that a network judges, without chance."""
 
-    def begin(self, position: Position) -> None:
+    def reset(self, position: Position) -> None:
         """Empty the tree and put a position at its root, which the first round gives its children."""
-        uct.plant(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
+        uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
 
     def _preference(self, node: int) -> float:
         """Its visits; among equals its prior, which is below one."""
@@ -139,7 +139,7 @@ class CnnTree(PuctTree):
     """A tree that a convolutional network judges, several leaves at a time."""
 
     network: Cnn = field(kw_only=True)
-    rounds = BATCH
+    rounds_per_check = BATCH_SIZE
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -147,8 +147,8 @@ class CnnTree(PuctTree):
 
     def grow(self, rounds: int) -> None:
         while rounds > 0:
-            rounds -= puct.collect_leaves(self.nodes, self.state, self.batch, min(rounds, BATCH))
+            rounds -= puct.collect_leaves(self.nodes, self.state, self.batch, min(rounds, BATCH_SIZE))
             if self.batch.count:
                 leaves = self.nodes[[path.nodes[path.length - 1] for path in self.batch.paths[: self.batch.count]]]
-                promises, values = self.network.judge(np.column_stack((leaves["own"], leaves["opp"])))
+                promises, values = self.network.predict(np.column_stack((leaves["own"], leaves["opp"])))
                 puct.resolve_leaves(self.nodes, self.state, self.batch, promises, values)

@@ -19,7 +19,7 @@ from awello.kernel import U, kernel
 from awello.rules.game import is_over, legal_moves, play
 
 INFINITY = 1 << 40  # beyond the value of any finished game, which is 64 * 2^20 at most
-NEVER = 4 * INFINITY  # the margin of a search without cuts: no value exceeds the end of a window by so much
+NO_CUTS = 4 * INFINITY  # the margin of a search without cuts: no value exceeds the end of a window by so much
 
 
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, HeuristicState)")

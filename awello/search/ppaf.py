@@ -27,14 +27,14 @@ from awello.search.uct import (
     expand_visited,
     result_of,
     select_leaf,
-    shuffle,
+    xorshift,
 )
 
-KINDS = 6 * 48 * 49  # of moves: Awalé's pits, seeds in the pit (47 stands for 48 too), seeds where the last one lands
-MAX_TURNED = 7  # discs in Othello: moves that turn more count as alike, because few games teach about them
+CATEGORY_COUNT = 6 * 48 * 49  # Awalé: pits, seeds in the pit (47 also stands for 48), seeds in the last pit
+MAX_FLIPS = 7  # discs in Othello: moves that turn more count as alike, because few games teach about them
 LEARNING_RATE = 0.32  # what the winner's move gains: more learns faster, and forgets faster what other games taught
 FLOAT_BITS = 53  # of a random state: as many as a float holds exactly
-UNIT = 2.0**-FLOAT_BITS  # makes them a number from 0 to 1
+FLOAT_UNIT = 2.0**-FLOAT_BITS  # makes them a number from 0 to 1
 
 
 class PlayedMove(Layout):
@@ -49,33 +49,33 @@ class PpafState(Layout):
     """The state of the tree, the random game just played, and what all games have taught so far."""
 
     tree: TreeState
-    plies: int
+    ply_count: int
     moves: Annotated[list[PlayedMove], MAX_PLAYOUT_PLIES]
     odds: Annotated[list[float], MAX_MOVES]  # of the legal moves of a position, in the order of their bits
-    weights: Annotated[list[float], KINDS]
-    changes: Annotated[list[float], KINDS]  # of the weights by the last game; zero in between
+    weights: Annotated[list[float], CATEGORY_COUNT]
+    weight_changes: Annotated[list[float], CATEGORY_COUNT]  # of the weights by the last game; zero in between
 
 
 @kernel("int64(int64, uint64, uint64, int64)")
-def kind_of(game: int, own: U, opp: U, move: int) -> int:
+def category_of(game: int, own: U, opp: U, move: int) -> int:
     """The number of a move's features."""
     if game >= ABAPA:  # here and not in `rules`: what makes moves alike is not a rule of the game
         seeds = int(own >> U(8 * move) & BYTE)
-        place = (move + 1 + (seeds - 1) % 11) % 12  # a long lap skips the pit it began in
-        row, pit = (own, place) if place < 6 else (opp, place - 6)
-        landing = int(row >> U(8 * pit) & BYTE)
-        return move + 6 * min(seeds, 47) + 6 * 48 * landing
-    turned = popcount(opp) - popcount(play(game, own, opp, move)[0])
-    return move + 64 * min(turned, MAX_TURNED)
+        landing_pit = (move + 1 + (seeds - 1) % 11) % 12  # a long lap skips the pit it began in
+        row, pit = (own, landing_pit) if landing_pit < 6 else (opp, landing_pit - 6)
+        landing_seeds = int(row >> U(8 * pit) & BYTE)
+        return move + 6 * min(seeds, 47) + 6 * 48 * landing_seeds
+    flips = popcount(opp) - popcount(play(game, own, opp, move)[0])
+    return move + 64 * min(flips, MAX_FLIPS)
 
 
 # ---- games by the policy --------------------------------------------------------------------------------------------
 @kernel("float64(PpafState, uint64, uint64, uint64)")
-def weigh_moves(state: PpafState, own: U, opp: U, moves: U) -> float:
+def compute_odds(state: PpafState, own: U, opp: U, moves: U) -> float:
     """Note the odds of each move; their sum."""
     total, count = 0.0, 0
     while moves != U(0):
-        odds = np.exp(state.weights[U(kind_of(state.tree.game, own, opp, index_of(moves)))])
+        odds = np.exp(state.weights[U(category_of(state.tree.game, own, opp, index_of(moves)))])
         state.odds[U(count)] = odds
         total += odds
         moves = clear_lowest_bit(moves)
@@ -84,10 +84,10 @@ def weigh_moves(state: PpafState, own: U, opp: U, moves: U) -> float:
 
 
 @kernel("int64(PpafState, uint64, uint64, uint64)")
-def draw_move(state: PpafState, own: U, opp: U, moves: U) -> int:
+def sample_move(state: PpafState, own: U, opp: U, moves: U) -> int:
     """One of the moves, as likely as its odds."""
-    state.tree.random_state = shuffle(state.tree.random_state)
-    point = float(state.tree.random_state >> U(64 - FLOAT_BITS)) * UNIT * weigh_moves(state, own, opp, moves)
+    state.tree.random_state = xorshift(state.tree.random_state)
+    point = float(state.tree.random_state >> U(64 - FLOAT_BITS)) * FLOAT_UNIT * compute_odds(state, own, opp, moves)
     count = 0
     while clear_lowest_bit(moves) != U(0) and point >= state.odds[U(count)]:
         point -= state.odds[U(count)]
@@ -109,24 +109,26 @@ def playout(state: PpafState, own: U, opp: U) -> int:
         if moves == U(0):
             own, opp = opp, own
         else:
-            played.move = draw_move(state, own, opp, moves)
+            played.move = sample_move(state, own, opp, moves)
             own, opp = play(game, own, opp, played.move)
         ply += 1
-    state.plies = ply
+    state.ply_count = ply
     margin = score(game, own, opp)
     return result_of(-margin if ply & 1 else margin)
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
 @kernel("void(PpafState, PlayedMove)")
-def note_changes(state: PpafState, played: PlayedMove) -> None:
+def accumulate_changes(state: PpafState, played: PlayedMove) -> None:
     """Note what the weights would gain so that the move played becomes likelier and the others less likely."""
     game, own, opp = state.tree.game, played.own, played.opp
     moves, count = legal_moves(game, own, opp), 0
-    total = weigh_moves(state, own, opp, moves)
-    state.changes[U(kind_of(game, own, opp, played.move))] += LEARNING_RATE
+    total = compute_odds(state, own, opp, moves)
+    state.weight_changes[U(category_of(game, own, opp, played.move))] += LEARNING_RATE
     while moves != U(0):
-        state.changes[U(kind_of(game, own, opp, index_of(moves)))] -= LEARNING_RATE * state.odds[U(count)] / total
+        state.weight_changes[U(category_of(game, own, opp, index_of(moves)))] -= (
+            LEARNING_RATE * state.odds[U(count)] / total
+        )
         moves = clear_lowest_bit(moves)
         count += 1
 
@@ -136,19 +138,19 @@ def apply_changes(state: PpafState, played: PlayedMove) -> None:
     """Change the weights of the moves of a position, each kind once."""
     moves = legal_moves(state.tree.game, played.own, played.opp)
     while moves != U(0):
-        kind = U(kind_of(state.tree.game, played.own, played.opp, index_of(moves)))
-        state.weights[kind] += state.changes[kind]
-        state.changes[kind] = 0.0
+        category = U(category_of(state.tree.game, played.own, played.opp, index_of(moves)))
+        state.weights[category] += state.weight_changes[category]
+        state.weight_changes[category] = 0.0
         moves = clear_lowest_bit(moves)
 
 
 @kernel("void(PpafState, int64)")
 def adapt(state: PpafState, winner: int) -> None:
     """Learn from the winner's moves (0: the first mover); all changes follow from the weights before."""
-    for ply in range(winner, state.plies, 2):
+    for ply in range(winner, state.ply_count, 2):
         if state.moves[U(ply)].move != PASS:
-            note_changes(state, state.moves[U(ply)])
-    for ply in range(winner, state.plies, 2):
+            accumulate_changes(state, state.moves[U(ply)])
+    for ply in range(winner, state.ply_count, 2):
         if state.moves[U(ply)].move != PASS:
             apply_changes(state, state.moves[U(ply)])
 

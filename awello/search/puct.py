@@ -14,20 +14,20 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from awello.evaluate.perceptron import PerceptronState, judge
+from awello.evaluate.perceptron import PerceptronState, forward
 from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.game import PASS, is_over, legal_moves, score
-from awello.search.uct import MAX_MOVES, MAX_PATH, Nodes, TreeNode, TreePath, TreeState, expand, extend
+from awello.search.uct import MAX_MOVES, MAX_PATH, Nodes, TreeNode, TreePath, TreeState, append_node, expand
 
-BATCH = 8  # leaves that a large network evaluates at a time: more are faster each, but chosen knowing less
+BATCH_SIZE = 8  # leaves that a large network evaluates at a time: more are faster each, but chosen knowing less
 
 
 class LeafBatch(Layout):
     """Paths to leaves that wait for a network."""
 
     count: int
-    paths: Annotated[list[TreePath], BATCH]
+    paths: Annotated[list[TreePath], BATCH_SIZE]
 
 
 Reals = npt.NDArray[np.float32]
@@ -56,7 +56,7 @@ def select_leaf(nodes: Nodes, path: TreePath, exploration: float) -> int:
     leaf = 0
     path.length = 1
     while nodes[U(leaf)].child_count > 0 and path.length < MAX_PATH:
-        leaf = extend(path, select_child(nodes, nodes[U(leaf)], exploration))
+        leaf = append_node(path, select_child(nodes, nodes[U(leaf)], exploration))
     return leaf
 
 
@@ -64,7 +64,7 @@ def select_leaf(nodes: Nodes, path: TreePath, exploration: float) -> int:
 def follow_pass(nodes: Nodes, path: TreePath, node: TreeNode) -> int:
     """Go on from a node to its only child, which gets all its visits."""
     nodes[U(node.first_child)].prior = 1.0
-    return extend(path, node.first_child)
+    return append_node(path, node.first_child)
 
 
 @kernel("int64(TreeNode[::1], TreeState, int64)")
@@ -102,7 +102,7 @@ def evaluate_leaf(nodes: Nodes, state: TreeState, leaf: int, weights: Reals, per
     node = nodes[U(leaf)]
     if node.child_count == 0 and is_over(state.game, node.own, node.opp):
         return float(np.sign(score(state.game, node.own, node.opp)))
-    value = judge(state.game, node.own, node.opp, weights, perceptron)
+    value = forward(state.game, node.own, node.opp, weights, perceptron)
     if node.child_count > 0 and node.visits == 0:
         set_priors(nodes, node, perceptron.outputs[0:])
     return value
@@ -149,7 +149,7 @@ def skip_pass(nodes: Nodes, state: TreeState, path: TreePath, leaf: int) -> int:
 
 
 @kernel("boolean(LeafBatch, int64)")
-def is_waiting(batch: LeafBatch, leaf: int) -> bool:
+def is_in_batch(batch: LeafBatch, leaf: int) -> bool:
     """Whether a leaf is in the batch already."""
     for number in range(batch.count):
         path = batch.paths[U(number)]
@@ -172,7 +172,7 @@ def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, rounds: int
         node = nodes[U(leaf)]
         if is_over(state.game, node.own, node.opp):
             backpropagate(nodes, path, float(np.sign(score(state.game, node.own, node.opp))))
-        elif is_waiting(batch, leaf):
+        elif is_in_batch(batch, leaf):
             return done
         else:
             add_virtual_losses(nodes, path, 1)

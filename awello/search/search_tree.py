@@ -14,15 +14,15 @@ from functools import cached_property
 from typing import Any, Literal
 
 from awello.errors import ConfigError, NotationError
-from awello.evaluate.heuristics import EXACT, evaluate
+from awello.evaluate.heuristics import EXACT_SCALE, evaluate
 from awello.evaluate.settings import Evaluator
 from awello.kernel import U
 from awello.position import Position
-from awello.search.root import PRUNING, TEXTBOOK
+from awello.search.root import ALPHABETA_ALGORITHMS, TEXTBOOK_ALGORITHMS
 
-MOST_NODES = 20_000  # more than anyone can look at
-DEEPEST_LISTS = 12  # levels: far below where Python gives up, and deeper than anyone draws
-LARGEST_NUMBER = 1_000_000  # below EXACT, so that no leaf looks like a finished game
+MAX_NODES = 20_000  # more than anyone can look at
+MAX_LIST_DEPTH = 12  # levels: far below where Python gives up, and deeper than anyone draws
+MAX_NUMBER = 1_000_000  # below EXACT, so that no leaf looks like a finished game
 EXAMPLE = "[[3, 5], [2, 9]]"
 
 
@@ -49,7 +49,7 @@ class ListSource:
         number: float = self.content
         return number if self.maximising else -number
 
-    def peek(self) -> float | None:
+    def peek_value(self) -> float | None:
         """What is written on a leaf for all to see, for the mover; None where somebody has to evaluate it."""
         return None if isinstance(self.content, list) else self.value()
 
@@ -81,7 +81,7 @@ class PositionSource:
         own, opp = U(here.own), U(here.opp)
         return int(evaluate(int(here.game), self.evaluator.heuristic, own, opp, here.over, self.evaluator.state))
 
-    def peek(self) -> float | None:
+    def peek_value(self) -> float | None:
         return None
 
 
@@ -108,13 +108,13 @@ def _check_part(part: Any, path: tuple[int, ...]) -> Any:
     if isinstance(part, list):
         if not part:
             raise NotationError(f"{where} is an empty list: give it numbers or lists, such as {EXAMPLE}")
-        if len(path) == DEEPEST_LISTS:
-            raise NotationError(f"{where} is a list at level {len(path) + 1}: {DEEPEST_LISTS} levels are the most")
+        if len(path) == MAX_LIST_DEPTH:
+            raise NotationError(f"{where} is a list at level {len(path) + 1}: {MAX_LIST_DEPTH} levels are the most")
         return [_check_part(child, (*path, number)) for number, child in enumerate(part, 1)]
     if isinstance(part, bool) or not isinstance(part, int | float):
         raise NotationError(f"{where}, {_shorten(part)}, is neither a number nor a list, such as {EXAMPLE}")
-    if not abs(part) <= LARGEST_NUMBER:
-        raise NotationError(f"{where}, {_shorten(part)}, is no number from -{LARGEST_NUMBER} to {LARGEST_NUMBER}")
+    if not abs(part) <= MAX_NUMBER:
+        raise NotationError(f"{where}, {_shorten(part)}, is no number from -{MAX_NUMBER} to {MAX_NUMBER}")
     return int(part) if part == int(part) else part
 
 
@@ -138,7 +138,7 @@ class SearchNode:
     """Alpha and beta as they were on arrival."""
     principal: bool = False
     """Whether best play of both sides comes here."""
-    written: float | None = None
+    cut_value: float | None = None
     """What nested lists say of a leaf that was cut."""
 
     @property
@@ -159,7 +159,7 @@ class SearchNode:
     @property
     def exact(self) -> bool:
         """Whether the value is the result of a finished game."""
-        return self.value is not None and abs(self.value) >= EXACT
+        return self.value is not None and abs(self.value) >= EXACT_SCALE
 
     @property
     def pruned(self) -> bool:
@@ -184,21 +184,21 @@ class SearchNode:
         return {
             "move": self.name,
             "player": "max" if self.maximising else "min",
-            "value": _plain(self.value),
+            "value": _unscale(self.value),
             "exact": self.exact,
             "bound": self.bound,
             "window": None if self.cut else [None if math.isinf(end) else end for end in self.window],
             "leaf": self.leaf,
             "cut": self.cut,
-            "written": self.written,
+            "cut_value": self.cut_value,
             "principal": self.principal,
             "children": [child.as_json() for child in self.children],
         }
 
 
-def _plain(value: float | None) -> float | None:
+def _unscale(value: float | None) -> float | None:
     """A value in discs or seeds if the game is finished, else as it is."""
-    return int(value / EXACT) if value is not None and abs(value) >= EXACT else value
+    return int(value / EXACT_SCALE) if value is not None and abs(value) >= EXACT_SCALE else value
 
 
 @dataclass(eq=False)
@@ -227,7 +227,7 @@ class SearchTree:
         return self.root.value or 0
 
     @property
-    def line(self) -> list[str]:
+    def pv(self) -> list[str]:
         """The moves of the principal line; where they have no names, their numbers from 1."""
         names, node = [], self.root
         while node.children:
@@ -236,7 +236,7 @@ class SearchTree:
         return names
 
     @cached_property
-    def whole(self) -> tuple[int, int] | None:
+    def minimax_counts(self) -> tuple[int, int] | None:
         """The nodes and leaves that plain minimax visits; None if they are too many to look at."""
         try:
             tree = search_tree("minimax", self.root.source)
@@ -251,8 +251,8 @@ class SearchTree:
         self.nodes += 1
         self.cut += len(node.children)  # until they are visited
         self.cut -= node is not self.root
-        if self.nodes + self.cut > MOST_NODES:
-            raise ConfigError(f"a tree of more than {MOST_NODES:,} nodes is too large to draw: lower the depth")
+        if self.nodes + self.cut > MAX_NODES:
+            raise ConfigError(f"a tree of more than {MAX_NODES:,} nodes is too large to draw: lower the depth")
         return node.children
 
     def evaluate(self, node: SearchNode) -> float:
@@ -260,7 +260,7 @@ class SearchTree:
         self.leaves += 1
         return node.source.value()
 
-    def seen(self, node: SearchNode, value: float) -> float:
+    def to_view(self, node: SearchNode, value: float) -> float:
         """A mover's value from the view that the algorithm takes."""
         return value if self.mover_view or node.maximising else -value
 
@@ -272,18 +272,18 @@ class SearchTree:
             node = next(child for child in node.children if not child.cut and sign * (child.value or 0) == node.value)
             node.principal = True
         for node in self.root.walk():
-            written = node.source.peek() if node.cut else None
-            node.written = None if written is None else self.seen(node, written)
+            written = node.source.peek_value() if node.cut else None
+            node.cut_value = None if written is None else self.to_view(node, written)
 
     def as_json(self) -> dict[str, Any]:
         """The tree for machines."""
         return {
             "search": self.label,
-            "value": _plain(self.value),
+            "value": _unscale(self.value),
             "nodes": self.nodes,
             "leaves": self.leaves,
             "cut": self.cut,
-            "line": self.line,
+            "pv": self.pv,
             "tree": self.root.as_json(),
         }
 
@@ -299,15 +299,15 @@ def search(tree: SearchTree, node: SearchNode, alpha: float = -math.inf, beta: f
         if alpha >= beta:
             break
         best = max(best, -search(tree, child, -beta, -alpha))
-        alpha = max(alpha, best) if tree.algorithm in PRUNING else alpha
-    node.value = tree.seen(node, best)
+        alpha = max(alpha, best) if tree.algorithm in ALPHABETA_ALGORITHMS else alpha
+    node.value = tree.to_view(node, best)
     return best
 
 
 def check_algorithm(name: str) -> None:
     """Raise `ConfigError` if no textbook search has this name."""
-    if name not in TEXTBOOK:
-        raise ConfigError(f"no tree search {name!r}: choose {', '.join(TEXTBOOK)}")
+    if name not in TEXTBOOK_ALGORITHMS:
+        raise ConfigError(f"no tree search {name!r}: choose {', '.join(TEXTBOOK_ALGORITHMS)}")
 
 
 def search_tree(algorithm: str, source: Source, label: str = "") -> SearchTree:

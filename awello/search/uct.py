@@ -68,7 +68,7 @@ Nodes = npt.NDArray[Any]  # of TreeNode
 
 # ---- random games ---------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64)", inline=True)
-def shuffle(state: U) -> U:
+def xorshift(state: U) -> U:
     """The next state of a xorshift generator; with these shifts (Marsaglia 2003) it visits every state but zero."""
     state ^= state << U(13)
     state ^= state >> U(7)
@@ -76,7 +76,7 @@ def shuffle(state: U) -> U:
 
 
 @kernel("int64(uint64, uint64)", inline=True)
-def random_move(moves: U, state: U) -> int:
+def pick_random_move(moves: U, state: U) -> int:
     """One of the moves, all equally likely; a table spares Awalé a branch that no processor can predict."""
     skip = ((state >> U(32)) * U(popcount(moves))) >> U(32)
     if moves < U(64):
@@ -100,8 +100,8 @@ def playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
     for _ in range(MAX_PLAYOUT_PLIES):
         moves = legal_moves(game, own, opp)
         if moves != U(0):
-            state = shuffle(state)
-            own, opp = play(game, own, opp, random_move(moves, state))
+            state = xorshift(state)
+            own, opp = play(game, own, opp, pick_random_move(moves, state))
         elif is_over(game, own, opp):
             break
         else:
@@ -122,7 +122,7 @@ def init_node(node: TreeNode, own: U, opp: U, move: int) -> None:
 
 
 @kernel("void(TreeNode[::1], TreeState, int64, uint64, uint64)")
-def plant(nodes: Nodes, state: TreeState, game: int, own: U, opp: U) -> None:
+def init_tree(nodes: Nodes, state: TreeState, game: int, own: U, opp: U) -> None:
     """Begin a new tree, whose root is a leaf."""
     init_node(nodes[U(0)], own, opp, PASS)
     state.game, state.node_count = game, 1
@@ -148,7 +148,7 @@ def expand(nodes: Nodes, state: TreeState, leaf: int) -> None:
 
 
 @kernel("int64(TreePath, int64)", inline=True)
-def extend(path: TreePath, node: int) -> int:
+def append_node(path: TreePath, node: int) -> int:
     """Put a node at the end of a path; the node."""
     path.nodes[U(path.length)] = node
     path.length += 1
@@ -177,7 +177,7 @@ def select_leaf(nodes: Nodes, state: TreeState) -> int:
     leaf, path = 0, state.path
     path.length = 1
     while nodes[U(leaf)].child_count > 0 and path.length < MAX_PATH:
-        leaf = extend(path, select_child(nodes, nodes[U(leaf)], state.exploration))
+        leaf = append_node(path, select_child(nodes, nodes[U(leaf)], state.exploration))
     return leaf
 
 
@@ -188,7 +188,7 @@ def expand_visited(nodes: Nodes, state: TreeState, leaf: int) -> int:
     if node.visits == 0 or state.node_count + MAX_MOVES > len(nodes) or path.length == MAX_PATH:
         return leaf
     expand(nodes, state, leaf)
-    return extend(path, node.first_child) if node.child_count > 0 else leaf
+    return append_node(path, node.first_child) if node.child_count > 0 else leaf
 
 
 @kernel("int64(TreeState, TreeNode)")
