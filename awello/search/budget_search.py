@@ -1,7 +1,8 @@
-"""Searches on a budget, to a depth or within a time, with an order of moves that lasts from one to the next.
+"""Searches on a budget of nodes, to a depth or within a time, with move ordering that lasts from search to search.
 
-Within a time the budget starts small and doubles, as long as the next search can be expected to end in time by how the
-last two compare; one that does not is given up.  The last complete answer stands.
+Within a time, the budget starts small and doubles as long as the next search is expected to finish, judging by the
+growth between the last two.  A search that does not finish in time is abandoned, and the last complete result is
+returned.
 """
 
 import time
@@ -26,26 +27,26 @@ from awello.search.root import make_analysis
 
 SHIPPED_SCORES = {"awale": "travers"}  # the file of scores by family
 ORDERINGS = {"none": kernels.ORDER_NONE, "frozen": kernels.ORDER_FROZEN, "live": kernels.ORDER_LIVE}
-DEFAULT_NODES = 450_000  # the budget of report 1's agent; more takes longer and looks deeper
-DEFAULT_DELTA = 1.5  # report 1's: more looks deeper where alpha-beta cuts, and overdraws the budget where it does not
-UNLIMITED_NODES = 1 << 62  # nodes
-# A search within a time starts with a budget small enough for any time, some 20 microseconds, and ends with one that is
-# never reached: by then a game is searched to its end.
+DEFAULT_NODES = 450_000  # the budget of report 1's agent; more nodes take longer and search deeper
+DEFAULT_DELTA = 1.5  # report 1's value; more searches deeper where alpha-beta cuts, and overspends where it does not
+UNLIMITED_NODES = 1 << 62
+# A search within a time starts with a budget that fits any time (about 20 microseconds).  The largest budget is never
+# reached: by then a game is searched to its end.
 FIRST_BUDGET, MAX_BUDGET = 500.0, 1e12
-# Times more nodes that twice the budget takes: what the last two searches say, within limits, because one odd position
-# must neither begin a search that cannot end in time nor prevent one that can.
+# Limits on the expected growth in nodes when the budget doubles.  The growth of the last two searches is clipped to
+# them, so that one unusual position neither starts a search that cannot finish nor prevents one that can.
 NODE_GROWTH = (1.5, 6.0)
-TIME_FRACTION = 0.9  # share of the time left that a search may take at the speed so far: the rest is for slower moments
+TIME_FRACTION = 0.9  # share of the remaining time that a search may use at the speed so far, in case it slows down
 
 Scores = npt.NDArray[np.int64]
 
 
-def load_scores(game: Game, file: str | None = None) -> Scores:
-    """The scores of the kinds of moves: of a file that `awello train travers` wrote, else those shipped, else zeros."""
+def load_scores(game: Game, weights: str | None = None) -> Scores:
+    """Return the category scores of a file written by `awello train travers`, else the shipped ones, else zeros."""
     if game.family not in SHIPPED_SCORES:
         return np.zeros(CATEGORY_COUNT, np.int64)
-    read = np.array(read_trained_numbers(file, "scores") if file else (), np.int64)
-    return read if read.size == CATEGORY_COUNT else _load_shipped_scores(SHIPPED_SCORES[game.family])
+    scores = np.array(read_trained_numbers(weights, "scores") if weights else (), np.int64)
+    return scores if scores.size == CATEGORY_COUNT else _load_shipped_scores(SHIPPED_SCORES[game.family])
 
 
 @cache
@@ -56,7 +57,7 @@ def _load_shipped_scores(name: str) -> Scores:
 
 
 class BudgetSearch(Evaluator):
-    """An evaluator with the scores of the kinds of moves, which searches by `budget`."""
+    """An evaluator with category scores that searches with `budget_kernels`."""
 
     def __init__(
         self,
@@ -77,20 +78,20 @@ class BudgetSearch(Evaluator):
         self.delta = round(kernels.DELTA_SCALE * delta)
 
     def search_budget(self, position: Position, nodes: float = DEFAULT_NODES) -> Analysis:
-        """Search a position that has a legal move on a budget of nodes; it may visit somewhat more or fewer."""
+        """Search a position with a legal move on a budget of nodes; the actual count may differ slightly."""
         return self._search(position, nodes, self.delta, UNLIMITED_NODES)
 
     def search_depth(self, position: Position, depth: int) -> Analysis:
-        """Search a position that has a legal move to a depth in plies."""
+        """Search a position with a legal move to a depth in plies."""
         return replace(self._search(position, depth, 0, UNLIMITED_NODES), depth=depth)
 
     def search_time(self, position: Position, seconds: float) -> Analysis:
-        """Search a position that has a legal move on the largest budget that can be finished in a time."""
-        begun = time.perf_counter()
-        found = self.search_budget(position, budget := FIRST_BUDGET)
-        nodes, leaves, before, last = found.nodes, found.leaves, found.nodes, found.nodes
-        while len(found.candidates) > 1 and not found.exact and budget < MAX_BUDGET:
-            elapsed = time.perf_counter() - begun
+        """Search a position with a legal move on the largest budget that finishes within a time."""
+        started = time.perf_counter()
+        analysis = self.search_budget(position, budget := FIRST_BUDGET)
+        nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes
+        while len(analysis.candidates) > 1 and not analysis.exact and budget < MAX_BUDGET:
+            elapsed = time.perf_counter() - started
             left = TIME_FRACTION * (seconds - elapsed) * nodes / elapsed  # nodes, at the speed so far
             if last * min(max(last / before, NODE_GROWTH[0]), NODE_GROWTH[1]) > left:
                 break
@@ -99,17 +100,18 @@ class BudgetSearch(Evaluator):
             nodes, leaves = nodes + more.nodes, leaves + more.leaves
             if kernels.reached_node_limit(self.search_state):
                 break
-            found, before, last = more, last, more.nodes
-        return replace(found, nodes=nodes, leaves=leaves, seconds=time.perf_counter() - begun)
+            analysis, before, last = more, last, more.nodes
+        return replace(analysis, nodes=nodes, leaves=leaves, seconds=time.perf_counter() - started)
 
     def _search(self, position: Position, budget: float, delta: int, node_limit: int) -> Analysis:
-        """Search with these settings; if the limit of nodes is reached, the answer means nothing."""
-        begun, state = time.perf_counter(), self.search_state
+        """Search with these settings.  If the node limit is reached, the result is meaningless."""
+        started, state = time.perf_counter(), self.search_state
         self.prepare(position, 0)
         self.state_array["inner_nodes"], state.deepest_ply = 1, 0
         state.delta, state.node_limit = delta, node_limit
-        moves, most = U(sum(1 << move for move in position.legal_moves())), EXACT_SCALE * position.game.points
-        question = int(position.game), U(position.own), U(position.opp), moves, most, float(budget)
-        tried = kernels.search_root(*question, self.heuristic, self.address)
-        candidates = zip(self.root_moves[:tried].tolist(), self.root_values[:tried].tolist(), strict=True)
-        return make_analysis(sorted(candidates), int(state.deepest_ply), self, begun)
+        moves = U(sum(1 << move for move in position.legal_moves()))
+        root = int(position.game), U(position.own), U(position.opp), moves
+        max_value = EXACT_SCALE * position.game.points
+        searched = kernels.search_root(*root, max_value, float(budget), self.heuristic, self.address)
+        candidates = zip(self.root_moves[:searched].tolist(), self.root_values[:searched].tolist(), strict=True)
+        return make_analysis(sorted(candidates), int(state.deepest_ply), self, started)

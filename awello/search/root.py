@@ -1,7 +1,7 @@
-"""The root of a textbook search: tries each move, keeps all that are best, and counts.
+"""The root of a textbook search: searches each move, keeps all best moves, and counts nodes.
 
-The window starts one below the best value so far, so that equally good moves are known and chance can choose among
-them.  It ends at the best result there is: a player who wins everything need not look for more.
+The window starts one below the best value so far, so that equally good moves are found and one can be chosen at random.
+It ends at the best possible result, because no value exceeds a complete win.
 """
 
 import time
@@ -19,7 +19,7 @@ from awello.search.negamax import NO_CUTS
 
 
 class AlphaBetaEvaluator(Evaluator):
-    """An evaluator with a table that lasts from move to move, and the switches of `alphabeta_tt`."""
+    """An evaluator with the options of `alphabeta_tt` and a transposition table that lasts from move to move."""
 
     def __init__(self, game: Game, heuristic: Heuristic, tt_entries: int, sort_moves: bool, skip_mirrors: bool) -> None:
         states = AlphaBetaState.new_array(1)
@@ -27,23 +27,22 @@ class AlphaBetaEvaluator(Evaluator):
         self.search_state: AlphaBetaState = states[0]
         self.address = address_of(states)
         if tt_entries:
-            places = 1 << (tt_entries - 1).bit_length()
-            self.tt = AlphaBetaEntry.new_array(places)  # kept as long as its address is used
-            self.search_state.tt, self.search_state.tt_mask = address_of(self.tt), places - 1
+            entries = 1 << (tt_entries - 1).bit_length()
+            self.tt = AlphaBetaEntry.new_array(entries)  # kept alive as long as its address is used
+            self.search_state.tt, self.search_state.tt_mask = address_of(self.tt), entries - 1
         self.search_state.sort_moves = sort_moves
         self.search_state.skip_mirrors = skip_mirrors and game.adapter.has_symmetries
 
 
 TEXTBOOK_ALGORITHMS = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
-MINIMAX_ALGORITHMS, ALPHABETA_ALGORITHMS = (
-    TEXTBOOK_ALGORITHMS[::2],
-    TEXTBOOK_ALGORITHMS[1::2],
-)  # two names of one search each
+# Each search has two names.
+MINIMAX_ALGORITHMS = TEXTBOOK_ALGORITHMS[::2]
+ALPHABETA_ALGORITHMS = TEXTBOOK_ALGORITHMS[1::2]
 ALGORITHMS = dict.fromkeys(TEXTBOOK_ALGORITHMS, negamax.search_at) | {"alphabeta_tt": alphabeta_tt.search_at}
 
 
 def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator) -> Analysis:
-    """Search a position that has a legal move to a depth in plies; `alphabeta_tt` needs an `AlphaBetaEvaluator`."""
+    """Search a position with a legal move to a depth in plies; `alphabeta_tt` needs an `AlphaBetaEvaluator`."""
     started = time.perf_counter()
     evaluator.prepare(position, depth)
     evaluator.state_array["inner_nodes"] = 1
@@ -59,7 +58,7 @@ def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator
 
 
 def make_analysis(candidates: list[tuple[int, int]], depth: int, evaluator: Evaluator, started: float) -> Analysis:
-    """What a search that began at this time has found: the value of each move, and what the evaluator counted."""
+    """Return the result of a search from the value of each move and the counts of the evaluator."""
     best = max(value for _, value in candidates)
     exact = abs(best) >= EXACT_SCALE
     scale = EXACT_SCALE if exact else 1
