@@ -231,7 +231,7 @@ def test_the_champion_plays_by_a_file_of_weights(tmp_path: Path) -> None:
         choice = player.choose(Position.start(Game.ABAPA), Clock())
         player.end()
         assert choice.move == pit and choice.analysis is not None and abs(choice.analysis.value - 8) < 0.1
-    with pytest.raises(ConfigError, match="holds no weights of patterns"):
+    with pytest.raises(ConfigError, match="does not contain pattern weights"):
         Engine(weights=file)
 
 

@@ -91,11 +91,11 @@ def test_it_knows_what_people_play() -> None:
 
 
 def test_only_whole_networks_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="plays Othello on 8x8 and nothing else"):
+    with pytest.raises(ConfigError, match="only plays Othello on 8x8"):
         load_cnn(Game.ABAPA)
     (tmp_path / "damaged.onnx").write_bytes(b"none")
     for name in ("damaged.onnx", "nothing.onnx"):
-        with pytest.raises(ConfigError, match="holds no network: 'awello train cnn' makes one"):
+        with pytest.raises(ConfigError, match="is not a convolutional network: train one with 'awello train cnn'"):
             load_cnn(Game.OTHELLO, tmp_path / name)
     load_cnn_file.cache_clear()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
@@ -211,12 +211,12 @@ def test_a_glance_plays_the_most_likely_move() -> None:
 @pytest.mark.parametrize(
     ("spec", "game", "message"),
     [
-        ("cnn", Game.OTHELLO6, "plays Othello on 8x8"),
+        ("cnn", Game.OTHELLO6, "only plays Othello on 8x8"),
         ("cnn@3", Game.OTHELLO, "takes no limit"),
         ("cnn-value@100ms", Game.OTHELLO, "needs a depth from 1 to 8, such as cnn-value@2"),
-        ("puct:cnn@100n", Game.ABAPA, "plays Othello on 8x8"),
+        ("puct:cnn@100n", Game.ABAPA, "only plays Othello on 8x8"),
         ("puct:large@100n", Game.OTHELLO, "'perceptron' or 'cnn'"),
-        ("cnn,file=nothing", Game.OTHELLO, "holds no network"),
+        ("cnn,file=nothing", Game.OTHELLO, "is not a convolutional network"),
     ],
 )
 def test_what_they_cannot_do_is_said(spec: str, game: Game, message: str) -> None:

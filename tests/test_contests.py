@@ -154,7 +154,7 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
     wait_until(lambda: show(client, name)["state"] == "failed")
     (listed,) = client.get("/api/contests").json()
     assert listed["state"] == "failed"
-    assert "no heuristic 'nonsense'" in listed["message"]
+    assert "'nonsense' is not a heuristic" in listed["message"]
     assert client.delete(f"/api/contests/{name}").status_code == 204
     assert client.get("/api/contests").json() == []
 

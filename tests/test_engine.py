@@ -113,7 +113,7 @@ def test_a_heuristic_can_evaluate() -> None:
     player = make_player("champion:positional@3")
     player.begin(Game.OTHELLO, 0)
     assert player.choose(Position.start(), Clock()).move in Position.start().legal_moves()
-    with pytest.raises(ConfigError, match="no heuristic"):
+    with pytest.raises(ConfigError, match="is not a heuristic"):
         make_player("champion:nothing@3").begin(Game.OTHELLO, 0)
 
 

@@ -255,7 +255,7 @@ def test_other_plans_and_other_files_are_refused(tmp_path: Path) -> None:
 )
 def test_files_without_the_weights_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "weights.json").write_text(text)
-    with pytest.raises(ConfigError, match=r"no weights of h1 in .*'awello train'"):
+    with pytest.raises(ConfigError, match=r"does not contain the weights of h1: .*'awello train'"):
         read_trained_numbers(str(tmp_path / "weights.json"), "weights", "h1")
 
 
@@ -279,7 +279,7 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
     assert weights_in(player.searcher) == [10, -10, 1, 2, 3, 4, 5, 6]
     assert list(player.searcher.category_scores) == scores and any(scores) and games == [1, 1]
     file.write_text('{"weights": {"travers": [10, -10, 1, 2, 3, 4, 5, 6]}}')
-    with pytest.raises(ConfigError, match="no scores in"):
+    with pytest.raises(ConfigError, match="does not contain the scores"):
         player.begin(Game.TOURNAMENT, 0)
 
 

@@ -85,12 +85,12 @@ def test_files_of_networks(tmp_path: Path) -> None:
     made.save(file)
     again = load_perceptron(Game.OTHELLO6, file)
     assert (again.board, again.layers) == ("othello6", 3) and (again.weights == made.weights).all()
-    with pytest.raises(ConfigError, match="knows othello6, not othello:"):
+    with pytest.raises(ConfigError, match="plays othello6, not othello:"):
         load_perceptron(Game.OTHELLO, file)
     with pytest.raises(ConfigError, match="--size 4"):
         load_perceptron(Game.OTHELLO4)
     Perceptron("othello", 3, made.weights[:-1]).save(file)
-    with pytest.raises(ConfigError, match="holds no network"):
+    with pytest.raises(ConfigError, match="is not a perceptron"):
         load_perceptron_file(file)
     made.save(file)
     cut = file.read_bytes()[:500]
@@ -98,7 +98,7 @@ def test_files_of_networks(tmp_path: Path) -> None:
     scrambled = bytes(byte ^ 0x5A if 200 <= place < 1200 else byte for place, byte in enumerate(other))
     for damaged in (b"", cut, scrambled):
         file.write_bytes(damaged)
-        with pytest.raises(ConfigError, match="holds no network"):
+        with pytest.raises(ConfigError, match="is not a perceptron"):
             load_perceptron_file(file)
     assert {load_perceptron(game).board for game in (Game.OTHELLO, Game.ABAPA, Game.ROMEIN)} == {"othello", "awale"}
 
@@ -386,7 +386,7 @@ def test_the_player_keeps_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     with pytest.raises(SpecError, match="needs a time"):
         make_player("puct@4").begin(Game.OTHELLO, 0)
-    with pytest.raises(ConfigError, match="no network for othello6"):
+    with pytest.raises(ConfigError, match="no shipped network for othello6"):
         make_player("puct@50ms").begin(Game.OTHELLO6, 0)
 
 

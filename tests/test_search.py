@@ -172,10 +172,10 @@ def test_ties_are_broken_by_chance(spec: str) -> None:
         ("minimax@100ms", "needs a depth"),
         ("minimax@0", "needs a depth"),
         ("minimax@65", "needs a depth"),
-        ("minimax:nothing@3", "no heuristic 'nothing'"),
-        ("minimax:diffscore@3", "no heuristic 'diffscore' for othello"),
+        ("minimax:nothing@3", "'nothing' is not a heuristic"),
+        ("minimax:diffscore@3", "'diffscore' is not a heuristic for othello"),
         ("minimax:mixed@3,thresholds=30", "thresholds '30'"),
-        ("minimax@3,table=9", "no table '9'"),
+        ("minimax@3,table=9", "'9' is not a table"),
     ],
 )
 def test_wrong_settings_are_refused(spec: str, part: str) -> None:

@@ -1,12 +1,13 @@
-"""Otage's judgement of a position (report 4, section I.2.2): a sum of four terms, each with its factor.
+"""Otage's evaluation (report 4, section I.2.2): a sum of four terms, each with a factor.
 
-*Liberties* are the empty squares round a disc: the fewer round one's own discs, the better.  *Squares* have values from
-a table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, and what a pattern is worth was learnt from
-games: how often its side won.  Everything is seen by the side to move, and a pattern counts differently for it than for
-the other side, who cannot answer at once.  A mirrored edge and a corner turned over its diagonal are the same pattern,
-and so are positions with the colours exchanged.
+*Liberties* are the empty squares around a disc: the fewer around one's own discs, the better.  *Squares* have values
+from a table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, whose values are learnt from games: how
+often the side with the pattern won.  All terms are from the view of the side to move.  A pattern has different values
+for the two sides, because the other side cannot answer immediately.  A mirrored edge, a corner reflected in its
+diagonal, and a pattern with exchanged colours count as the same pattern.
 
-A pattern's index is a number in base three: an empty square counts 0, a disc of the side to move 1, another one 2.
+The index of a pattern is a number in base three with a digit per square: 0 for empty, 1 for a disc of the side to move,
+2 for a disc of the other side.
 """
 
 from typing import Annotated
@@ -18,22 +19,22 @@ from awello.layout import Int16, Int32, Layout
 from awello.rules.othello import mirror
 
 EDGE_SQUARES, CORNER_SQUARES = 8, 9  # squares of the two kinds of patterns
-MAX_PATTERN_VALUE = 1000  # the worth of a pattern that always wins
-MAX_ESTIMATE = EXACT_SCALE - 1  # a judgement, whatever the factors: a game that is over counts more
+MAX_PATTERN_VALUE = 1000  # the value of a pattern that always wins
+MAX_ESTIMATE = EXACT_SCALE - 1  # below the value of any finished game, whatever the factors are
 LEFT_COLUMN, RIGHT_COLUMN = U(0x0101010101010101), U(0x8080808080808080)  # the outermost columns
 GATHER_COLUMN = U(0x0102040810204080)  # times the left column, it gathers the column's bits in the top byte
 
 
 class OtageState(Layout):
-    """The factors of the judgement, in parts of 32, and what its patterns are worth."""
+    """The factors of the evaluation, in 32nds, and the values of its patterns."""
 
     evaluation: HeuristicState
     liberty_factor: int
     square_factor: int
     edge_factor: int
     corner_factor: int
-    ternary: Annotated[list[Int32], 1 << CORNER_SQUARES]  # by set of squares, the base-three number with ones there
-    edge_values: Annotated[list[Int16], 3**EDGE_SQUARES]  # by index
+    ternary: Annotated[list[Int32], 1 << CORNER_SQUARES]  # by set of squares: the base-three number with ones there
+    edge_values: Annotated[list[Int16], 3**EDGE_SQUARES]  # by pattern index
     corner_values: Annotated[list[Int16], 3**CORNER_SQUARES]
 
 
@@ -46,13 +47,13 @@ class OtagePatterns(Layout):
 
 @kernel("int64(uint64, uint64, uint64)", inline=True)
 def opponent_margin(squares: U, own: U, opp: U) -> int:
-    """How many more of these squares the opponent's discs hold than the mover's."""
+    """Return how many more of these squares hold discs of the opponent than of the mover."""
     return popcount(squares & opp) - popcount(squares & own)
 
 
 @kernel("int64(uint64, uint64)")
 def liberties(own: U, opp: U) -> int:
-    """The empty squares round the opponent's discs less those round the mover's, each counted for each disc."""
+    """Return the liberties of the opponent's discs less those of the mover's, counting each square once per disc."""
     empty = ~(own | opp)
     east, west = empty << U(1) & ~LEFT_COLUMN, empty >> U(1) & ~RIGHT_COLUMN
     count = opponent_margin(east, own, opp) + opponent_margin(west, own, opp)
@@ -64,13 +65,13 @@ def liberties(own: U, opp: U) -> int:
 # ---- patterns -------------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, OtageState)", inline=True)
 def pattern_index(own: U, opp: U, state: OtageState) -> int:
-    """The index of a pattern whose squares are the lowest bits of two words."""
+    """Return the index of a pattern whose squares are the lowest bits of two words."""
     return int(state.ternary[own]) + 2 * int(state.ternary[opp])
 
 
 @kernel("uint64(uint64, int64)", inline=True)
 def edge_discs(discs: U, number: int) -> U:
-    """The discs on one of the four edges: top, bottom, left, right."""
+    """Return the discs on one of the four edges: top, bottom, left, right."""
     if number == 0:
         return discs & U(255)
     if number == 1:
@@ -82,25 +83,25 @@ def edge_discs(discs: U, number: int) -> U:
 
 @kernel("uint64(uint64)", inline=True)
 def corner_discs(discs: U) -> U:
-    """The discs of the 3 x 3 squares at a1."""
+    """Return the discs on the 3 x 3 squares at a1."""
     return discs & U(7) | discs >> U(5) & U(0o70) | discs >> U(10) & U(0o700)
 
 
 @kernel("void(uint64, uint64, OtagePatterns, OtageState)")
 def find_patterns(own: U, opp: U, patterns: OtagePatterns, state: OtageState) -> None:
-    """Write down the indices of the four edges and of the four corners."""
+    """Write the indices of the four edges and the four corners."""
     for number in range(4):
         patterns.edges[U(number)] = pattern_index(edge_discs(own, number), edge_discs(opp, number), state)
-        mine = byte_swap(own) if number & 1 else own
-        theirs = byte_swap(opp) if number & 1 else opp
+        own_image = byte_swap(own) if number & 1 else own
+        opp_image = byte_swap(opp) if number & 1 else opp
         if number & 2:
-            mine, theirs = mirror(mine), mirror(theirs)
-        patterns.corners[U(number)] = pattern_index(corner_discs(mine), corner_discs(theirs), state)
+            own_image, opp_image = mirror(own_image), mirror(opp_image)
+        patterns.corners[U(number)] = pattern_index(corner_discs(own_image), corner_discs(opp_image), state)
 
 
 @kernel("int64(uint64, uint64, OtageState)")
 def evaluate_edges(own: U, opp: U, state: OtageState) -> int:
-    """What the four edges are worth to the mover."""
+    """Return the value of the four edges for the mover."""
     value = 0
     for number in range(4):
         value += int(state.edge_values[U(pattern_index(edge_discs(own, number), edge_discs(opp, number), state))])
@@ -109,13 +110,13 @@ def evaluate_edges(own: U, opp: U, state: OtageState) -> int:
 
 @kernel("int64(uint64, uint64, OtageState)", inline=True)
 def evaluate_corner(own: U, opp: U, state: OtageState) -> int:
-    """What the corner at a1 is worth to the mover."""
+    """Return the value of the corner at a1 for the mover."""
     return int(state.corner_values[U(pattern_index(corner_discs(own), corner_discs(opp), state))])
 
 
 @kernel("int64(uint64, uint64, OtageState)")
 def evaluate_corners(own: U, opp: U, state: OtageState) -> int:
-    """What the four corners are worth to the mover: each is brought to a1."""
+    """Return the value of the four corners for the mover; each is mapped to a1."""
     value = evaluate_corner(own, opp, state)
     own, opp = byte_swap(own), byte_swap(opp)
     value += evaluate_corner(own, opp, state)
@@ -126,7 +127,7 @@ def evaluate_corners(own: U, opp: U, state: OtageState) -> int:
 
 @kernel("int64(uint64, uint64, OtageState)")
 def estimate(own: U, opp: U, state: OtageState) -> int:
-    """What Otage thinks of a position, for the mover."""
+    """Return Otage's evaluation of a position for the mover."""
     value = state.liberty_factor * liberties(own, opp)
     value += state.square_factor * positional(own, opp, state.evaluation)
     if state.edge_factor != 0:
