@@ -96,21 +96,21 @@ def test_memory_lasts_from_move_to_move_and_changes_nothing() -> None:
 def test_the_table_holds_what_a_search_found() -> None:
     state = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 1, False, False).search_state
     own, opp, other = U(1), U(2), U(3)
-    assert alphabeta_tt.probe(own, opp, state) == 0
-    for value, bound in ((-9, alphabeta_tt.UPPER), (0, alphabeta_tt.EXACT), (7, alphabeta_tt.LOWER)):
-        alphabeta_tt.store(own, opp, value, -5, 5, 4, 19, state)
-        entry = alpha_beta_entry_at(int(alphabeta_tt.probe(own, opp, state)))
+    assert alphabeta_tt.probe_tt(own, opp, state) == 0
+    for value, bound in ((-9, alphabeta_tt.BOUND_UPPER), (0, alphabeta_tt.BOUND_EXACT), (7, alphabeta_tt.BOUND_LOWER)):
+        alphabeta_tt.store_tt(own, opp, value, -5, 5, 4, 19, state)
+        entry = alpha_beta_entry_at(int(alphabeta_tt.probe_tt(own, opp, state)))
         assert (entry.value, entry.bound, entry.depth, entry.move) == (value, bound, 4, 19)
         assert alphabeta_tt.allows_cutoff(entry, -5, 5, 4) and not alphabeta_tt.allows_cutoff(entry, -5, 5, 3)
-        assert alphabeta_tt.allows_cutoff(entry, -20, 20, 4) == (bound == alphabeta_tt.EXACT)
-    assert alphabeta_tt.probe(own, other, state) == alphabeta_tt.probe(other, opp, state) == 0
+        assert alphabeta_tt.allows_cutoff(entry, -20, 20, 4) == (bound == alphabeta_tt.BOUND_EXACT)
+    assert alphabeta_tt.probe_tt(own, other, state) == alphabeta_tt.probe_tt(other, opp, state) == 0
     assert AlphaBetaEntry.dtype.itemsize == 24, "the docs say so"
 
 
 def test_without_a_table_nothing_is_held() -> None:
     state = AlphaBetaEvaluator(Game.OTHELLO, Heuristic("positional"), 0, False, False).search_state
-    alphabeta_tt.store(U(1), U(2), 3, -5, 5, 4, 19, state)
-    assert alphabeta_tt.probe(U(1), U(2), state) == 0
+    alphabeta_tt.store_tt(U(1), U(2), 3, -5, 5, 4, 19, state)
+    assert alphabeta_tt.probe_tt(U(1), U(2), state) == 0
 
 
 def test_sorting_and_mirrors_save_nodes() -> None:

@@ -69,7 +69,7 @@ class OtageGeneticConfig(GeneticConfig):
     def boss(self) -> Search:
         """How the boss searches: to a depth by squares, mobility and discs, as `alphabeta:mixed` does."""
         evaluator = AlphaBetaEvaluator(
-            self.game, Heuristic("mixed"), tt_entries=1 << 16, sort_moves=True, skip_mirrors=False
+            self.game, Heuristic("mixed"), tt_entries=1 << 16, move_ordering=True, skip_mirrors=False
         )
         return lambda position: analyse(position, "alphabeta_tt", self.boss_depth, evaluator).best_moves
 

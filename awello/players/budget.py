@@ -14,7 +14,7 @@ from awello.players.textbook import TextbookPlayer
 from awello.position import Position
 from awello.rules.game import Game
 from awello.search.budget_kernels import MAX_DEPTH
-from awello.search.budget_search import DEFAULT_DELTA, DEFAULT_NODES, BudgetSearch, load_scores
+from awello.search.budget_search import DEFAULT_NODES, DEFAULT_SHARE_FACTOR, BudgetSearch, load_scores
 
 RIGHTMOST = 5  # pit
 
@@ -25,7 +25,7 @@ class BudgetPlayer(TextbookPlayer):
     """Searches on a budget, to a depth or within a time, and plays any of the best moves."""
 
     limit: Limit = field(default_factory=lambda: Limit(nodes=DEFAULT_NODES))
-    delta: Annotated[float, Field(ge=1, le=1.8)] = DEFAULT_DELTA
+    delta: Annotated[float, Field(ge=1, le=1.8)] = DEFAULT_SHARE_FACTOR
     """How many times its even share of the budget a child gets."""
     order: Literal["none", "frozen", "live"] = "live"
     """Moves as they come, by what was learnt before, or by scores that go on learning."""

@@ -20,7 +20,7 @@ from awello.search.negamax import search as negamax_search
 
 MAX_DEPTH = 64  # plies: a game of Othello has 60 moves, plus passes
 MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
-LOWER, UPPER, EXACT = 1, 2, 3  # how an entry bounds the value: at least, at most, exactly
+BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # how an entry bounds the value: at least, at most, exactly
 NO_MOVE = -1  # the entry has no best move
 TT_MOVE_KEY = 1 << 30  # the sort key of the table's move, above the estimate of any move
 # Odd multipliers with random-looking bits spread similar boards over the table: 2^64 divided by the golden ratio, and
@@ -72,7 +72,7 @@ class AlphaBetaState(Layout):
     tt: int  # the address of the first `AlphaBetaEntry`; 0 without a table
     tt_mask: int  # the number of entries, a power of two, less 1
     plies: Annotated[list[AlphaBetaPly], MAX_DEPTH + 1]  # by remaining depth
-    sort_moves: bool  # whether the heuristic orders the moves
+    move_ordering: bool  # whether the heuristic orders the moves
     skip_mirrors: bool  # whether mirror images are skipped
 
 
@@ -91,7 +91,7 @@ def entry_address(own: U, opp: U, state: AlphaBetaState) -> int:
 
 
 @kernel("int64(uint64, uint64, AlphaBetaState)")
-def probe(own: U, opp: U, state: AlphaBetaState) -> int:
+def probe_tt(own: U, opp: U, state: AlphaBetaState) -> int:
     """Return the address of the entry that holds a position, or 0."""
     if state.tt == 0:
         return 0
@@ -105,19 +105,19 @@ def allows_cutoff(entry: AlphaBetaEntry, alpha: int, beta: int, depth: int) -> b
     """Return whether an entry replaces a search with this window and depth."""
     if entry.depth != depth:
         return False
-    if entry.bound == EXACT:
+    if entry.bound == BOUND_EXACT:
         return True
-    return bool(entry.value >= beta if entry.bound == LOWER else entry.value <= alpha)
+    return bool(entry.value >= beta if entry.bound == BOUND_LOWER else entry.value <= alpha)
 
 
 @kernel("void(uint64, uint64, int64, int64, int64, int64, int64, AlphaBetaState)")
-def store(own: U, opp: U, value: int, alpha: int, beta: int, depth: int, move: int, state: AlphaBetaState) -> None:
+def store_tt(own: U, opp: U, value: int, alpha: int, beta: int, depth: int, move: int, state: AlphaBetaState) -> None:
     """Store the result of a search with this window, replacing the previous entry."""
     if state.tt == 0:
         return
     entry = alpha_beta_entry_at(entry_address(own, opp, state))
     entry.own, entry.opp, entry.value = own, opp, value
-    entry.bound = LOWER if value >= beta else UPPER if value <= alpha else EXACT
+    entry.bound = BOUND_LOWER if value >= beta else BOUND_UPPER if value <= alpha else BOUND_EXACT
     entry.depth, entry.move = depth, move
 
 
@@ -143,7 +143,7 @@ def list_moves(
         move, key = index_of(moves), 0
         if move == tt_move:
             key = TT_MOVE_KEY
-        elif state.sort_moves:
+        elif state.move_ordering:
             next_own, next_opp = play(game, own, opp, move)
             key = -estimate(game, heuristic, next_own, next_opp, state.evaluation)
         insert_move(ply, count, key, move)
@@ -180,7 +180,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
     # Step 3. Probe the table: for a value of the same depth, or at least for a first move.
-    address, tt_move = probe(own, opp, state), NO_MOVE
+    address, tt_move = probe_tt(own, opp, state), NO_MOVE
     if address != 0:
         entry = alpha_beta_entry_at(address)
         if allows_cutoff(entry, alpha, beta, depth):
@@ -203,7 +203,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
         if alpha >= beta + state.evaluation.cut_margin:
             break
     # Step 5. Store the result.
-    store(own, opp, best, floor, beta, depth, best_move, state)
+    store_tt(own, opp, best, floor, beta, depth, best_move, state)
     return best
 
 

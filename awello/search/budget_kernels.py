@@ -1,9 +1,9 @@
 """Alpha-beta on a budget of nodes, with learnt move ordering (report 1, section 3.4).
 
 A fixed depth is expensive where there are many moves and cheap where there are few.  Here each position gets a budget
-instead.  It spends one node on itself and divides the rest among its children.  Each child gets `delta` times an equal
-share, because alpha-beta will skip some children.  A position with a budget below 1 is a leaf.  As a result, lines with
-few choices are searched deeper.
+instead.  It spends one node on itself and divides the rest among its children.  Each child gets `share_factor` times an
+equal share (report 1's delta), because alpha-beta will skip some children.  A position with a budget below 1 is a leaf.
+As a result, lines with few choices are searched deeper.
 
 Moves are grouped into the *categories* of `ppaf`.  Each category has a score, and moves of higher scores are tried
 earlier.  When the move at index `i` raises the value of a position, its category gains `i` and the category of each
@@ -26,7 +26,7 @@ from awello.search.ppaf import CATEGORY_COUNT, category_of
 MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
 MAX_DEPTH = 128  # plies, for forced lines, on which a budget hardly shrinks
 ORDER_NONE, ORDER_FROZEN, ORDER_LIVE = range(3)  # move ordering: none, by fixed scores, by scores that learn
-DELTA_SCALE = 1000  # `delta` is stored in units of 1/1000
+SHARE_SCALE = 1000  # `share_factor` is stored in units of 1/1000
 
 
 class BudgetPly(Layout):
@@ -39,8 +39,8 @@ class BudgetState(Layout):
     """The memory of a search on a budget.  The scores last from search to search."""
 
     evaluation: HeuristicState
-    delta: int  # in thousandths; 0 if the budget is a depth
-    ordering: int  # ORDER_NONE, ORDER_FROZEN or ORDER_LIVE
+    share_factor: int  # in thousandths; 0 if the budget is a depth
+    move_ordering: int  # ORDER_NONE, ORDER_FROZEN or ORDER_LIVE
     node_limit: int  # the search stops after this many nodes
     deepest_ply: int  # the deepest ply reached
     category_scores: Annotated[list[int], CATEGORY_COUNT]  # by category of move
@@ -56,7 +56,7 @@ budget_state_at = record_at(BudgetState)
 def divide_budget(budget: float, children: int, state: BudgetState) -> float:
     """Return the budget of each child."""
     rest = budget - 1.0
-    return rest if state.delta == 0 else min(rest * state.delta / (float(DELTA_SCALE) * children), rest)
+    return rest if state.share_factor == 0 else min(rest * state.share_factor / (float(SHARE_SCALE) * children), rest)
 
 
 # ---- the order of moves ---------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def list_moves(game: int, own: U, opp: U, moves: U, ply: BudgetPly, state: Budge
     count = 0
     while moves != U(0):
         move, category, score = index_of(moves), 0, 0
-        if state.ordering != ORDER_NONE:
+        if state.move_ordering != ORDER_NONE:
             category = category_of(game, own, opp, move)
             score = state.category_scores[U(category)]
         ply.moves[U(count)] = pack_move(score, move, category)
@@ -99,7 +99,7 @@ def pick_move(index: int, count: int, ply: BudgetPly, state: BudgetState) -> int
     """Swap the largest of the remaining moves to this index and return it."""
     first = ply.moves[U(index)]
     largest, chosen = first, index
-    if state.ordering != ORDER_NONE:
+    if state.move_ordering != ORDER_NONE:
         for other in range(index + 1, count):
             if ply.moves[U(other)] > largest:
                 largest, chosen = ply.moves[U(other)], other
@@ -152,10 +152,10 @@ def search(
         # Step 4. A move better than all before it updates the scores, twice if it causes a cut.
         if value > best:
             best = value
-            if state.ordering == ORDER_LIVE:
+            if state.move_ordering == ORDER_LIVE:
                 reward_move(ply, index, state)
             if best >= beta:
-                if state.ordering == ORDER_LIVE:
+                if state.move_ordering == ORDER_LIVE:
                     reward_move(ply, index, state)
                 break
             alpha = max(alpha, best)
@@ -183,6 +183,6 @@ def search_root(
             return index + 1
         if value > best:
             best = value
-            if state.ordering == ORDER_LIVE:
+            if state.move_ordering == ORDER_LIVE:
                 reward_move(ply, index, state)
     return children

@@ -28,7 +28,7 @@ from awello.search.root import make_analysis
 SHIPPED_SCORES = {"awale": "travers"}  # the file of scores by family
 ORDERINGS = {"none": kernels.ORDER_NONE, "frozen": kernels.ORDER_FROZEN, "live": kernels.ORDER_LIVE}
 DEFAULT_NODES = 450_000  # the budget of report 1's agent; more nodes take longer and search deeper
-DEFAULT_DELTA = 1.5  # report 1's value; more searches deeper where alpha-beta cuts, and overspends where it does not
+DEFAULT_SHARE_FACTOR = 1.5  # report 1's delta; more searches deeper with cuts, and overspends without
 UNLIMITED_NODES = 1 << 62
 # A search within a time starts with a budget that fits any time (about 20 microseconds).  The largest budget is never
 # reached: by then a game is searched to its end.
@@ -63,23 +63,23 @@ class BudgetSearch(Evaluator):
         self,
         game: Game,
         heuristic: Heuristic,
-        ordering: str = "live",
-        delta: float = DEFAULT_DELTA,
+        move_ordering: str = "live",
+        share_factor: float = DEFAULT_SHARE_FACTOR,
         scores: Scores | None = None,
     ) -> None:
         states = BudgetState.new_array(1)
         super().__init__(game, heuristic, states["evaluation"])
         self.search_state: BudgetState = states[0]
         self.address = address_of(states)
-        self.search_state.ordering = ORDERINGS[ordering]
+        self.search_state.move_ordering = ORDERINGS[move_ordering]
         self.category_scores: Scores = states["category_scores"][0]
         self.category_scores[:] = 0 if scores is None else scores
         self.root_moves, self.root_values = states["root_moves"][0], states["root_values"][0]
-        self.delta = round(kernels.DELTA_SCALE * delta)
+        self.share_factor = round(kernels.SHARE_SCALE * share_factor)
 
     def search_budget(self, position: Position, nodes: float = DEFAULT_NODES) -> Analysis:
         """Search a position with a legal move on a budget of nodes; the actual count may differ slightly."""
-        return self._search(position, nodes, self.delta, UNLIMITED_NODES)
+        return self._search(position, nodes, self.share_factor, UNLIMITED_NODES)
 
     def search_depth(self, position: Position, depth: int) -> Analysis:
         """Search a position with a legal move to a depth in plies."""
@@ -96,19 +96,19 @@ class BudgetSearch(Evaluator):
             if last * min(max(last / before, NODE_GROWTH[0]), NODE_GROWTH[1]) > left:
                 break
             budget *= 2
-            more = self._search(position, budget, self.delta, int(left))
+            more = self._search(position, budget, self.share_factor, int(left))
             nodes, leaves = nodes + more.nodes, leaves + more.leaves
             if kernels.reached_node_limit(self.search_state):
                 break
             analysis, before, last = more, last, more.nodes
         return replace(analysis, nodes=nodes, leaves=leaves, seconds=time.perf_counter() - started)
 
-    def _search(self, position: Position, budget: float, delta: int, node_limit: int) -> Analysis:
+    def _search(self, position: Position, budget: float, share_factor: int, node_limit: int) -> Analysis:
         """Search with these settings.  If the node limit is reached, the result is meaningless."""
         started, state = time.perf_counter(), self.search_state
         self.prepare(position, 0)
         self.state_array["inner_nodes"], state.deepest_ply = 1, 0
-        state.delta, state.node_limit = delta, node_limit
+        state.share_factor, state.node_limit = share_factor, node_limit
         moves = U(sum(1 << move for move in position.legal_moves()))
         root = int(position.game), U(position.own), U(position.opp), moves
         max_value = EXACT_SCALE * position.game.points

@@ -54,7 +54,7 @@ class OtageOptions:
     """Techniques of the search that can be switched off."""
 
     hints: str = "tables"
-    square_order: bool = True
+    move_ordering: bool = True
     aspiration: bool = True
     ply_capacity: int = PLY_CAPACITY
     """Elected moves per ply that fit into the table."""
@@ -97,7 +97,7 @@ class IterativeDeepening(OtageEvaluator):
         if self.options.hints in ("branch", "tables"):
             self.search_state.elected = address_of(self.elected)
         self.search_state.ply_capacity = ply_capacity
-        order = [parse_square(name, 8) for name in SQUARE_ORDER.split()] if self.options.square_order else range(64)
+        order = [parse_square(name, 8) for name in SQUARE_ORDER.split()] if self.options.move_ordering else range(64)
         self.default_ranks = np.arange(64) + 64
         self.default_ranks[list(order)] = 64 + np.arange(len(order))
         self.searchers = [self, *(IterativeDeepening(memory, options, patterns) for _ in range(threads - 1))]

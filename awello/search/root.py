@@ -21,7 +21,9 @@ from awello.search.negamax import NO_CUTS
 class AlphaBetaEvaluator(Evaluator):
     """An evaluator with the options of `alphabeta_tt` and a transposition table that lasts from move to move."""
 
-    def __init__(self, game: Game, heuristic: Heuristic, tt_entries: int, sort_moves: bool, skip_mirrors: bool) -> None:
+    def __init__(
+        self, game: Game, heuristic: Heuristic, tt_entries: int, move_ordering: bool, skip_mirrors: bool
+    ) -> None:
         states = AlphaBetaState.new_array(1)
         super().__init__(game, heuristic, states["evaluation"])
         self.search_state: AlphaBetaState = states[0]
@@ -30,7 +32,7 @@ class AlphaBetaEvaluator(Evaluator):
             entries = 1 << (tt_entries - 1).bit_length()
             self.tt = AlphaBetaEntry.new_array(entries)  # kept alive as long as its address is used
             self.search_state.tt, self.search_state.tt_mask = address_of(self.tt), entries - 1
-        self.search_state.sort_moves = sort_moves
+        self.search_state.move_ordering = move_ordering
         self.search_state.skip_mirrors = skip_mirrors and game.adapter.has_symmetries
 
 
