@@ -1,4 +1,4 @@
-"""The convolutional network at play: its file, its eyes, the searches that ask it, its players."""
+"""The convolutional network: its file, its symmetries, the searches that use it, and its players."""
 
 import random
 import sys
@@ -24,8 +24,8 @@ from awello.search.uct import TreeNode
 Reals = npt.NDArray[np.float32]
 
 
-class Small(Cnn):
-    """The shipped perceptron in the place of the network, and a count of what it was asked."""
+class PerceptronAsCnn(Cnn):
+    """The shipped perceptron with the interface of the network, counting the positions evaluated."""
 
     def __init__(self) -> None:
         self.network, self.evaluated = load_perceptron(Game.OTHELLO), 0
@@ -42,7 +42,7 @@ class Small(Cnn):
 
 
 def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Position]:
-    """Positions in which somebody moves."""
+    """Return positions in which the mover has a choice."""
     chance, found = random.Random(count), list[Position]()
     while len(found) < count:
         position = played(Game.OTHELLO, chance.randrange(1000), chance.randint(*plies)).final
@@ -59,7 +59,7 @@ def test_words_become_planes() -> None:
     assert bits[0, 0, 0] == bits[0, 1, 63] == bits[1, 1, 1] == 1 and (bits[1, 0, [0, 7, 56, 63]] == 1).all()
 
 
-def test_only_legal_moves_are_promised() -> None:
+def test_only_legal_moves_have_logits() -> None:
     network, positions = load_cnn(Game.OTHELLO), some_positions(20)
     promises, values = network.predict(np.array([[each.own, each.opp] for each in positions], np.uint64))
     assert promises.shape == (20, 64) and (abs(values) <= 1).all()
@@ -67,7 +67,7 @@ def test_only_legal_moves_are_promised() -> None:
         assert set(np.flatnonzero(row != ILLEGAL_LOGIT)) == set(position.legal_moves())
 
 
-def test_a_turned_board_is_judged_alike() -> None:
+def test_symmetric_boards_have_equal_predictions() -> None:
     network = load_cnn(Game.OTHELLO)
     for number, position in enumerate(some_positions(8)):
         shares, value = network.predict_position(position.own, position.opp)
@@ -79,8 +79,8 @@ def test_a_turned_board_is_judged_alike() -> None:
         assert turned[SYMMETRY_SQUARES[number]] == pytest.approx(shares, abs=1e-5)
 
 
-def test_it_knows_what_people_play() -> None:
-    """Corners are taken, and the usual answers to f5 share almost everything."""
+def test_it_predicts_common_moves() -> None:
+    """Corners are taken, and the usual replies to f5 share almost all of the probability."""
     network = load_cnn(Game.OTHELLO)
     after = Position.start().after(37)
     shares, _ = network.predict_position(after.own, after.opp)
@@ -90,7 +90,7 @@ def test_it_knows_what_people_play() -> None:
     assert shares.argmax() == 0 and value > 0
 
 
-def test_only_whole_networks_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_networks_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="only plays Othello on 8x8"):
         load_cnn(Game.ABAPA)
     (tmp_path / "damaged.onnx").write_bytes(b"none")
@@ -105,7 +105,7 @@ def test_only_whole_networks_are_taken(tmp_path: Path, monkeypatch: pytest.Monke
 
 # ---- alpha-beta -----------------------------------------------------------------------------------------------------
 def minimax(network: Cnn, position: Position, depth: int) -> float:
-    """The value by plain minimax, each leaf judged alone."""
+    """Return the value by plain minimax, with each leaf evaluated alone."""
     if position.over:
         own, opp = position.score()[position.side], position.score()[1 - position.side]
         return float(np.sign(own - opp)) + (own - opp) / 64
@@ -117,11 +117,11 @@ def minimax(network: Cnn, position: Position, depth: int) -> float:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_alpha_beta_finds_what_minimax_does(depth: int) -> None:
+def test_alpha_beta_equals_minimax(depth: int) -> None:
     passes = 0
     for position in some_positions(4) + some_positions(24, (45, 57)):
-        analysis = BatchedAlphaBeta(Small()).analyse(position, depth)
-        values = {move: -minimax(Small(), position.after(move), depth - 1) for move in position.legal_moves()}
+        analysis = BatchedAlphaBeta(PerceptronAsCnn()).analyse(position, depth)
+        values = {move: -minimax(PerceptronAsCnn(), position.after(move), depth - 1) for move in position.legal_moves()}
         passes += any(position.after(move).legal_moves() == (PASS,) for move in position.legal_moves())
         assert analysis.value == pytest.approx(max(values.values()), abs=1e-6)
         assert values[analysis.move] == pytest.approx(analysis.value, abs=1e-6)
@@ -132,7 +132,7 @@ def test_alpha_beta_finds_what_minimax_does(depth: int) -> None:
 def test_a_finished_game_counts_its_discs() -> None:
     passed = False
     for position in some_positions(20, (54, 58)):
-        best = BatchedAlphaBeta(Small()).analyse(position, 20).value
+        best = BatchedAlphaBeta(PerceptronAsCnn()).analyse(position, 20).value
         passed = passed or any(position.after(move).legal_moves() == (PASS,) for move in position.legal_moves())
 
         def solve(position: Position) -> int:
@@ -147,10 +147,10 @@ def test_a_finished_game_counts_its_discs() -> None:
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
-def test_leaf_by_leaf_the_tree_is_that_of_the_small_network() -> None:
-    """Asked about one leaf at a time, both ways to grow a tree visit the same moves."""
+def test_batches_of_one_give_the_tree_of_the_perceptron() -> None:
+    """With one leaf per evaluation, both ways to grow a tree visit the same moves."""
     for position in some_positions(4) + some_positions(4, (46, 57)):
-        small = Small()
+        small = PerceptronAsCnn()
         tree, other = CnnTree(1 << 14, network=small), PerceptronTree(1 << 14, network=small.network)
         found = other.analyse(position, 10.0, 200, 0)
         tree.reset(position)
@@ -158,18 +158,18 @@ def test_leaf_by_leaf_the_tree_is_that_of_the_small_network() -> None:
             tree.grow(1)
         assert tree.node_count == other.node_count and small.evaluated <= 200
         for name in TreeNode.dtype.names or ():
-            found_here, found_there = (each.nodes[name][: each.node_count] for each in (tree, other))
+            values, expected = (each.nodes[name][: each.node_count] for each in (tree, other))
             if name in ("prior", "total_value"):
-                assert found_here == pytest.approx(found_there, abs=1e-4)
+                assert values == pytest.approx(expected, abs=1e-4)
             else:
-                assert (found_here == found_there).all()
+                assert (values == expected).all()
         assert found.leaves == 200
 
 
 @pytest.mark.parametrize("plies", [(0, 40), (50, 58)])
-def test_no_walk_that_was_counted_as_a_loss_stays_so(plies: tuple[int, int]) -> None:
+def test_virtual_losses_are_removed(plies: tuple[int, int]) -> None:
     for position in some_positions(6, plies):
-        tree = CnnTree(1 << 12, network=Small())
+        tree = CnnTree(1 << 12, network=PerceptronAsCnn())
         analysis = tree.analyse(position, 10.0, 100, 0)
         assert analysis.leaves == 100 == tree.nodes[0].visits
         grown = tree.nodes[: tree.node_count]
@@ -178,26 +178,26 @@ def test_no_walk_that_was_counted_as_a_loss_stays_so(plies: tuple[int, int]) -> 
         assert analysis.move in position.legal_moves() and BATCH_SIZE > 1
 
 
-def test_more_rounds_than_a_batch_are_grown_in_several() -> None:
-    tree = CnnTree(1 << 12, network=Small())
+def test_more_rounds_than_a_batch_need_several_batches() -> None:
+    tree = CnnTree(1 << 12, network=PerceptronAsCnn())
     tree.reset(Position.start())
     tree.grow(5 * BATCH_SIZE + 1)
     assert tree.nodes[0].visits == 5 * BATCH_SIZE + 1
 
 
-def test_a_tree_without_room_goes_on() -> None:
-    tree = CnnTree(1 << 10, network=Small())
+def test_a_full_tree_keeps_searching() -> None:
+    tree = CnnTree(1 << 10, network=PerceptronAsCnn())
     assert tree.analyse(Position.start(), 10.0, 400, 0).leaves == 400 and tree.node_count <= 1 << 10
 
 
 # ---- the players ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("spec", ["cnn", "cnn,symmetries=1", "cnn-value@1", "puct:cnn@16n"])
-def test_players_of_the_network_beat_greed(spec: str) -> None:
+def test_network_players_beat_the_greedy_player(spec: str) -> None:
     recap = play_match(Match(Game.OTHELLO, spec, "greedy", 2, 5))
     assert recap.wins == 2
 
 
-def test_a_glance_plays_the_most_likely_move() -> None:
+def test_the_policy_player_plays_the_most_likely_move() -> None:
     player, network = make_player("cnn"), load_cnn(Game.OTHELLO)
     player.begin(Game.OTHELLO, 0)
     for position in some_positions(5):
@@ -219,10 +219,10 @@ def test_a_glance_plays_the_most_likely_move() -> None:
         ("cnn,file=nothing", Game.OTHELLO, "is not a convolutional network"),
     ],
 )
-def test_what_they_cannot_do_is_said(spec: str, game: Game, message: str) -> None:
+def test_invalid_settings_are_rejected(spec: str, game: Game, message: str) -> None:
     with pytest.raises((ConfigError, SpecError), match=message):
         make_player(spec).begin(game, 0)
 
 
-def test_infinity_is_above_all_values() -> None:
+def test_infinity_exceeds_all_values() -> None:
     assert INFINITY > 1 + 64 / 64

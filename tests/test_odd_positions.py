@@ -1,4 +1,4 @@
-"""Positions that no game reaches: every search runs on them, uncompiled too, where accesses to memory are checked."""
+"""Positions that cannot occur in a game: all searches accept them, also uncompiled with checked memory accesses."""
 
 import random
 import sys
@@ -43,20 +43,20 @@ assert refused(lambda: patterns.stage_weights_at(8))
 
 
 @pytest.mark.parametrize("game", Game, ids=str)
-def test_searches_stand_odd_positions(game: Game) -> None:
+def test_searches_accept_unreachable_positions(game: Game) -> None:
     chance, searches = random.Random(int(game)), fortress_odd.Searches(game)
     positions = [*fortress_odd.fixed_positions(game), *(fortress_odd.odd_position(game, chance) for _ in range(10))]
     assert sum(map(searches.run, positions)) > 100
 
 
-def test_no_search_leaves_its_memory() -> None:
+def test_no_search_accesses_memory_outside_its_arrays() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
-        load_or_build(game)  # made here, where it is compiled
+        load_or_build(game)  # built here, where kernels are compiled
     done = run("benchmarks/fortress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(Game)
 
 
-def test_uncompiled_an_access_outside_an_array_is_refused() -> None:
+def test_uncompiled_accesses_outside_an_array_are_rejected() -> None:
     done = run("-c", CHECK, NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr

@@ -80,7 +80,7 @@ def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
         assert learning.features(made.board, words)[0] == pytest.approx(plain_inputs(position))
 
 
-def test_files_of_networks(tmp_path: Path) -> None:
+def test_network_files(tmp_path: Path) -> None:
     made, file = network(Game.OTHELLO6, 3), tmp_path / "six.npz"
     made.save(file)
     again = load_perceptron(Game.OTHELLO6, file)
@@ -125,7 +125,7 @@ def test_gradients_agree_with_differences(game: Game) -> None:
 
 
 def hostile(chance: np.random.Generator) -> learning.PerceptronExamples:
-    """What no game would teach: all seeds in one pit, boards without a seed, contradictions, and all beyond doubt."""
+    """Return examples that no game produces: all seeds in one pit, empty boards, contradictions, certain outcomes."""
     words = np.zeros((64, 3), np.uint64)
     for row in range(48):
         words[row, chance.integers(2)] = SEEDS << 8 * int(chance.integers(7))
@@ -137,7 +137,7 @@ def hostile(chance: np.random.Generator) -> learning.PerceptronExamples:
 
 
 @pytest.mark.parametrize(("layers", "dropout"), [(2, 0.0), (MAX_LAYERS, 0.5)])
-def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float) -> None:
+def test_training_stays_finite_on_hostile_examples(layers: int, dropout: float) -> None:
     chance = np.random.default_rng(3)
     learner = learning.PerceptronLearner(network(Game.ABAPA, layers), dropout)
     for rate in (0.002, 0.1, 1e4):
@@ -145,7 +145,7 @@ def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float)
             loss = learner.show(hostile(chance), rate, chance)
             assert np.isfinite(loss.total)
     assert np.isfinite(learner.network.weights).all() and learner.steps == 300
-    assert abs(learner.network.weights).max() == learning.LARGEST, "it was driven as far as it may go"
+    assert abs(learner.network.weights).max() == learning.LARGEST, "the examples push the weights to their bound"
     position, state = Position.start(Game.ABAPA), PerceptronState.new()
     state.layers = layers
     assert abs(forward(3, U(position.own), U(position.opp), learner.network.weights, state)) <= 1
@@ -153,7 +153,7 @@ def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float)
 
 @pytest.mark.slow
 def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight hidden layers with dropout 0.5, as in report 1, taught by games and by what no game shows."""
+    """Eight hidden layers with dropout 0.5, as in report 1, trained on games and on hostile examples."""
     monkeypatch.setattr(learning, "BATCH", 64)  # so that it takes minutes
     chance = np.random.default_rng(7)
     learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MAX_LAYERS, chance), 0.5)
@@ -169,14 +169,14 @@ def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monke
 
 
 def test_no_product_of_layers_can_overflow() -> None:
-    """The largest sum there can be, with every weight at its bound, all signs alike, and half of the units dropped."""
+    """The largest possible sum: all weights at their bound, equal signs, and half of the units dropped."""
     largest = max(abs((SEEDS - TYPICAL_SEEDS) / TYPICAL_SEEDS)) * 128 * learning.LARGEST
     assert largest * (2 * HIDDEN_WIDTH * learning.LARGEST) ** MAX_LAYERS < np.finfo(np.float32).max
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_without_these_bounds_it_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Report 1's way: seeds as they are, plain descent, gradients of any length."""
+def test_without_these_bounds_training_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Report 1's way: raw seed counts, plain gradient descent, unclipped gradients."""
     chance, made = np.random.default_rng(3), network(Game.ABAPA, MAX_LAYERS)
     monkeypatch.setattr(learning, "TYPICAL_SEEDS", np.ones(14, np.float32))
     weights = made.weights.copy()
@@ -191,8 +191,8 @@ def test_without_these_bounds_it_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> 
             learner.show(hostile(chance), 1e4, chance)
 
 
-def test_it_learns_what_it_is_shown() -> None:
-    """A rule that all examples obey: the lowest legal move is best, and who has taken more wins."""
+def test_it_learns_a_simple_rule() -> None:
+    """All examples follow one rule: the lowest legal move is best, and the player with more seeds wins."""
     chance = np.random.default_rng(4)
     words = np.zeros((256, 3), np.uint64)
     taken = chance.integers(0, 20, (256, 2))
@@ -207,15 +207,15 @@ def test_it_learns_what_it_is_shown() -> None:
     assert losses[0].value > 0.5 and losses[-1].value < 0.1
 
 
-# ---- games against oneself ------------------------------------------------------------------------------------------
+# ---- self-play ------------------------------------------------------------------------------------------------------
 def next_choices(position: Position) -> list[Position]:
-    """The positions after each move, and after a pass where it must follow."""
+    """Return the positions after each move, skipping a forced pass."""
     children = [position.after(move) for move in position.legal_moves()]
     return [child.after(PASS) if child.legal_moves() == (PASS,) else child for child in children]
 
 
 def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
-    """The positions of a game's examples, found again by the rules, and one in which it may have ended."""
+    """Reconstruct the positions of a game's examples, and a possible final position."""
     positions, choices = [], [Position.start(game)]
     for own, opp, _ in examples.words.tolist():
         positions.append(next(each for each in choices if (each.own, each.opp) == (own, opp)))
@@ -223,7 +223,7 @@ def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
     return [*positions, next(each for each in choices if each.over)]
 
 
-def test_games_teach_sound_examples(game: Game) -> None:
+def test_games_give_valid_examples(game: Game) -> None:
     selfplay, chance = learning.PerceptronSelfPlay(game, network(game), rounds=16), np.random.default_rng(5)
     for _ in range(3):
         examples = selfplay.play(chance)
@@ -235,8 +235,8 @@ def test_games_teach_sound_examples(game: Game) -> None:
             assert set(np.flatnonzero(policy)) <= set(position.legal_moves())
 
 
-def test_values_lie_between_the_tree_and_the_result() -> None:
-    """A network that judges every game open leaves half of the result, for one side and the other, passes or not."""
+def test_values_average_the_tree_and_the_result() -> None:
+    """With a network that predicts draws, values are half of the result for the side to move, also after passes."""
     made, chance, passes = network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
     made.weights[:] = 0
     selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, rounds=2)
@@ -252,7 +252,7 @@ def test_values_lie_between_the_tree_and_the_result() -> None:
             assert abs(examples.values[:4]) == pytest.approx(0.5 * abs(results[:4]))
 
 
-def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_buffer_keeps_the_latest_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning, "KEPT", 10)
     memory = learning.ReplayBuffer(6)
     for number in range(4):
@@ -264,8 +264,8 @@ def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("turn", range(8))
-def test_boards_are_turned_as_a_whole(turn: int) -> None:
-    """Turned, a position still has the legal moves that its board says, and they keep their shares."""
+def test_symmetries_map_boards_and_policies_alike(turn: int) -> None:
+    """After a symmetry, the legal moves match the board and keep their probabilities."""
     made = network(Game.OTHELLO)
     examples = learning.PerceptronSelfPlay(Game.OTHELLO, made, rounds=8).play(np.random.default_rng(6))
     turned = batch(made, examples, turn)
@@ -341,16 +341,16 @@ def test_counts_add_up(game: Game) -> None:
     for move in found.line:
         end = end.play(move)
     again = tree.analyse(position, 60.0, 1500, 0)
-    assert again.candidates == found.candidates, "nothing is left of the decision before"
+    assert again.candidates == found.candidates, "the tree is cleared before each decision"
 
 
-def test_a_full_tree_goes_on() -> None:
+def test_a_full_tree_keeps_searching() -> None:
     tree = PerceptronTree(max_nodes=1 << 10, network=network(Game.OTHELLO))
     found = tree.analyse(Position.start(), 60.0, 3000, 0)
     assert found.leaves == 3000 and found.nodes <= 1 << 10
 
 
-def test_priors_are_the_network_and_nothing_else() -> None:
+def test_priors_are_the_softmax_of_the_network() -> None:
     made, position = network(Game.TOURNAMENT), walk(Game.TOURNAMENT, 9, random.Random(2))
     tree = PerceptronTree(max_nodes=1 << 10, network=made)
     found = tree.analyse(position, 60.0, 1, 0)
@@ -360,8 +360,8 @@ def test_priors_are_the_network_and_nothing_else() -> None:
     assert found.move == position.legal_moves()[int(np.argmax(shares))]
 
 
-def test_a_win_in_sight_is_found() -> None:
-    """Even by a network that knows nothing: finished games count by their result."""
+def test_a_win_within_reach_is_found() -> None:
+    """Even with an untrained network: finished games count by their result."""
     made, found, solved, chance = network(Game.OTHELLO), 0, 0, random.Random(3)
     while solved < 12:
         position = judges.random_position(Game.OTHELLO, 6, chance)
@@ -376,13 +376,13 @@ def test_a_win_in_sight_is_found() -> None:
 
 
 # ---- the player -----------------------------------------------------------------------------------------------------
-def test_the_player_keeps_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_player_respects_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(montecarlo, "time", SteppingTime(0.02))
     player = make_player("puct@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
     assert choice.analysis and choice.analysis.leaves == 3 * PerceptronTree.rounds_per_check, (
-        "the third look is too late"
+        "the third check of the clock is past the limit"
     )
     with pytest.raises(SpecError, match="needs a time"):
         make_player("puct@4").begin(Game.OTHELLO, 0)

@@ -1,4 +1,4 @@
-"""Prints everything the kernels say of some random games; compiled and uncompiled runs must print the same."""
+"""Print the results of all kernels in some random games; compiled and uncompiled runs must print the same."""
 
 import random
 
@@ -38,7 +38,7 @@ ENDGAME = GAMES[0][: 2 * 53]  # seven squares are left
 
 
 def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> None:
-    """Walk through random games and print each answer."""
+    """Walk through random games and print each result."""
     for _ in range(games):
         pair = own, opp
         while True:
@@ -57,7 +57,7 @@ def trace(number: int, own: U, opp: U, games: int, chance: random.Random) -> Non
 
 
 def trace_searches() -> None:
-    """Print what every search finds in one position of each game, with every heuristic."""
+    """Print the results of all searches in one position of each game, with every heuristic."""
     for position in (
         parse_transcript("f5f6e6f4e3c5c4e7c6e2").final,
         parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game.ROMEIN),
@@ -70,15 +70,15 @@ def trace_searches() -> None:
                     evaluator = AlphaBetaEvaluator(position.game, heuristic, 64, True, True)
                 found = analyse(position, algorithm, 2, evaluator)
                 print(name, algorithm, found.candidates if algorithm == "minimax" else found.value, found.nodes)
-            for order in ORDERINGS:
-                searcher = BudgetSearch(position.game, Heuristic(name), order)
+            for ordering in ORDERINGS:
+                searcher = BudgetSearch(position.game, Heuristic(name), ordering)
                 for found in (searcher.search_depth(position, 3), searcher.search_budget(position, 80)):
-                    learnt = np.abs(searcher.category_scores) @ np.arange(len(searcher.category_scores))
-                    print(name, order, found.candidates, found.nodes, found.depth, learnt)
+                    checksum = np.abs(searcher.category_scores) @ np.arange(len(searcher.category_scores))
+                    print(name, ordering, found.candidates, found.nodes, found.depth, checksum)
 
 
 def trace_otage() -> None:
-    """Print what Otage's search finds, with so little room for variations that it must clean up."""
+    """Print the results of Otage's search, with a table of variations so small that it needs cleanups."""
     memory = OtageMemory()
     memory.learn_patterns(parse_transcript(GAMES[0]))
     for hints in HINTS:
@@ -119,7 +119,7 @@ def trace_awale() -> None:
 
 
 def trace_random_games() -> None:
-    """Print what trees of random games say, as they are and with games that learn."""
+    """Print the results of tree searches with random games and with learning games."""
     for game in (Game.OTHELLO6, Game.ABAPA):
         for tree in (MonteCarloTree(1 << 10), PpafTree(1 << 10)):
             found = tree.analyse(Position.start(game), 600.0, 12, 1)
@@ -137,7 +137,7 @@ def trace_archive() -> None:
 
 
 def trace_networks() -> None:
-    """Print what a tree that a network judges says, and what a game of it against itself teaches."""
+    """Print the results of tree searches with a network, and the examples of a self-play game."""
     for game in (Game.OTHELLO4, Game.ABAPA):
         network = new_perceptron(game, 2, np.random.default_rng(1))
         found = PerceptronTree(1 << 10, network=network).analyse(Position.start(game), 600.0, 12, 1)
