@@ -123,7 +123,7 @@ def test_patterns_are_formatted_as_in_the_report() -> None:
     [
         ("games = x", "a.txt, line 1: expected games or autoplay = a number, found 'games = x'"),
         ("[factors]\nluck = 1", "a.txt, line 2: expected liberties or squares or edges or corners = a number"),
-        ("[edges]\n1 1 1 = 2 4", "a.txt, line 2: expected 8 of 1, 0, -1"),
+        ("[edges]\n1 1 1 = 2 4", "a.txt, line 2: expected 8 squares"),
         ("[edges]\n0 0 0 0 0 0 0 7 = 2 4", "line 2"),
         ("[corners]\n1 1 1\n1 1 1\n1 1 1 = 5 4", "line 4"),
     ],

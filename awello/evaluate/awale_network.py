@@ -24,7 +24,7 @@ IN_PLAY_ROW = PITS * PIT_SLOTS  # the row of 0 seeds in play; those of 1 to 48 f
 OUTPUT_ROW = IN_PLAY_ROW + 49  # the weights of the output, after all other rows
 ROWS = OUTPUT_ROW + 1
 MAX_ACTIVATION = 181  # its square fits into a signed 16-bit integer: squaring is then one narrow multiplication
-OUTPUT_SHIFT = 17  # from the weighted sum to 16ths of a seed: 2 * 7.5 + 6 bits of scale, less 4
+OUTPUT_SHIFT = 17  # from the weighted sum to 16ths of a seed: 2 * 7.5 + 6 bits of scale, minus 4
 # The integer that stands for 1 in the input rows and in the output row.  Larger scales are finer but overflow earlier.
 WEIGHT_SCALE, OUTPUT_SCALE = 2**7.5, 64.0
 # The largest weights for which the sum of 13 rows fits into 16 bits, and the sum of all products into 32.
@@ -69,7 +69,7 @@ def _emit_forward(b: Builder, own: Any, opp: Any, seeds: Any, weights: Any) -> A
 
 @instruction("int64(uint64, uint64, int64, AwaleNetworkWeights)", _emit_forward)
 def forward(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
-    """Return the mover's expected gain of the seeds in play, less the opponent's, in 16ths of a seed."""
+    """Return the mover's expected gain of the seeds in play, minus the opponent's, in 16ths of a seed."""
     table = np.asarray(weights.rows)
     pits = [int(row) >> 8 * pit & PIT_SLOTS - 1 for row in (own, opp) for pit in range(6)]
     rows = [PIT_SLOTS * pit + held for pit, held in enumerate(pits)]

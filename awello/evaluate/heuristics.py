@@ -58,7 +58,7 @@ heuristic_state_at = record_at(HeuristicState)
 
 @kernel("int64(uint64, uint64, HeuristicState)", inline=True)
 def positional(own: U, opp: U, state: HeuristicState) -> int:
-    """Return the values of the mover's squares less the opponent's: one table entry per row."""
+    """Return the values of the mover's squares minus the opponent's: one table entry per row."""
     value = 0
     for row in range(8):
         shift = U(8 * row)
@@ -69,7 +69,7 @@ def positional(own: U, opp: U, state: HeuristicState) -> int:
 
 @kernel("int64(int64, uint64, uint64)")
 def mobility(game: int, own: U, opp: U) -> int:
-    """Return the number of the mover's moves less the opponent's."""
+    """Return the number of the mover's moves minus the opponent's."""
     squares = squares_of(game)
     return popcount(moves_of(own, opp) & squares) - popcount(moves_of(opp, own) & squares)
 

@@ -53,7 +53,7 @@ def opponent_margin(squares: U, own: U, opp: U) -> int:
 
 @kernel("int64(uint64, uint64)")
 def liberties(own: U, opp: U) -> int:
-    """Return the liberties of the opponent's discs less those of the mover's, counting each square once per disc."""
+    """Return the liberties of the opponent's discs minus those of the mover's, counting each square once per disc."""
     empty = ~(own | opp)
     east, west = empty << U(1) & ~LEFT_COLUMN, empty >> U(1) & ~RIGHT_COLUMN
     count = opponent_margin(east, own, opp) + opponent_margin(west, own, opp)

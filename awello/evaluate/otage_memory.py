@@ -1,7 +1,7 @@
 """What Otage has learnt: the factors of its evaluation and the results of its patterns, in a readable text file.
 
 The number of games is followed by a line for each factor.  The line of an edge is the pattern from the view of the side
-to move (1 for its own disc, -1 for the other side's, 0 for empty), the games won less the games lost by that side, the
+to move (1 for its own disc, -1 for the other side's, 0 for empty), the games won minus the games lost by that side, the
 games in which it occurred, and the ratio of both.  A corner takes three lines, one per row.
 """
 
@@ -66,7 +66,7 @@ CORNER_PATTERNS = PatternKind("corners", 3, 3, (0, 3, 6, 1, 4, 7, 2, 5, 8))
 
 
 class OtagePatternStatistics:
-    """The results of the patterns of one kind: wins less losses, and games, by canonical index."""
+    """The results of the patterns of one kind: wins minus losses, and games, by canonical index."""
 
     def __init__(self, kind: PatternKind) -> None:
         self.kind = kind
@@ -102,7 +102,8 @@ class OtagePatternStatistics:
                 if len(signs) != self.kind.squares or not abs(balance) <= games:
                     raise ValueError
             except (ValueError, IndexError):
-                raise _line_error(number, f"{self.kind.squares} of 1, 0, -1, = wins less losses, games", line) from None
+                expected = f"{self.kind.squares} squares (1, 0 or -1) and '= BALANCE GAMES'"
+                raise _line_error(number, expected, line) from None
             index = self.kind.canonical_indices[sum(digit * 3**power for power, digit in enumerate(signs))]
             self.balance[index], self.games[index] = balance, games
             signs = []
@@ -175,7 +176,7 @@ class OtageMemory:
         evaluator, factors = OtageEvaluator(self), np.array(self.factors)
         shares = factors * [evaluator.terms(position.own, position.opp) for position in chosen] / LOGISTIC_SCALE
         won = np.array([position.side == record.winner for position in chosen])
-        errors = won - 1 / (1 + np.exp(-shares.sum(axis=1)))  # the result less the predicted probability of a win
+        errors = won - 1 / (1 + np.exp(-shares.sum(axis=1)))  # the result minus the predicted probability of a win
         slope = np.mean(errors[:, None] * shares, axis=0)
         change = np.clip(LEARNING_RATE * slope, -MAX_FACTOR_CHANGE, MAX_FACTOR_CHANGE)
         factors = np.clip(factors * (1 + change), 0, MAX_FACTOR)

@@ -1,7 +1,7 @@
 """A multi-layer perceptron that predicts promising moves and the result of a game (report 1's, for both games).
 
 The input is the position from the mover's view.  For Awalé it is 14 numbers: the seeds of the twelve pits and the seeds
-taken, each less its typical value and divided by it.  For Othello it is 128 squares: the mover's discs and the
+taken, each minus its typical value and divided by it.  For Othello it is 128 squares: the mover's discs and the
 opponent's.  Hidden layers have 64 units with ReLU.  The outputs are one logit per move and a last number, whose
 hyperbolic tangent is the expected result, from -1 for a loss to 1 for a win.  All weights lie in one array, layer by
 layer: a row of weights for each input, then the biases.

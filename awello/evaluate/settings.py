@@ -70,7 +70,7 @@ class Heuristic:
             raise ConfigError(f"{self.name!r} is not a heuristic for {game.family}: choose {', '.join(names)}")
         if not 0 <= self.thresholds[0] <= self.thresholds[1] <= MAX_SETTING:
             low, high = self.thresholds
-            raise ConfigError(f"thresholds {low}-{high} are not in ascending order: write, for example, 30-55")
+            raise ConfigError(f"thresholds {low}-{high} must ascend and not exceed {MAX_SETTING}, such as 30-55")
         if abs(self.corners) > MAX_SETTING:
             raise ConfigError(f"corners={self.corners} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
         if self.weights and len(self.weights) != weight_count(self.name):
@@ -120,9 +120,9 @@ class Evaluator:
         states = HeuristicState.new_array(1) if states is None else states
         self.state: HeuristicState = states[0]
         self.state_array = states  # for fields used by each search: attributes of a record cost Python 1 us each
-        # a search replaces it with the address of its own state, which starts with this one
+        # A search replaces it with the address of its own state, which starts with this one.
         self.address = address_of(states)
-        self.heuristic, self.from_root = HEURISTIC_NUMBERS[heuristic.name], heuristic.name in ROOT_RELATIVE
+        self.heuristic, self.root_relative = HEURISTIC_NUMBERS[heuristic.name], heuristic.name in ROOT_RELATIVE
         if self.heuristic < heuristics.DIFFSCORE:
             self._fill_othello(game, heuristic)
         elif weights := heuristic.weights or load_shipped_weights().get(heuristic.name):
@@ -144,7 +144,7 @@ class Evaluator:
         """Prepare for the search of a position to a depth, and reset the counts."""
         self.state_array["inner_nodes"] = self.state_array["leaves"] = 0
         self.state_array["opponent_at_leaf"] = depth % 2 == 1
-        if self.from_root:
+        if self.root_relative:
             words = U(position.own), U(position.opp)
             self.state.root_value = awale.weigh(self.heuristic, *words, self.state.weights)
 

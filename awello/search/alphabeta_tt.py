@@ -40,7 +40,7 @@ class AlphaBetaEntry(Layout):
     opp: U
     value: Int32
     depth: UInt8  # plies searched
-    bound: UInt8  # LOWER, UPPER or SAME
+    bound: UInt8  # BOUND_LOWER, BOUND_UPPER or BOUND_EXACT
     move: Int16  # the best move, or NO_MOVE
 
 
@@ -70,7 +70,7 @@ class AlphaBetaState(Layout):
 
     evaluation: HeuristicState
     tt: int  # the address of the first `AlphaBetaEntry`; 0 without a table
-    tt_mask: int  # the number of entries, a power of two, less 1
+    tt_mask: int  # the number of entries, a power of two, minus 1
     plies: Annotated[list[AlphaBetaPly], MAX_DEPTH + 1]  # by remaining depth
     move_ordering: bool  # whether the heuristic orders the moves
     skip_mirrors: bool  # whether mirror images are skipped
@@ -176,7 +176,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     if moves == U(0) and is_over(game, own, opp):
         return evaluate(game, heuristic, own, opp, True, state.evaluation)
     state.evaluation.inner_nodes += 1
-    # Step 2. Pass: the sides swap, the depth counts it.
+    # Step 2. Pass: swap the sides; a pass counts as a ply.
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
     # Step 3. Probe the table: for a value of the same depth, or at least for a first move.

@@ -92,7 +92,7 @@ class BudgetSearch(Evaluator):
         nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes
         while len(analysis.candidates) > 1 and not analysis.exact and budget < MAX_BUDGET:
             elapsed = time.perf_counter() - started
-            left = TIME_FRACTION * (seconds - elapsed) * nodes / elapsed  # nodes, at the speed so far
+            left = TIME_FRACTION * (seconds - elapsed) * nodes / elapsed  # in nodes, at the speed so far
             if last * min(max(last / before, NODE_GROWTH[0]), NODE_GROWTH[1]) > left:
                 break
             budget *= 2

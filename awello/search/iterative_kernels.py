@@ -51,7 +51,7 @@ class IterativePly(Layout):
 
 
 class IterativeState(Layout):
-    """The memory of the search."""
+    """The state of a search."""
 
     otage: OtageState
     last_number: int  # the number given to the latest position
@@ -208,7 +208,7 @@ def search(own: U, opp: U, alpha: int, beta: int, depth: int, ply: int, state: I
         return evaluate(own, opp, over, state)
     state.otage.evaluation.inner_nodes += 1
     parent = state.path[U(ply)]
-    # Step 2. Pass: the sides swap, the depth counts it.
+    # Step 2. Pass: swap the sides; a pass counts as a ply.
     if moves == U(0):
         number = number_position(ply + 1, state)
         value = -search(opp, own, -beta, -alpha, depth - 1, ply + 1, state)

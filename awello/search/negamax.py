@@ -31,7 +31,7 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
     if depth == 0 or over:
         return evaluate(game, heuristic, own, opp, over, state)
     state.inner_nodes += 1
-    # Step 2. Pass: the sides swap, the depth counts it.
+    # Step 2. Pass: swap the sides; a pass counts as a ply.
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
     # Step 3. Return the best child; stop as soon as the opponent would avoid this position.

@@ -63,7 +63,7 @@ class TreeState(Layout):
     path: TreePath
 
 
-Nodes = npt.NDArray[Any]  # of TreeNode
+Nodes = npt.NDArray[Any]  # an array of TreeNode
 
 
 # ---- random games ---------------------------------------------------------------------------------------------------
