@@ -120,11 +120,11 @@ class Searches:
         for name in heuristics_for(self.game):
             known = AlphaBetaEvaluator(self.game, Heuristic(name, corners=3), 64, True, True)
             yield analyse(position, "alphabeta_tt", 2, known)
-            yield BudgetSearch(self.game, Heuristic(name)).to_depth(position, 2)
+            yield BudgetSearch(self.game, Heuristic(name)).search_depth(position, 2)
         for tree in (MonteCarloTree(1 << 9), PpafTree(1 << 9), self.network_tree()):
             yield tree.analyse(position, 600.0, 3, 1)
         if self.game == Game.OTHELLO:
-            yield IterativeDeepening(OtageMemory()).choose(position, Limit(depth=2))
+            yield IterativeDeepening(OtageMemory()).analyse(position, Limit(depth=2))
 
     def network_tree(self) -> MonteCarloTree:
         """A tree that a network without knowledge judges."""

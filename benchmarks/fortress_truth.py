@@ -17,7 +17,7 @@ from awello import Game, Position
 from awello.analysis import Analysis
 from awello.engine.retrograde import OFFSET
 from awello.engine.tablebase import Tablebase, load_or_build, seeds_on_board, solve_level
-from awello.evaluate.heuristics import EXACT
+from awello.evaluate.heuristics import EXACT_SCALE
 from awello.evaluate.settings import Heuristic
 from awello.kernel import U
 from awello.search.alphabeta_tt import search
@@ -64,10 +64,11 @@ def truth(position: Position) -> int | None:
         return None
     if empties <= TWINS:
         return score_of(reference_at(position))
-    known, most = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False), EXACT * position.game.points
+    evaluator = AlphaBetaEvaluator(position.game, Heuristic("mobility"), 0, True, False)
+    most = EXACT_SCALE * position.game.points
     words = U(position.own), U(position.opp)
-    value = search(int(position.game), *words, -most, most, 2 * empties, known.heuristic, known.search_state)
-    return int(value) // EXACT
+    value = search(int(position.game), *words, -most, most, 2 * empties, evaluator.heuristic, evaluator.search_state)
+    return int(value) // EXACT_SCALE
 
 
 def worth_of(position: Position, move: int) -> int | None:

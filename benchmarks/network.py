@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.cli.app import progress
-from awello.evaluate.cnn import TURNED, cnn_for, softmax
+from awello.evaluate.cnn import SYMMETRY_SQUARES, load_cnn, softmax
 from awello.kernel import U
 from awello.learn.cnn_games import read_records
 from awello.record import Record
@@ -39,7 +39,7 @@ def main() -> None:
         records = random.Random(1).sample(records, options.games)
     rows = np.array([row for record in records for row in rows_of(record)], object)
     words, facts = rows[:, :2].astype(np.uint64), rows[:, 2:].astype(np.int64)
-    network, seconds, found = cnn_for(Game.OTHELLO, options.file, THREADS), 0.0, []
+    network, seconds, found = load_cnn(Game.OTHELLO, options.file, THREADS), 0.0, []
     with progress("network", len(words)) as step:
         for place in range(0, len(words), BATCH):
             some, begun = words[place : place + BATCH], perf_counter()
@@ -48,8 +48,8 @@ def main() -> None:
                 turned = np.array(
                     [[apply_symmetry(U(own), turn), apply_symmetry(U(opp), turn)] for own, opp in some], np.uint64
                 )
-                promises, value = network.judge(turned)
-                shares += softmax(promises)[:, TURNED[turn]] / options.symmetries
+                promises, value = network.predict(turned)
+                shares += softmax(promises)[:, SYMMETRY_SQUARES[turn]] / options.symmetries
                 values += value / options.symmetries
             seconds += perf_counter() - begun
             best = np.argsort(-shares, axis=1)[:, :3] == facts[place : place + BATCH, :1]

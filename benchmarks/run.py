@@ -22,10 +22,10 @@ from awello.arena.match import Match, play_match
 from awello.bits import bit, bit_scan, clear_lowest_bit, flips_of, moves_of, popcount
 from awello.engine.bench import GAMES, measure
 from awello.engine.engine import Engine
-from awello.evaluate.patterns import PatternRow, StageWeights, fill_row, mobility, turn_row, worth
-from awello.evaluate.perceptron_weights import perceptron_for
+from awello.evaluate.patterns import PatternRow, StageWeights, evaluate_mobility, evaluate_row, fill_row, update_row
+from awello.evaluate.perceptron_weights import load_perceptron
 from awello.evaluate.settings import Evaluator, Heuristic
-from awello.evaluate.weights import pattern_weights, stage_of
+from awello.evaluate.weights import load_pattern_weights, stage_of
 from awello.kernel import U, kernel
 from awello.limits import Limit
 from awello.rules.game import perft
@@ -104,8 +104,8 @@ def judge_moves(own: U, opp: U, row: PatternRow, child: PatternRow, weights: Sta
         square = bit_scan(moves)
         moves = clear_lowest_bit(moves)
         flips = flips_of(own, opp, square)
-        turn_row(row, square, flips, child)
-        total += worth(child, weights) + mobility(opp ^ flips, own | flips | bit(square), weights)
+        update_row(row, square, flips, child)
+        total += evaluate_row(child, weights) + evaluate_mobility(opp ^ flips, own | flips | bit(square), weights)
     return count if total != 1 << 40 else 0
 
 
@@ -124,7 +124,7 @@ def evaluation_row() -> Row:
     positions = [position for game in GAMES for position in parse_transcript(game).positions()]
     chosen = [position for position in positions if stage_of(position.empties) == stage_of(30)]
     boards = np.array([(position.own, position.opp) for position in chosen], np.uint64)
-    rows, weights = PatternRow.new_array(len(chosen)), StageWeights.view(pattern_weights()[stage_of(30)])
+    rows, weights = PatternRow.new_array(len(chosen)), StageWeights.view(load_pattern_weights()[stage_of(30)])
     for row, position in zip(rows, chosen, strict=True):
         fill_row(position.own, position.opp, row)
     rate = best_rate(lambda: judge_all(boards, rows, PatternRow.new(), weights), 10)
@@ -163,7 +163,7 @@ def main() -> None:
     for game in (Game.TOURNAMENT, Game.OTHELLO):
         rows += [
             playouts_row(game, tree)
-            for tree in (MonteCarloTree(), PpafTree(), PerceptronTree(network=perceptron_for(game)))
+            for tree in (MonteCarloTree(), PpafTree(), PerceptronTree(network=load_perceptron(game)))
         ]
     table = Table("what", "rate", "unit", "command", title=f"awello {__version__}, {platform.machine()}")
     for row in rows:

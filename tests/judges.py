@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from awello import PASS, Game, Position
-from awello.evaluate.awale_network import IN_PLAY, LAST, SHIFT, SLOTS, TOP
+from awello.evaluate.awale_network import IN_PLAY_ROW, MAX_ACTIVATION, OUTPUT_ROW, OUTPUT_SHIFT, PIT_SLOTS
 from awello.kernel import U
 from awello.rules.awale import pits_of
 from awello.rules.game import legal_moves
@@ -58,7 +58,7 @@ def search(position: Position, depth: int, value: Callable[[Position], int]) -> 
 def worth_of_pits(own: int, opp: int, weights: np.ndarray) -> int:
     """The value of a position of Awalé by the network of `evaluate.awale_network`, in 16ths of a seed."""
     held = [*pits_of(own), *pits_of(opp)]
-    described = [SLOTS * pit + seeds % SLOTS for pit, seeds in enumerate(held)] + [IN_PLAY + sum(held)]
+    described = [PIT_SLOTS * pit + seeds % PIT_SLOTS for pit, seeds in enumerate(held)] + [IN_PLAY_ROW + sum(held)]
     sums = weights[described].astype(int).sum(axis=0)
-    value = int(np.clip(sums, 0, TOP) ** 2 @ weights[LAST].astype(int)) >> SHIFT
+    value = int(np.clip(sums, 0, MAX_ACTIVATION) ** 2 @ weights[OUTPUT_ROW].astype(int)) >> OUTPUT_SHIFT
     return max(-16 * sum(held), min(16 * sum(held), value))

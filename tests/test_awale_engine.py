@@ -20,7 +20,7 @@ from awello.engine.threads import SearchRequest
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import ROWS, UNITS
 from awello.evaluate.settings import Heuristic
-from awello.evaluate.weights import as_awale_network_weights
+from awello.evaluate.weights import to_awale_network_weights
 from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.rules.awale import pits_of
@@ -51,7 +51,7 @@ def random_weights(seed: int) -> np.ndarray:
 
 def teach(engine: Engine, weights: np.ndarray) -> None:
     """Give an engine other weights."""
-    worker_of(engine).evaluate_by(as_awale_network_weights(weights))
+    worker_of(engine).evaluate_by(to_awale_network_weights(weights))
 
 
 # ---- a plain search -------------------------------------------------------------------------------------------------

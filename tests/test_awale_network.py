@@ -24,18 +24,18 @@ from awello.engine.threads import NO_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import (
-    IN_PLAY,
-    LARGEST,
-    LAST,
-    LAST_LARGEST,
-    LAST_WHOLE,
+    IN_PLAY_ROW,
+    MAX_OUTPUT_WEIGHT,
+    MAX_WEIGHT,
+    OUTPUT_ROW,
+    OUTPUT_SCALE,
+    PIT_SLOTS,
     PITS,
     ROWS,
-    SLOTS,
     UNITS,
-    WHOLE,
+    WEIGHT_SCALE,
 )
-from awello.evaluate.weights import as_awale_network_weights, awale_network_weights
+from awello.evaluate.weights import load_awale_network_weights, to_awale_network_weights
 from awello.kernel import U, Words
 from awello.learn import awale_network
 from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
@@ -66,24 +66,24 @@ def some_boards(count: int) -> Words:
 
 def test_the_network_is_read_right() -> None:
     chance = np.random.default_rng(3)
-    for reach, last in ((60, 300), (LARGEST, LAST_LARGEST)):
+    for reach, last in ((60, 300), (MAX_WEIGHT, MAX_OUTPUT_WEIGHT)):
         rows = chance.integers(-reach, reach + 1, (ROWS, UNITS)).astype(np.int16)
-        rows[LAST] = chance.integers(-last, last + 1, UNITS)
+        rows[OUTPUT_ROW] = chance.integers(-last, last + 1, UNITS)
         for own, opp in some_boards(50):
-            found = estimate(own, opp, sum(pits_of(int(own)) + pits_of(int(opp))), as_awale_network_weights(rows))
+            found = estimate(own, opp, sum(pits_of(int(own)) + pits_of(int(opp))), to_awale_network_weights(rows))
             assert found == worth_of_pits(int(own), int(opp), rows)
 
 
 def test_no_sum_leaves_its_type() -> None:
-    rows = np.full((ROWS, UNITS), LARGEST, np.int16)
-    rows[LAST] = LAST_LARGEST
-    assert estimate(U(START), U(START), 48, as_awale_network_weights(rows)) == UNIT * 48
+    rows = np.full((ROWS, UNITS), MAX_WEIGHT, np.int16)
+    rows[OUTPUT_ROW] = MAX_OUTPUT_WEIGHT
+    assert estimate(U(START), U(START), 48, to_awale_network_weights(rows)) == UNIT * 48
 
 
 def test_whole_numbers_say_what_the_network_says() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(200)
-    network.rows[LAST] = np.random.default_rng(2).normal(0, 0.5, UNITS)
-    weights = as_awale_network_weights(network.weights())
+    network.rows[OUTPUT_ROW] = np.random.default_rng(2).normal(0, 0.5, UNITS)
+    weights = to_awale_network_weights(network.weights())
     for (own, opp), judged in zip(boards, network.judge(boards), strict=True):
         seeds = sum(pits_of(int(own))) + sum(pits_of(int(opp)))
         found = estimate(own, opp, seeds, weights) / UNIT
@@ -94,7 +94,7 @@ def test_places_are_those_that_the_search_reads() -> None:
     position = Position.start(Game.ABAPA).play("A").play("c")
     places = places_of(np.array([[position.own, position.opp]], np.uint64))
     seeds = [*pits_of(position.own), *pits_of(position.opp)]
-    assert places[0].tolist() == [*(SLOTS * pit + count for pit, count in enumerate(seeds)), IN_PLAY + 48]
+    assert places[0].tolist() == [*(PIT_SLOTS * pit + count for pit, count in enumerate(seeds)), IN_PLAY_ROW + 48]
 
 
 @pytest.mark.parametrize("game", [Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN])
@@ -134,13 +134,13 @@ def test_no_example_has_a_capture_for_its_best_move(monkeypatch: pytest.MonkeyPa
         return 3
 
     monkeypatch.setattr(awale_network, "play_one", play)
-    boards, values = play_games(Game.TOURNAMENT, as_awale_network_weights(AwaleNetworkTraining().weights()), 2, "1")
+    boards, values = play_games(Game.TOURNAMENT, to_awale_network_weights(AwaleNetworkTraining().weights()), 2, "1")
     assert boards[:, 0].tolist() == [5, 7, 5, 7] and values.tolist() == [1, 3, 1, 3]
 
 
 def test_a_step_follows_the_gradient() -> None:
     network, chance = AwaleNetworkTraining(), np.random.default_rng(5)
-    network.rows[LAST] = chance.normal(0, 1, UNITS)
+    network.rows[OUTPUT_ROW] = chance.normal(0, 1, UNITS)
     boards, values = some_boards(64), chance.normal(0, 5, 64).astype(np.float32)
     before = network.rows.copy()
 
@@ -151,7 +151,7 @@ def test_a_step_follows_the_gradient() -> None:
 
     network.step(places_of(boards), values, 1e-3)
     gradient = network.mean / (1 - awale_network.FORGET)
-    for row in (0, 1, SLOTS * 7, IN_PLAY + 20, LAST):
+    for row in (0, 1, PIT_SLOTS * 7, IN_PLAY_ROW + 20, OUTPUT_ROW):
         for unit in range(4):
             measured = (loss(row, unit, 1e-4) - loss(row, unit, -1e-4)) / 2e-4
             assert gradient[row, unit] == pytest.approx(measured, rel=0.02, abs=0.01)
@@ -160,7 +160,7 @@ def test_a_step_follows_the_gradient() -> None:
 def test_it_learns_what_two_pits_are_worth_together() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(4000)
     places = places_of(boards)
-    values = np.where((places[:, 0] == 0) & (places[:, 6] != 6 * SLOTS), 4, -2).astype(np.float32)
+    values = np.where((places[:, 0] == 0) & (places[:, 6] != 6 * PIT_SLOTS), 4, -2).astype(np.float32)
     for start in range(0, 4000 * 10, 100):
         chosen = np.arange(start, start + 100) % 4000
         network.step(places[chosen], values[chosen], 5e-3)
@@ -177,7 +177,7 @@ def test_learning_goes_on_where_it_stopped(tmp_path: Path) -> None:
         next(learn(network, 3, 1, 3, lambda done: None))
         save_network(file, network)
         assert network.rounds == stop
-    assert (np.asarray(awale_network_weights(file).rows) == whole.weights()).all() and whole.weights().any(
+    assert (np.asarray(load_awale_network_weights(file).rows) == whole.weights()).all() and whole.weights().any(
         axis=1
     ).sum() > 100
     assert list(learn(load_network(file), 3, 1, 3, lambda done: None)) == []
@@ -191,7 +191,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="remove it"):
             load_network(file)
         with pytest.raises(ConfigError, match="train awale-network"):
-            awale_network_weights(file)
+            load_awale_network_weights(file)
     done = awello("train", "awale-network", "--rounds", "1", "--out", str(file))
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 
@@ -222,8 +222,8 @@ def test_the_champion_plays_by_a_file_of_weights(tmp_path: Path) -> None:
     for pit in range(6):
         network = AwaleNetworkTraining()
         network.rows[:] = 0
-        network.rows[SLOTS * (6 + pit)] = 1  # one does not like the opponent's pit to be empty
-        network.rows[LAST] = -8 / UNITS
+        network.rows[PIT_SLOTS * (6 + pit)] = 1  # one does not like the opponent's pit to be empty
+        network.rows[OUTPUT_ROW] = -8 / UNITS
         file = tmp_path / f"{pit}.npz"
         save_network(file, network)
         player = make_player(f"champion@1,book=false,hash=1,weights={file}")
@@ -231,14 +231,14 @@ def test_the_champion_plays_by_a_file_of_weights(tmp_path: Path) -> None:
         choice = player.choose(Position.start(Game.ABAPA), Clock())
         player.end()
         assert choice.move == pit and choice.analysis is not None and abs(choice.analysis.value - 8) < 0.1
-    with pytest.raises(ConfigError, match="holds no weights of patterns"):
+    with pytest.raises(ConfigError, match="does not contain pattern weights"):
         Engine(weights=file)
 
 
 def test_the_shipped_weights_see_both_sides() -> None:
     network, boards = AwaleNetworkTraining(), some_boards(2000)
-    weights = np.asarray(awale_network_weights().rows)
-    network.rows[:] = weights / WHOLE
-    network.rows[LAST] = weights[LAST] / LAST_WHOLE
+    weights = np.asarray(load_awale_network_weights().rows)
+    network.rows[:] = weights / WEIGHT_SCALE
+    network.rows[OUTPUT_ROW] = weights[OUTPUT_ROW] / OUTPUT_SCALE
     mine, theirs = network.judge(boards), network.judge(boards[:, ::-1].copy())
     assert np.corrcoef(mine, -theirs)[0, 1] > 0.7  # what helps one side hurts the other

@@ -1,4 +1,4 @@
-"""Alpha-beta on a budget: minimax judges its values, a twin of report 1's algorithm 2 what it learns; its players."""
+"""Alpha-beta on a budget: values against minimax, scores against a twin of report 1's algorithm 2, the players."""
 
 import numpy as np
 import pytest
@@ -7,34 +7,34 @@ from test_search import scaled, some_positions
 from awello import PASS, Clock, Game, Position, make_player, parse_position
 from awello.errors import SpecError
 from awello.evaluate import awale
-from awello.evaluate.heuristics import DIFFSCORE, EXACT, estimate
+from awello.evaluate.heuristics import DIFFSCORE, EXACT_SCALE, estimate
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.learn.categories import learn_scores
 from awello.search import budget_kernels as kernels
-from awello.search.budget_search import ORDERS, BudgetSearch, learnt_scores
+from awello.search.budget_search import ORDERINGS, BudgetSearch, load_scores
 from awello.search.root import analyse
 
-LOPSIDED = Heuristic("travers", weights=(10, -7, 3, 2, -5, 1, 4, 6))
+ASYMMETRIC = Heuristic("travers", weights=(10, -7, 3, 2, -5, 1, 4, 6))
 
 
 def two_heuristics(game: Game) -> list[Heuristic]:
-    """Two heuristics of a game; for Awalé one whose weights do not mirror each other."""
-    return [LOPSIDED, Heuristic("diffscore")] if game >= Game.ABAPA else [Heuristic("mixed"), Heuristic("tactical")]
+    """Return two heuristics of a game; for Awalé one with asymmetric weights."""
+    return [ASYMMETRIC, Heuristic("diffscore")] if game >= Game.ABAPA else [Heuristic("mixed"), Heuristic("tactical")]
 
 
 def unplayed(position: Position) -> Position:
-    """The position without the game that led to it: searches do not see repetitions."""
+    """Return the position without its history: searches ignore repetitions."""
     return Position(position.game, position.own, position.opp, position.side)
 
 
 def leaf_value(position: Position, evaluator: Evaluator, ply: int) -> int:
-    """What a leaf is worth for the player at the root."""
+    """Return the value of a leaf for the player at the root."""
     sign = -1 if ply % 2 else 1
     own, opp = U(position.own), U(position.opp)
     if not position.legal_moves():
         first, second = position.score()
-        return sign * EXACT * (second - first if position.side else first - second)
+        return sign * EXACT_SCALE * (second - first if position.side else first - second)
     if evaluator.heuristic <= DIFFSCORE:
         return sign * int(estimate(int(position.game), evaluator.heuristic, own, opp, evaluator.state))
     mine, theirs = (opp, own) if ply % 2 else (own, opp)
@@ -42,18 +42,18 @@ def leaf_value(position: Position, evaluator: Evaluator, ply: int) -> int:
     return int(value) - int(evaluator.state.root_value)
 
 
-def slow_value(position: Position, budget: float, delta: float, ply: int, evaluator: Evaluator) -> int:
-    """The value for the player at the root of a tree whose budgets are divided as the report says."""
+def slow_value(position: Position, budget: float, share_factor: float, ply: int, evaluator: Evaluator) -> int:
+    """Return the value for the player at the root, with budgets divided as in the report."""
     moves = position.legal_moves()
     if budget < 1 or not moves:
         return leaf_value(position, evaluator, ply)
-    part = min((budget - 1) * delta / len(moves), budget - 1)
-    values = [slow_value(unplayed(position.after(move)), part, delta, ply + 1, evaluator) for move in moves]
+    share = min((budget - 1) * share_factor / len(moves), budget - 1)
+    values = [slow_value(unplayed(position.after(move)), share, share_factor, ply + 1, evaluator) for move in moves]
     return min(values) if ply % 2 else max(values)
 
 
-def category(position: Position, move: int) -> int:
-    """Report 1's equation 2, by walking round the board."""
+def category_of(position: Position, move: int) -> int:
+    """Compute report 1's equation 2 by walking around the board."""
     board = [word >> 8 * pit & 255 for word in (position.own, position.opp) for pit in range(6)]
     place, left = move, board[move]
     while left:
@@ -63,26 +63,26 @@ def category(position: Position, move: int) -> int:
 
 
 class AlgorithmTwo:
-    """Report 1's algorithm 2 as it is printed: a player who maximises, one who minimises, scores of categories."""
+    """Report 1's algorithm 2 as printed: maximising and minimising players, and scores of categories."""
 
     def __init__(self, evaluator: Evaluator) -> None:
-        self.evaluator, self.scores = evaluator, np.zeros(6 * 48 * 49, np.int64)
+        self.evaluator, self.category_scores = evaluator, np.zeros(6 * 48 * 49, np.int64)
 
     def reward(self, tried: list[int]) -> None:
-        self.scores[tried[-1]] += len(tried) - 1
-        for kind in tried[:-1]:
-            self.scores[kind] -= 1
+        self.category_scores[tried[-1]] += len(tried) - 1
+        for category in tried[:-1]:
+            self.category_scores[category] -= 1
 
     def value(self, position: Position, alpha: float, beta: float, depth: int, ply: int) -> float:
         if depth == 0 or not position.legal_moves():
             return leaf_value(position, self.evaluator, ply)
         sign = -1 if ply % 2 else 1
         best, tried = -sign * float("inf"), list[int]()
-        for kind, move in self.sorted_moves(position):
+        for category, move in self.sorted_moves(position):
             child = unplayed(position.after(move))
-            # At the root a move as good as the best must be known to be so.
+            # At the root, a move as good as the best one must be searched exactly.
             found = self.value(child, alpha - (ply == 0), beta, depth - 1, ply + 1)
-            tried.append(kind)
+            tried.append(category)
             if sign * found > sign * best:
                 best = found
                 self.reward(tried)
@@ -93,111 +93,116 @@ class AlgorithmTwo:
         return best
 
     def sorted_moves(self, position: Position) -> list[tuple[int, int]]:
-        kinds = [(category(position, move), move) for move in position.legal_moves()]
-        return sorted(kinds, key=lambda pair: -self.scores[pair[0]])
+        moves = [(category_of(position, move), move) for move in position.legal_moves()]
+        return sorted(moves, key=lambda pair: -self.category_scores[pair[0]])
 
 
-def test_a_fixed_depth_gives_the_values_of_minimax_in_every_order(game: Game) -> None:
+def test_a_fixed_depth_gives_minimax_values_with_every_move_ordering(game: Game) -> None:
     for name in heuristics_for(game):
         evaluator = Evaluator(game, Heuristic(name))
-        searchers = [BudgetSearch(game, Heuristic(name), order) for order in ORDERS]
+        searchers = [BudgetSearch(game, Heuristic(name), ordering) for ordering in ORDERINGS]
         for searcher in searchers:
-            searcher.scores[:] = np.random.default_rng(1).integers(-99, 99, len(searcher.scores))
+            searcher.category_scores[:] = np.random.default_rng(1).integers(-99, 99, len(searcher.category_scores))
         for position in some_positions(game, 4):
             for depth in (1, 2, 3, 4):
                 judge = analyse(position, "minimax", depth, evaluator)
                 for searcher in searchers:
-                    found = searcher.to_depth(position, depth)
+                    found = searcher.search_depth(position, depth)
                     assert (found.value, found.exact, found.depth) == (judge.value, judge.exact, depth)
                     assert found.best_moves == judge.best_moves
 
 
-def test_without_an_order_it_is_alphabeta_node_for_node(game: Game) -> None:
+def test_without_move_ordering_it_equals_alphabeta_node_for_node(game: Game) -> None:
     for position in some_positions(game, 8):
         judge = analyse(position, "alphabeta", 5, Evaluator(game, Heuristic(heuristics_for(game)[0])))
-        found = BudgetSearch(game, Heuristic(heuristics_for(game)[0]), "none").to_depth(position, 5)
+        found = BudgetSearch(game, Heuristic(heuristics_for(game)[0]), "none").search_depth(position, 5)
         assert (found.nodes, found.leaves, found.candidates) == (judge.nodes, judge.leaves, judge.candidates)
 
 
-@pytest.mark.parametrize("delta", [1.0, 1.5])
-def test_budgets_are_divided_as_the_report_says(game: Game, delta: float) -> None:
+@pytest.mark.parametrize("share_factor", [1.0, 1.5])
+def test_budgets_are_divided_as_in_the_report(game: Game, share_factor: float) -> None:
     for heuristic in two_heuristics(game):
-        searchers = [BudgetSearch(game, heuristic, order, delta) for order in ORDERS]
+        searchers = [BudgetSearch(game, heuristic, ordering, share_factor) for ordering in ORDERINGS]
         for position in some_positions(game, 4):
             for nodes in (1, 9, 40, 120):
-                found = [searcher.on_budget(position, nodes) for searcher in searchers]
+                found = [searcher.search_budget(position, nodes) for searcher in searchers]
                 assert len({(one.value, one.exact, one.best_moves) for one in found}) == 1
-                value = slow_value(unplayed(position), nodes, delta, 0, searchers[0])
+                value = slow_value(unplayed(position), nodes, share_factor, 0, searchers[0])
                 assert scaled(found[0].value, found[0].exact) == value
 
 
-def test_what_it_learns_in_a_small_case_by_hand() -> None:
+def test_scores_of_a_small_case_by_hand() -> None:
     position = parse_position("1-5-0-5-1-0-1-1-2-6-6-0-10-10-S")
-    kinds = [category(position, move) for move in position.legal_moves()]
+    categories = [category_of(position, move) for move in position.legal_moves()]
     searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"))
-    found = searcher.to_depth(position, 1)
+    found = searcher.search_depth(position, 1)
     assert found.candidates == ((0, 0), (1, 2), (3, 7), (4, 0))
-    assert [searcher.scores[kind] for kind in kinds] == [-2, 1 - 1, 2, 0]  # B beats A, then D beats A and B
+    assert [searcher.category_scores[category] for category in categories] == [
+        -2,
+        1 - 1,
+        2,
+        0,
+    ]  # B beats A, then D beats A and B
 
 
-def test_it_learns_as_algorithm_two_does() -> None:
+def test_scores_equal_those_of_algorithm_two() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         for position in some_positions(game, 12):
             for heuristic in two_heuristics(game):
                 searcher = BudgetSearch(game, heuristic)
                 twin = AlgorithmTwo(searcher)
                 for depth in (1, 2, 3, 4):
-                    found = searcher.to_depth(position, depth)
+                    found = searcher.search_depth(position, depth)
                     value = twin.value(unplayed(position), -float("inf"), float("inf"), depth, 0)
                     assert scaled(found.value, found.exact) == value
-                    assert (searcher.scores == twin.scores).all()
-                assert searcher.scores.any() or len(position.legal_moves()) == 1
+                    assert (searcher.category_scores == twin.category_scores).all()
+                assert searcher.category_scores.any() or len(position.legal_moves()) == 1
 
 
-def test_frozen_scores_stay_and_none_are_read() -> None:
-    for order in ("none", "frozen"):
-        searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"), order)
-        searcher.to_depth(Position.start(Game.ABAPA), 5)
-        assert not searcher.scores.any()
+def test_scores_change_only_with_live_ordering() -> None:
+    for ordering in ("none", "frozen"):
+        searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"), ordering)
+        searcher.search_depth(Position.start(Game.ABAPA), 5)
+        assert not searcher.category_scores.any()
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO, Game.TOURNAMENT])
 def test_learning_saves_nodes(game: Game) -> None:
     nodes = {}
-    for order in ORDERS:
-        searcher = BudgetSearch(game, Heuristic(heuristics_for(game)[-1]), order)
-        nodes[order] = sum(searcher.to_depth(position, 6).nodes for position in some_positions(game, 10))
+    for ordering in ORDERINGS:
+        searcher = BudgetSearch(game, Heuristic(heuristics_for(game)[-1]), ordering)
+        nodes[ordering] = sum(searcher.search_depth(position, 6).nodes for position in some_positions(game, 10))
     assert nodes["live"] < 0.8 * nodes["none"]
 
 
-def test_a_line_without_a_choice_comes_to_an_end() -> None:
+def test_a_forced_line_ends_at_the_maximum_depth() -> None:
     position = parse_position("1-0-0-0-0-0-1-0-0-0-0-0-23-23-S", Game.ROMEIN)
-    found = BudgetSearch(Game.ROMEIN, Heuristic("diffscore")).on_budget(position, 1e9)
-    assert found.depth == kernels.DEEPEST
+    found = BudgetSearch(Game.ROMEIN, Heuristic("diffscore")).search_budget(position, 1e9)
+    assert found.depth == kernels.MAX_DEPTH
 
 
-def test_within_no_time_there_is_an_answer() -> None:
+def test_a_search_without_time_returns_a_move() -> None:
     start = Position.start(Game.ABAPA)
-    found = BudgetSearch(Game.ABAPA, Heuristic("travers")).within(start, 0.0)
+    found = BudgetSearch(Game.ABAPA, Heuristic("travers")).search_time(start, 0.0)
     assert found.move in start.legal_moves()
     assert len(found.candidates) == 6
 
 
-def test_a_search_gives_up_at_its_limit() -> None:
+def test_a_search_stops_at_its_node_limit() -> None:
     for limit in range(1, 400, 7):
         searcher = BudgetSearch(Game.ABAPA, Heuristic("diffscore"))
         searcher._search(Position.start(Game.ABAPA), 8, 0, limit)
-        assert kernels.is_spent(searcher.search_state)
+        assert kernels.reached_node_limit(searcher.search_state)
         assert limit <= searcher.nodes <= limit + 8
 
 
-def test_a_won_game_ends_the_search_within_a_time() -> None:
+def test_an_exact_result_ends_the_search() -> None:
     position = next(p for p in some_positions(Game.OTHELLO4, 20) if PASS not in p.legal_moves())
-    found = BudgetSearch(Game.OTHELLO4, Heuristic("absolute")).within(position, 600.0)
+    found = BudgetSearch(Game.OTHELLO4, Heuristic("absolute")).search_time(position, 600.0)
     assert found.exact or len(found.candidates) == 1
 
 
-def test_games_against_oneself_teach_an_order() -> None:
+def test_self_play_learns_scores() -> None:
     heuristic = Heuristic("diffscore")
     reports: list[int] = []
     scores = learn_scores(heuristic, games=3, nodes=300, seed=2, report=reports.append)
@@ -206,17 +211,19 @@ def test_games_against_oneself_teach_an_order() -> None:
     assert (scores != learn_scores(heuristic, games=3, nodes=300, seed=3)).any()
 
 
-def test_the_shipped_order_saves_nodes() -> None:
+def test_the_shipped_scores_save_nodes() -> None:
     nodes = {}
-    for order in ("none", "frozen"):
-        searcher = BudgetSearch(Game.TOURNAMENT, Heuristic("diffscore"), order, scores=learnt_scores(Game.ABAPA))
-        nodes[order] = sum(searcher.to_depth(position, 7).nodes for position in some_positions(Game.TOURNAMENT, 10))
+    for ordering in ("none", "frozen"):
+        searcher = BudgetSearch(Game.TOURNAMENT, Heuristic("diffscore"), ordering, scores=load_scores(Game.ABAPA))
+        nodes[ordering] = sum(
+            searcher.search_depth(position, 7).nodes for position in some_positions(Game.TOURNAMENT, 10)
+        )
     assert nodes["frozen"] < 0.7 * nodes["none"]
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_players_to_a_depth_play_as_alphabeta_does(order: str) -> None:
-    one, other = make_player(f"budget:h3@5,order={order}"), make_player("alphabeta:h3@5")
+@pytest.mark.parametrize("ordering", ORDERINGS)
+def test_players_with_a_depth_play_like_alphabeta(ordering: str) -> None:
+    one, other = make_player(f"budget:h3@5,order={ordering}"), make_player("alphabeta:h3@5")
     for player in (one, other):
         player.begin(Game.TOURNAMENT, 1)
     for position in some_positions(Game.TOURNAMENT, 12):
@@ -224,7 +231,7 @@ def test_players_to_a_depth_play_as_alphabeta_does(order: str) -> None:
         assert choices[0].move == choices[1].move
 
 
-def test_players_keep_no_order_from_one_game_to_the_next() -> None:
+def test_players_reset_their_scores_for_each_game() -> None:
     player, nodes = make_player("budget:diffscore@6"), []
     for _ in range(2):
         player.begin(Game.ABAPA, 1)
@@ -235,7 +242,7 @@ def test_players_keep_no_order_from_one_game_to_the_next() -> None:
 
 
 @pytest.mark.parametrize("spec", ["budget:positional@500n", "budget@3", "budget@20ms", "budget@500n,delta=1.2"])
-def test_players_take_nodes_plies_or_a_time(spec: str) -> None:
+def test_players_accept_nodes_a_depth_or_a_time(spec: str) -> None:
     player = make_player(spec)
     player.begin(Game.OTHELLO, 1)
     assert player.choose(Position.start(), Clock()).move in Position.start().legal_moves()
@@ -262,6 +269,6 @@ def test_travers_opens_from_the_right() -> None:
         ("budget,order=best", Game.ABAPA, "order"),
     ],
 )
-def test_wrong_settings_are_refused(spec: str, game: Game, part: str) -> None:
+def test_invalid_settings_are_rejected(spec: str, game: Game, part: str) -> None:
     with pytest.raises(SpecError, match=part):
         make_player(spec).begin(game, 1)

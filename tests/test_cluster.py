@@ -29,7 +29,7 @@ from awello.arena.runner import Runner, _prepare, _run_batch
 from awello.arena.tournament import Tournament, play_tournament
 from awello.arena.workers import Jobs, worker_pool
 from awello.errors import ConfigError, IllegalMoveError, SpecError
-from awello.evaluate.otage_memory import FILE
+from awello.evaluate.otage_memory import MEMORY_FILE
 from awello.learn.autoplay import AutoplayPlan, autoplay
 from awello.learn.genetic import GeneticConfig, advance, begin
 from awello.learn.selfplay import SelfplayPlan
@@ -227,7 +227,7 @@ def test_otage_learns_the_same_although_a_worker_is_killed(address: str, tmp_pat
         rounds = [[int(record.tags["Round"]) for record in each] for each in games]
         assert rounds == [list(range(1, 13))] * 2
         assert [record.moves for record in games[0]] == [record.moves for record in games[1]]
-        assert (there / FILE).read_text() == (here / FILE).read_text()
+        assert (there / MEMORY_FILE).read_text() == (here / MEMORY_FILE).read_text()
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The convolutional network at play: its file, its eyes, the searches that ask it, its players."""
+"""The convolutional network: its file, its symmetries, the searches that use it, and its players."""
 
 import random
 import sys
@@ -11,38 +11,38 @@ from games import play_random_moves
 
 from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import ConfigError, SpecError
-from awello.evaluate.cnn import ILLEGAL, TURNED, Cnn, cnn_for, load_cnn, unpack
-from awello.evaluate.perceptron import PerceptronState, judge
-from awello.evaluate.perceptron_weights import perceptron_for
+from awello.evaluate.cnn import ILLEGAL_LOGIT, SYMMETRY_SQUARES, Cnn, load_cnn, load_cnn_file, unpack_bits
+from awello.evaluate.perceptron import PerceptronState, forward
+from awello.evaluate.perceptron_weights import load_perceptron
 from awello.kernel import U, Words
 from awello.rules.othello import apply_symmetry
 from awello.search.batched_alphabeta import INFINITY, BatchedAlphaBeta
 from awello.search.montecarlo import CnnTree, PerceptronTree
-from awello.search.puct import BATCH
+from awello.search.puct import BATCH_SIZE
 from awello.search.uct import TreeNode
 
 Reals = npt.NDArray[np.float32]
 
 
-class Small(Cnn):
-    """The shipped perceptron in the place of the network, and a count of what it was asked."""
+class PerceptronAsCnn(Cnn):
+    """The shipped perceptron with the interface of the network, counting the positions evaluated."""
 
     def __init__(self) -> None:
-        self.network, self.asked = perceptron_for(Game.OTHELLO), 0
+        self.network, self.evaluated = load_perceptron(Game.OTHELLO), 0
 
-    def judge(self, words: Words) -> tuple[Reals, Reals]:
+    def predict(self, words: Words) -> tuple[Reals, Reals]:
         promises, values = np.zeros((len(words), 64), np.float32), np.zeros(len(words), np.float32)
         state = PerceptronState.new()
         state.layers = self.network.layers
         for row, (own, opp) in enumerate(words):
-            values[row] = judge(int(Game.OTHELLO), own, opp, self.network.weights, state)
+            values[row] = forward(int(Game.OTHELLO), own, opp, self.network.weights, state)
             promises[row] = state.outputs[:64]
-        self.asked += len(words)
+        self.evaluated += len(words)
         return promises, values
 
 
 def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Position]:
-    """Positions in which somebody moves."""
+    """Return positions in which the mover has a choice."""
     chance, found = random.Random(count), list[Position]()
     while len(found) < count:
         position = play_random_moves(Game.OTHELLO, chance.randrange(1000), chance.randint(*plies)).final
@@ -54,74 +54,74 @@ def some_positions(count: int, plies: tuple[int, int] = (0, 58)) -> list[Positio
 # ---- the network ----------------------------------------------------------------------------------------------------
 def test_words_become_planes() -> None:
     words = np.array([[1, 1 << 63], [0x8100000000000081, 2]], np.uint64)
-    bits = unpack(words)
+    bits = unpack_bits(words)
     assert bits.shape == (2, 2, 64) and bits.sum() == 7
     assert bits[0, 0, 0] == bits[0, 1, 63] == bits[1, 1, 1] == 1 and (bits[1, 0, [0, 7, 56, 63]] == 1).all()
 
 
-def test_only_legal_moves_are_promised() -> None:
-    network, positions = cnn_for(Game.OTHELLO), some_positions(20)
-    promises, values = network.judge(np.array([[each.own, each.opp] for each in positions], np.uint64))
+def test_only_legal_moves_have_logits() -> None:
+    network, positions = load_cnn(Game.OTHELLO), some_positions(20)
+    promises, values = network.predict(np.array([[each.own, each.opp] for each in positions], np.uint64))
     assert promises.shape == (20, 64) and (abs(values) <= 1).all()
     for position, row in zip(positions, promises, strict=True):
-        assert set(np.flatnonzero(row != ILLEGAL)) == set(position.legal_moves())
+        assert set(np.flatnonzero(row != ILLEGAL_LOGIT)) == set(position.legal_moves())
 
 
-def test_a_turned_board_is_judged_alike() -> None:
-    network = cnn_for(Game.OTHELLO)
+def test_symmetric_boards_have_equal_predictions() -> None:
+    network = load_cnn(Game.OTHELLO)
     for number, position in enumerate(some_positions(8)):
-        shares, value = network.look(position.own, position.opp)
+        shares, value = network.predict_position(position.own, position.opp)
         assert shares.sum() == pytest.approx(1, abs=1e-5)
         assert set(np.flatnonzero(shares > 1e-9)) <= set(position.legal_moves())
         own, opp = (int(apply_symmetry(U(word), number)) for word in (position.own, position.opp))
-        turned, same = network.look(own, opp)
+        turned, same = network.predict_position(own, opp)
         assert same == pytest.approx(value, abs=1e-5)
-        assert turned[TURNED[number]] == pytest.approx(shares, abs=1e-5)
+        assert turned[SYMMETRY_SQUARES[number]] == pytest.approx(shares, abs=1e-5)
 
 
-def test_it_knows_what_people_play() -> None:
-    """Corners are taken, and the usual answers to f5 share almost everything."""
-    network = cnn_for(Game.OTHELLO)
+def test_it_predicts_common_moves() -> None:
+    """Corners are taken, and the usual replies to f5 share almost all of the probability."""
+    network = load_cnn(Game.OTHELLO)
     after = Position.start().after(37)
-    shares, _ = network.look(after.own, after.opp)
+    shares, _ = network.predict_position(after.own, after.opp)
     assert shares[[43, 45]].min() > 0.3 and shares[29] < shares[43]  # d6 and f6; f4 is rare
     corner = parse_position("-XO-----" + "--------" * 2 + "---OX---" + "---XO---" + "--------" * 3 + " O")
-    shares, value = network.look(corner.own, corner.opp)
+    shares, value = network.predict_position(corner.own, corner.opp)
     assert shares.argmax() == 0 and value > 0
 
 
-def test_only_whole_networks_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="plays Othello on 8x8 and nothing else"):
-        cnn_for(Game.ABAPA)
+def test_invalid_networks_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="only plays Othello on 8x8"):
+        load_cnn(Game.ABAPA)
     (tmp_path / "damaged.onnx").write_bytes(b"none")
     for name in ("damaged.onnx", "nothing.onnx"):
-        with pytest.raises(ConfigError, match="holds no network: 'awello train cnn' makes one"):
-            cnn_for(Game.OTHELLO, tmp_path / name)
-    load_cnn.cache_clear()
+        with pytest.raises(ConfigError, match="is not a convolutional network: train one with 'awello train cnn'"):
+            load_cnn(Game.OTHELLO, tmp_path / name)
+    load_cnn_file.cache_clear()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ConfigError, match=r"needs onnxruntime: pip install 'awello\[neural\]'"):
-        cnn_for(Game.OTHELLO)
+        load_cnn(Game.OTHELLO)
 
 
 # ---- alpha-beta -----------------------------------------------------------------------------------------------------
 def minimax(network: Cnn, position: Position, depth: int) -> float:
-    """The value by plain minimax, each leaf judged alone."""
+    """Return the value by plain minimax, with each leaf evaluated alone."""
     if position.over:
         own, opp = position.score()[position.side], position.score()[1 - position.side]
         return float(np.sign(own - opp)) + (own - opp) / 64
     if depth == 0:
         if position.legal_moves() == (PASS,):
             return -minimax(network, position.after(PASS), 0)
-        return float(network.judge(np.array([[position.own, position.opp]], np.uint64))[1][0])
+        return float(network.predict(np.array([[position.own, position.opp]], np.uint64))[1][0])
     return max(-minimax(network, position.after(move), depth - 1) for move in position.legal_moves())
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_alpha_beta_finds_what_minimax_does(depth: int) -> None:
+def test_alpha_beta_equals_minimax(depth: int) -> None:
     passes = 0
     for position in some_positions(4) + some_positions(24, (45, 57)):
-        analysis = BatchedAlphaBeta(Small()).analyse(position, depth)
-        values = {move: -minimax(Small(), position.after(move), depth - 1) for move in position.legal_moves()}
+        analysis = BatchedAlphaBeta(PerceptronAsCnn()).analyse(position, depth)
+        values = {move: -minimax(PerceptronAsCnn(), position.after(move), depth - 1) for move in position.legal_moves()}
         passes += any(position.after(move).legal_moves() == (PASS,) for move in position.legal_moves())
         assert analysis.value == pytest.approx(max(values.values()), abs=1e-6)
         assert values[analysis.move] == pytest.approx(analysis.value, abs=1e-6)
@@ -132,7 +132,7 @@ def test_alpha_beta_finds_what_minimax_does(depth: int) -> None:
 def test_a_finished_game_counts_its_discs() -> None:
     passed = False
     for position in some_positions(20, (54, 58)):
-        best = BatchedAlphaBeta(Small()).analyse(position, 20).value
+        best = BatchedAlphaBeta(PerceptronAsCnn()).analyse(position, 20).value
         passed = passed or any(position.after(move).legal_moves() == (PASS,) for move in position.legal_moves())
 
         def solve(position: Position) -> int:
@@ -147,79 +147,82 @@ def test_a_finished_game_counts_its_discs() -> None:
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
-def test_leaf_by_leaf_the_tree_is_that_of_the_small_network() -> None:
-    """Asked about one leaf at a time, both ways to grow a tree visit the same moves."""
+def test_batches_of_one_give_the_tree_of_the_perceptron() -> None:
+    """With one leaf per evaluation, both ways to grow a tree visit the same moves."""
     for position in some_positions(4) + some_positions(4, (46, 57)):
-        small = Small()
+        small = PerceptronAsCnn()
         tree, other = CnnTree(1 << 14, network=small), PerceptronTree(1 << 14, network=small.network)
         found = other.analyse(position, 10.0, 200, 0)
-        tree.begin(position)
+        tree.reset(position)
         for _ in range(200):
             tree.grow(1)
-        assert tree.size == other.size and small.asked <= 200
+        assert tree.node_count == other.node_count and small.evaluated <= 200
         for name in TreeNode.dtype.names or ():
-            found_here, found_there = (each.nodes[name][: each.size] for each in (tree, other))
+            values, expected = (each.nodes[name][: each.node_count] for each in (tree, other))
             if name in ("prior", "total_value"):
-                assert found_here == pytest.approx(found_there, abs=1e-4)
+                assert values == pytest.approx(expected, abs=1e-4)
             else:
-                assert (found_here == found_there).all()
+                assert (values == expected).all()
         assert found.leaves == 200
 
 
 @pytest.mark.parametrize("plies", [(0, 40), (50, 58)])
-def test_no_walk_that_was_counted_as_a_loss_stays_so(plies: tuple[int, int]) -> None:
+def test_virtual_losses_are_removed(plies: tuple[int, int]) -> None:
     for position in some_positions(6, plies):
-        tree = CnnTree(1 << 12, network=Small())
+        tree = CnnTree(1 << 12, network=PerceptronAsCnn())
         analysis = tree.analyse(position, 10.0, 100, 0)
         assert analysis.leaves == 100 == tree.nodes[0].visits
-        grown = tree.nodes[: tree.size]
+        grown = tree.nodes[: tree.node_count]
         assert (abs(grown["total_value"]) <= grown["visits"] + 1e-6).all()
         assert grown["visits"][tree._children(0)].sum() == 99
-        assert analysis.move in position.legal_moves() and BATCH > 1
+        assert analysis.move in position.legal_moves() and BATCH_SIZE > 1
 
 
-def test_more_rounds_than_a_batch_are_grown_in_several() -> None:
-    tree = CnnTree(1 << 12, network=Small())
-    tree.begin(Position.start())
-    tree.grow(5 * BATCH + 1)
-    assert tree.nodes[0].visits == 5 * BATCH + 1
+def test_more_rounds_than_a_batch_need_several_batches() -> None:
+    tree = CnnTree(1 << 12, network=PerceptronAsCnn())
+    tree.reset(Position.start())
+    tree.grow(5 * BATCH_SIZE + 1)
+    assert tree.nodes[0].visits == 5 * BATCH_SIZE + 1
 
 
-def test_a_tree_without_room_goes_on() -> None:
-    tree = CnnTree(1 << 10, network=Small())
-    assert tree.analyse(Position.start(), 10.0, 400, 0).leaves == 400 and tree.size <= 1 << 10
+def test_a_full_tree_keeps_searching() -> None:
+    tree = CnnTree(1 << 10, network=PerceptronAsCnn())
+    assert tree.analyse(Position.start(), 10.0, 400, 0).leaves == 400 and tree.node_count <= 1 << 10
 
 
 # ---- the players ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("spec", ["cnn", "cnn,symmetries=1", "cnn-value@1", "puct:cnn@16n"])
-def test_players_of_the_network_beat_greed(spec: str) -> None:
+def test_network_players_beat_the_greedy_player(spec: str) -> None:
     recap = play_match(Match(Game.OTHELLO, spec, "greedy", 2, 5))
     assert recap.wins == 2
 
 
-def test_a_glance_plays_the_most_likely_move() -> None:
-    player, network = make_player("cnn"), cnn_for(Game.OTHELLO)
+def test_the_policy_player_plays_the_most_likely_move() -> None:
+    player, network = make_player("cnn"), load_cnn(Game.OTHELLO)
     player.begin(Game.OTHELLO, 0)
     for position in some_positions(5):
-        choice, (shares, value) = player.choose(position, Clock(10)), network.look(position.own, position.opp)
+        choice, (shares, value) = (
+            player.choose(position, Clock(10)),
+            network.predict_position(position.own, position.opp),
+        )
         assert choice.move == shares.argmax() and choice.analysis and choice.analysis.value == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
     ("spec", "game", "message"),
     [
-        ("cnn", Game.OTHELLO6, "plays Othello on 8x8"),
+        ("cnn", Game.OTHELLO6, "only plays Othello on 8x8"),
         ("cnn@3", Game.OTHELLO, "takes no limit"),
         ("cnn-value@100ms", Game.OTHELLO, "needs a depth from 1 to 8, such as cnn-value@2"),
-        ("puct:cnn@100n", Game.ABAPA, "plays Othello on 8x8"),
+        ("puct:cnn@100n", Game.ABAPA, "only plays Othello on 8x8"),
         ("puct:large@100n", Game.OTHELLO, "'perceptron' or 'cnn'"),
-        ("cnn,file=nothing", Game.OTHELLO, "holds no network"),
+        ("cnn,file=nothing", Game.OTHELLO, "is not a convolutional network"),
     ],
 )
-def test_what_they_cannot_do_is_said(spec: str, game: Game, message: str) -> None:
+def test_invalid_settings_are_rejected(spec: str, game: Game, message: str) -> None:
     with pytest.raises((ConfigError, SpecError), match=message):
         make_player(spec).begin(game, 0)
 
 
-def test_infinity_is_above_all_values() -> None:
+def test_infinity_exceeds_all_values() -> None:
     assert INFINITY > 1 + 64 / 64

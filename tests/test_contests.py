@@ -154,7 +154,7 @@ def test_a_bot_that_cannot_be_made_is_named(client: TestClient) -> None:
     wait_until(lambda: show(client, name)["state"] == "failed")
     (listed,) = client.get("/api/contests").json()
     assert listed["state"] == "failed"
-    assert "no heuristic 'nonsense'" in listed["message"]
+    assert "'nonsense' is not a heuristic" in listed["message"]
     assert client.delete(f"/api/contests/{name}").status_code == 204
     assert client.get("/api/contests").json() == []
 
@@ -253,7 +253,7 @@ def test_a_tree_is_drawn(client: TestClient) -> None:
     ("asked", "part"),
     [
         ({"search": "minimax@5"}, "a tree of 5 plies is too large here: choose at most 4"),
-        ({"search": "uct"}, "no tree search 'uct': choose minimax"),
+        ({"search": "uct"}, "'uct' is not a tree search: choose minimax"),
         ({"search": "alphabeta@1s"}, "needs a depth"),
         ({"search": "alphabeta:nonsense"}, "nonsense"),
         ({"search": "alphabeta,file=/etc/passwd"}, "file cannot be set from here"),

@@ -27,7 +27,7 @@ from awello.engine.threads import SearchRequest
 from awello.engine.time_management import UNLIMITED, time_budget
 from awello.errors import AwelloError, ConfigError, NotationError, SpecError
 from awello.evaluate import patterns
-from awello.evaluate.weights import pattern_weights, stage_of
+from awello.evaluate.weights import load_pattern_weights, stage_of
 from awello.folders import data_file
 from awello.formats.obf import parse_obf
 from awello.limits import Limit
@@ -76,11 +76,11 @@ def test_small_boards_from_the_start() -> None:
 # ---- the search to a depth ------------------------------------------------------------------------------------------
 def static_value(position: Position) -> int:
     """The value of a position in whole discs, as the search rounds it."""
-    row, weights = patterns.PatternRow.new(), pattern_weights()[stage_of(position.empties)]
+    row, weights = patterns.PatternRow.new(), load_pattern_weights()[stage_of(position.empties)]
     patterns.fill_row(position.own, position.opp, row)
-    value = int(patterns.worth.py_func(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
+    value = int(patterns.evaluate_row.py_func(row, patterns.StageWeights.view(weights)))  # type: ignore[attr-defined]
     for place, board in enumerate((position, replace(position, own=position.opp, opp=position.own))):
-        value += int(weights[patterns.WEIGHTS + 32 * place + len(set(board.legal_moves()) - {PASS})])
+        value += int(weights[patterns.PATTERN_WEIGHTS + 32 * place + len(set(board.legal_moves()) - {PASS})])
     discs = min(62, (abs(value) + 64) // 128)
     return discs if value > 0 else -discs
 
@@ -113,7 +113,7 @@ def test_a_heuristic_can_evaluate() -> None:
     player = make_player("champion:positional@3")
     player.begin(Game.OTHELLO, 0)
     assert player.choose(Position.start(), Clock()).move in Position.start().legal_moves()
-    with pytest.raises(ConfigError, match="no heuristic"):
+    with pytest.raises(ConfigError, match="is not a heuristic"):
         make_player("champion:nothing@3").begin(Game.OTHELLO, 0)
 
 
@@ -342,14 +342,14 @@ def test_threads_that_ask_at_once_share_the_weights(tmp_path: Path) -> None:
 
     def ask() -> None:
         start.wait()
-        found.append(address_of(pattern_weights(file)))
+        found.append(address_of(load_pattern_weights(file)))
 
     asking = [threading.Thread(target=ask) for _ in range(8)]
     for thread in asking:
         thread.start()
     for thread in asking:
         thread.join()
-    assert found == [address_of(pattern_weights(file))] * 8
+    assert found == [address_of(load_pattern_weights(file))] * 8
 
 
 def test_limits_are_kept(engine: Engine) -> None:

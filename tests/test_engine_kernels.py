@@ -20,7 +20,7 @@ from awello.engine.othello_search import OthelloWorker, edge_table
 from awello.engine.stability import stable_discs
 from awello.engine.transposition_table import hash_of
 from awello.evaluate import patterns
-from awello.evaluate.weights import pattern_weights, stage_of
+from awello.evaluate.weights import load_pattern_weights, stage_of
 from awello.kernel import U, instruction
 from awello.memory import address_of, load8
 
@@ -82,9 +82,9 @@ def random_game(seed: int) -> Iterator[tuple[Position, int]]:
 
 
 def test_pattern_rows_follow_the_moves() -> None:
-    turn, swap, value = map(compiled, (patterns.turn_row, patterns.swap_row, patterns.worth))
+    turn, swap, value = map(compiled, (patterns.update_row, patterns.swap_row, patterns.evaluate_row))
     fresh, kept, twin = (patterns.PatternRow.new() for _ in range(3))
-    weights = patterns.StageWeights.view(pattern_weights()[stage_of(30)])
+    weights = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)])
     for position, move in random_game(3):
         patterns.fill_row(position.own, position.opp, fresh)
         after = position.after(move)
@@ -95,10 +95,10 @@ def test_pattern_rows_follow_the_moves() -> None:
         else:
             flips = U(position.opp & ~after.own)
             turn(fresh, move, flips, kept)
-            patterns.turn_row.py_func(fresh, move, flips, twin)  # type: ignore[attr-defined]
+            patterns.update_row.py_func(fresh, move, flips, twin)  # type: ignore[attr-defined]
         patterns.fill_row(after.own, after.opp, fresh)
         assert list(kept.indices) == list(twin.indices) == list(fresh.indices)
-        assert value(kept, weights) == patterns.worth.py_func(kept, weights)  # type: ignore[attr-defined]
+        assert value(kept, weights) == patterns.evaluate_row.py_func(kept, weights)  # type: ignore[attr-defined]
 
 
 def test_an_index_counts_own_discs_up_and_enemy_discs_down() -> None:
@@ -111,15 +111,15 @@ def test_an_index_counts_own_discs_up_and_enemy_discs_down() -> None:
 
 
 def test_a_turned_board_has_the_same_value() -> None:
-    weights, row = patterns.StageWeights.view(pattern_weights()[stage_of(30)]), patterns.PatternRow.new()
+    weights, row = patterns.StageWeights.view(load_pattern_weights()[stage_of(30)]), patterns.PatternRow.new()
     position = parse_position("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O- X")
     values = []
     own, opp = position.own, position.opp
     for _ in range(4):
         patterns.fill_row(own, opp, row)
-        values.append(int(patterns.worth.py_func(row, weights)))  # type: ignore[attr-defined]
+        values.append(int(patterns.evaluate_row.py_func(row, weights)))  # type: ignore[attr-defined]
         own, opp = (
-            sum(1 << patterns._turned(square) for square in range(64) if word >> square & 1) for word in (own, opp)
+            sum(1 << patterns._rotate(square) for square in range(64) if word >> square & 1) for word in (own, opp)
         )
     assert len(set(values)) == 1
 

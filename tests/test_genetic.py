@@ -15,8 +15,8 @@ from conftest import awello, fresh_awello, random_record, run
 from awello.arena.workers import worker_pool
 from awello.errors import ConfigError
 from awello.evaluate.awale import FEATURES
-from awello.evaluate.otage_memory import FACTORS, FILE, LARGEST, OtageMemory
-from awello.evaluate.settings import Evaluator, Heuristic, read_learnt, weights_of
+from awello.evaluate.otage_memory import DEFAULT_FACTORS, MAX_FACTOR, MEMORY_FILE, OtageMemory
+from awello.evaluate.settings import Evaluator, Heuristic, read_trained_numbers, weight_count
 from awello.learn import genetic
 from awello.learn.factors import OtageGeneticConfig, plan_for, put_factors
 from awello.learn.genetic import Evolution, Generation, Genes, GeneticConfig, Individual, advance, begin, breed, evolve
@@ -26,7 +26,7 @@ from awello.players.player import make_player
 from awello.players.textbook import TextbookPlayer
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.budget_search import learnt_scores
+from awello.search.budget_search import load_scores
 
 PLAN = GeneticConfig("h2", nodes=1, population=6, fighters=2, boss_depth=1)
 
@@ -68,7 +68,7 @@ def test_population_zero(name: str) -> None:
     assert evolution.best == evolution.population[0] == plan.naive
     assert plan.weights(plan.naive) == genetic.NAIVE[name]
     genes = [gene for individual in evolution.population[1:] for gene in individual]
-    assert {len(plan.weights(individual)) for individual in evolution.population} == {weights_of(name)}
+    assert {len(plan.weights(individual)) for individual in evolution.population} == {weight_count(name)}
     assert set(genes) <= set(range(-20, 21)) and len(set(genes)) > 30
 
 
@@ -187,11 +187,11 @@ def test_generations_are_counted() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a memory that has learnt from some random games."""
-    memory = OtageMemory(games=5, autoplay=3, factors=OWN)
+    memory = OtageMemory(games=5, autoplay_games=3, factors=OWN)
     for number in range(5):
-        memory.note(random_record(Game.OTHELLO, number))
+        memory.learn_patterns(random_record(Game.OTHELLO, number))
     (made := tmp_path / "memory").mkdir()
-    memory.write(made / FILE)
+    memory.save(made / MEMORY_FILE)
     return made
 
 
@@ -255,8 +255,8 @@ def test_other_plans_and_other_files_are_refused(tmp_path: Path) -> None:
 )
 def test_files_without_the_weights_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "weights.json").write_text(text)
-    with pytest.raises(ConfigError, match=r"no weights of h1 in .*'awello train'"):
-        read_learnt(str(tmp_path / "weights.json"), "weights", "h1")
+    with pytest.raises(ConfigError, match=r"does not contain the weights of h1: .*'awello train'"):
+        read_trained_numbers(str(tmp_path / "weights.json"), "weights", "h1")
 
 
 def test_weights_out_of_bounds_are_refused() -> None:
@@ -271,15 +271,15 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
     player = make_player(f"travers@1,file={file}")
     assert isinstance(player, BudgetPlayer)
     player.begin(Game.TOURNAMENT, 0)
-    assert list(player.searcher.scores) == list(learnt_scores(Game.TOURNAMENT))
+    assert list(player.searcher.category_scores) == list(load_scores(Game.TOURNAMENT))
     games: list[int] = []
     scores = genetic.learn_order(plan, evolution, games.append, games=2, nodes=10)
     genetic.save(file, plan, evolution, scores)
     player.begin(Game.TOURNAMENT, 0)
     assert weights_in(player.searcher) == [10, -10, 1, 2, 3, 4, 5, 6]
-    assert list(player.searcher.scores) == scores and any(scores) and games == [1, 1]
+    assert list(player.searcher.category_scores) == scores and any(scores) and games == [1, 1]
     file.write_text('{"weights": {"travers": [10, -10, 1, 2, 3, 4, 5, 6]}}')
-    with pytest.raises(ConfigError, match="no scores in"):
+    with pytest.raises(ConfigError, match="does not contain the scores"):
         player.begin(Game.TOURNAMENT, 0)
 
 
@@ -287,14 +287,14 @@ def test_travers_reads_its_weights_and_its_order(tmp_path: Path) -> None:
 def test_factors_begin_with_those_of_the_memory_and_stay_in_bounds(folder: Path) -> None:
     plan = replace(small(folder), population=40)
     assert begin(plan).best == [5, 16, 4, 12] and plan.weights([5, 16, 4, 12]) == OWN
-    assert plan.weights([8, 8, 8, 8]) == FACTORS
+    assert plan.weights([8, 8, 8, 8]) == DEFAULT_FACTORS
     put_factors(folder, (15.5, 0.05, 0.05, 50.0))
     assert replace(plan, seed=2).naive == [8, 1, 1, 40]
     lived = list(islice(evolve(plan, begin(plan), inf, by_sum), 20))
     genes = {gene for generation in lived for individual in generation.population for gene in individual}
     assert (min(genes), max(genes)) == (1, 40)
     factors = [factor for gene in genes for factor in plan.weights([gene] * 4)]
-    assert min(factors) > 0 and max(factors) <= LARGEST
+    assert min(factors) > 0 and max(factors) <= MAX_FACTOR
 
 
 def test_games_of_otage_begin_differently_and_equally_for_both_colours(
@@ -333,9 +333,9 @@ def test_an_individual_and_the_boss_play_as_their_players_do(folder: Path) -> No
 
 
 def test_only_the_factors_of_a_memory_are_replaced(folder: Path) -> None:
-    before = (folder / FILE).read_text().splitlines()
+    before = (folder / MEMORY_FILE).read_text().splitlines()
     put_factors(folder, (1.0, 2.5, 3.0, 4.5))
-    after = (folder / FILE).read_text().splitlines()
+    after = (folder / MEMORY_FILE).read_text().splitlines()
     changed = [new for old, new in zip(before, after, strict=True) if old != new]
     assert changed == ["liberties = 1.000000", "squares = 2.500000", "edges = 3.000000", "corners = 4.500000"]
 
@@ -354,10 +354,10 @@ def test_the_command_puts_the_factors_into_the_memory(
     told = json.loads(done.stdout)
     assert told["heuristic"] == "otage" and told["generations"]
     assert told["weights"] == json.loads(file.read_text())["weights"]["otage"] != list(OWN)
-    assert OtageMemory.read(folder / FILE).factors == tuple(told["weights"])
+    assert OtageMemory.load(folder / MEMORY_FILE).factors == tuple(told["weights"])
     again = train_otage(folder, "--out", str(file))  # other factors are no other plan
-    assert again.returncode == 0 and again.stdout.endswith(f"these are the factors in {folder / FILE} now\n")
-    replace(OtageMemory.read(folder / FILE), games=6).write(folder / FILE)
+    assert again.returncode == 0 and again.stdout.endswith(f"these are the factors in {folder / MEMORY_FILE} now\n")
+    replace(OtageMemory.load(folder / MEMORY_FILE), games=6).save(folder / MEMORY_FILE)
     other = train_otage(folder, "--out", str(file))
     assert other.returncode == 2 and other.stderr.count("\n") == 1 and "another learning" in other.stderr
 
@@ -368,7 +368,7 @@ def test_the_command_puts_the_factors_into_the_memory(
 )
 def test_a_bad_memory_gets_one_clear_line(text: str | None, part: str, tmp_path: Path) -> None:
     if text is not None:
-        (tmp_path / FILE).write_text(text)
+        (tmp_path / MEMORY_FILE).write_text(text)
     done = train_otage(tmp_path, "--out", str(tmp_path / "otage.json"))
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
     assert part in done.stderr and not (tmp_path / "otage.json").exists()

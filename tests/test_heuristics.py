@@ -7,16 +7,16 @@ import pytest
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError
-from awello.evaluate.heuristics import EXACT, estimate, evaluate
+from awello.evaluate.heuristics import EXACT_SCALE, estimate, evaluate
 from awello.evaluate.settings import (
-    NAMES,
-    TABLES,
+    HEURISTIC_NUMBERS,
+    SQUARE_TABLES,
     Evaluator,
     Heuristic,
-    board_values,
+    expand_table,
     heuristics_for,
-    load_table,
-    weights_of,
+    load_square_table,
+    weight_count,
 )
 from awello.kernel import U
 from awello.rules.awale import pits_of
@@ -24,7 +24,7 @@ from awello.search.root import analyse
 
 
 def positions(game: Game, count: int) -> list[Position]:
-    """Positions of random games."""
+    """Return positions of random games."""
     chance = random.Random(f"{game}")
     found: list[Position] = []
     while len(found) < count:
@@ -35,8 +35,8 @@ def positions(game: Game, count: int) -> list[Position]:
     return chance.sample(found, count)
 
 
-def said(position: Position, heuristic: Heuristic) -> int:
-    """What the kernel says."""
+def kernel_estimate(position: Position, heuristic: Heuristic) -> int:
+    """Return the kernel's estimate."""
     evaluator = Evaluator(position.game, heuristic)
     return estimate(int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state)
 
@@ -46,7 +46,7 @@ def discs(word: int) -> list[int]:
 
 
 def squares_value(position: Position, table: str) -> int:
-    values = board_values(load_table(table), position.game.size)
+    values = expand_table(load_square_table(table), position.game.size)
     return sum(values[s] for s in discs(position.own)) - sum(values[s] for s in discs(position.opp))
 
 
@@ -60,103 +60,103 @@ def mobility(position: Position) -> int:
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO, Game.OTHELLO6, Game.OTHELLO4])
-def test_the_simple_ones_count_what_they_say(game: Game) -> None:
+def test_simple_heuristics_equal_plain_counts(game: Game) -> None:
     for position in positions(game, 100):
         difference = position.own.bit_count() - position.opp.bit_count()
-        assert said(position, Heuristic("absolute")) == difference
-        assert said(position, Heuristic("mobility")) == mobility(position)
+        assert kernel_estimate(position, Heuristic("absolute")) == difference
+        assert kernel_estimate(position, Heuristic("mobility")) == mobility(position)
         for table in ("1", "2"):
-            assert said(position, Heuristic("positional", table)) == squares_value(position, table)
+            assert kernel_estimate(position, Heuristic("positional", table)) == squares_value(position, table)
         held = position.own.bit_count() + position.opp.bit_count()
         early, late = 10, 20
         expected = squares_value(position, "2") if held < early else mobility(position) if held < late else difference
-        assert said(position, Heuristic("mixed", "2", (early, late))) == expected
+        assert kernel_estimate(position, Heuristic("mixed", "2", (early, late))) == expected
 
 
 def test_corner_bonus() -> None:
     for position in positions(Game.OTHELLO, 200):
         held = sum((position.own >> s & 1) - (position.opp >> s & 1) for s in (0, 7, 56, 63))
-        assert said(position, Heuristic("mobility", corners=7)) == mobility(position) + 7 * held
+        assert kernel_estimate(position, Heuristic("mobility", corners=7)) == mobility(position) + 7 * held
 
 
 def test_tactical_forgives_squares_beside_a_taken_corner() -> None:
     board = parse_position("XX------" + "XO------" + "-" * 48 + " X")
-    assert said(board, Heuristic("tactical", thresholds=(30, 55))) == 500 + 30 + 30
+    assert kernel_estimate(board, Heuristic("tactical", thresholds=(30, 55))) == 500 + 30 + 30
     lost = parse_position("OX------" + "-" * 56 + " X")
-    assert said(lost, Heuristic("tactical")) == -500
-    assert said(board, Heuristic("tactical", thresholds=(0, 55))) == 560 + 10 * mobility(board)
-    assert said(board, Heuristic("tactical", thresholds=(0, 0))) == 2
+    assert kernel_estimate(lost, Heuristic("tactical")) == -500
+    assert kernel_estimate(board, Heuristic("tactical", thresholds=(0, 55))) == 560 + 10 * mobility(board)
+    assert kernel_estimate(board, Heuristic("tactical", thresholds=(0, 0))) == 2
 
 
 def test_diffscore_counts_the_seeds_taken() -> None:
     for position in positions(Game.ABAPA, 100):
-        assert said(position, Heuristic("diffscore")) == (position.own >> 48) - (position.opp >> 48)
+        assert kernel_estimate(position, Heuristic("diffscore")) == (position.own >> 48) - (position.opp >> 48)
 
 
 def features(position: Position, name: str) -> list[int]:
-    """The features of Awalé's heuristics by their definition, one's own and the opponent's by turns."""
+    """Return the features of Awalé's heuristics by definition, alternating between the mover and the opponent."""
 
     def of(own: int, opp: int) -> list[int]:
         pits, taken = pits_of(own), own >> 48
         small = "".join("x" if pit < 3 else " " for pit in pits)
         run = max(map(len, small.split()), default=0)
-        krous = [pit for pit in pits if pit >= 12]
+        large = [pit for pit in pits if pit >= 12]
         ends = [last_pit(own, opp, pit) for pit in range(6)]
         if name == "h6":
             captures = [ends.count(2), ends.count(3)]
             reach = sum(pit + index >= 6 for index, pit in enumerate(pits))
             return [*captures, reach, sum(pit > 12 for pit in pits), taken, pits.count(0)]
         if name == "travers":
-            return [taken, pits.count(0), pits.count(1) + pits.count(2), len(krous)]
-        return [taken, small.count("x"), run, sum(krous)][: weights_of(name) // 2]
+            return [taken, pits.count(0), pits.count(1) + pits.count(2), len(large)]
+        return [taken, small.count("x"), run, sum(large)][: weight_count(name) // 2]
 
     pairs = zip(of(position.own, position.opp), of(position.opp, position.own), strict=True)
     return [value for pair in pairs for value in pair]
 
 
 def last_pit(own: int, opp: int, pit: int) -> int:
-    """What the last pit of a sowing holds if it is captured, else 0."""
+    """Return the seeds in the last pit of a sowing if it is captured, else 0."""
     if not pits_of(own)[pit]:
         return 0
     pits = [*pits_of(own), *pits_of(opp)]
-    seeds, place = pits[pit], pit
+    seeds, last = pits[pit], pit
     pits[pit] = 0
     while seeds:
-        place = (place + 1) % 12
-        if place != pit:
-            pits[place] += 1
+        last = (last + 1) % 12
+        if last != pit:
+            pits[last] += 1
             seeds -= 1
-    taken = place
-    while taken >= 6 and pits[taken] in (2, 3):
-        taken -= 1
-    everything = taken < place and not any(pits[6 : taken + 1]) and not any(pits[place + 1 :])
-    return pits[place] if place >= 6 and pits[place] in (2, 3) and not everything else 0
+    first = last
+    while first >= 6 and pits[first] in (2, 3):
+        first -= 1
+    grand_slam = first < last and not any(pits[6 : first + 1]) and not any(pits[last + 1 :])
+    return pits[last] if last >= 6 and pits[last] in (2, 3) and not grand_slam else 0
 
 
 def test_awale_heuristics_are_features_times_weights() -> None:
     chance = random.Random(3)
     for position in positions(Game.ABAPA, 300):
         for name in heuristics_for(Game.ABAPA)[1:]:
-            weights = tuple(chance.randint(-20, 20) for _ in range(weights_of(name)))
+            weights = tuple(chance.randint(-20, 20) for _ in range(weight_count(name)))
             expected = sum(w * f for w, f in zip(weights, features(position, name), strict=True))
-            assert said(position, Heuristic(name, weights=weights)) == expected, name
-    with pytest.raises(ConfigError, match="h3 takes 8 weights, not 3"):
+            assert kernel_estimate(position, Heuristic(name, weights=weights)) == expected, name
+    with pytest.raises(ConfigError, match="h3 needs 8 weights, not 3"):
         Evaluator(Game.ABAPA, Heuristic("h3", weights=(1, 2, 3)))
 
 
-def test_awale_values_are_those_of_the_player_at_the_root() -> None:
+def test_awale_values_are_from_the_view_of_the_player_at_the_root() -> None:
     weights = (7, -3)
     for position in positions(Game.ABAPA, 50):
         evaluator = Evaluator(Game.ABAPA, Heuristic("h1", weights=weights))
         taken = position.own >> 48, position.opp >> 48
         words = int(position.game), evaluator.heuristic, U(position.own), U(position.opp), evaluator.state
-        evaluator.begin(position, 4)
+        evaluator.prepare(position, 4)
         assert estimate(*words) == 7 * taken[0] - 3 * taken[1]
-        evaluator.begin(position, 3)  # the opponent is to move at the leaves
+        evaluator.prepare(position, 3)  # the opponent is to move at the leaves
         assert estimate(*words) == -(7 * taken[1] - 3 * taken[0])
 
 
-def test_h5_counts_from_the_root_and_chooses_as_h3() -> None:
+def test_h5_counts_from_the_root_and_chooses_like_h3() -> None:
     weights = (9, -8, 1, 3, -2, 5, 4, -6)
     for position in positions(Game.TOURNAMENT, 30):
         for depth in (1, 2, 3):
@@ -166,7 +166,7 @@ def test_h5_counts_from_the_root_and_chooses_as_h3() -> None:
             )
             assert three.best_moves == five.best_moves
             evaluator = Evaluator(position.game, Heuristic("h5", weights=weights))
-            evaluator.begin(position, 2)
+            evaluator.prepare(position, 2)
             words = U(position.own), U(position.opp)
             assert estimate(int(position.game), evaluator.heuristic, *words, evaluator.state) == 0
 
@@ -182,41 +182,41 @@ def test_a_finished_game_is_worth_more_than_any_estimate(game: Game) -> None:
         difference = first - second if position.side == 0 else second - first
         if not position.repeated:
             value = evaluate(int(game), evaluator.heuristic, U(position.own), U(position.opp), True, evaluator.state)
-            assert value == EXACT * difference
+            assert value == EXACT_SCALE * difference
 
 
 def test_tables_are_the_published_ones() -> None:
-    values = board_values(TABLES["1"], 8)
+    values = expand_table(SQUARE_TABLES["1"], 8)
     assert values[:8] == [500, -150, 30, 10, 10, 30, -150, 500]
     assert values == values[::-1]
-    assert board_values(TABLES["2"], 8)[8:12] == [-20, -50, -2, -2]
-    assert board_values(TABLES["1"], 4)[18:22] == [500, 10, 10, 500]
-    assert board_values(TABLES["1"], 6)[9:15] == [500, -150, 10, 10, -150, 500]
+    assert expand_table(SQUARE_TABLES["2"], 8)[8:12] == [-20, -50, -2, -2]
+    assert expand_table(SQUARE_TABLES["1"], 4)[18:22] == [500, 10, 10, 500]
+    assert expand_table(SQUARE_TABLES["1"], 6)[9:15] == [500, -150, 10, 10, -150, 500]
 
 
-def test_a_table_of_ones_own(tmp_path: Path) -> None:
+def test_a_table_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("table:\n" + "  - [9, 0, 0, 0]\n" + "  - [0, 0, 0, 0]\n" * 3)
-    assert board_values(load_table(str(file)), 8)[7] == 9
+    assert expand_table(load_square_table(str(file)), 8)[7] == 9
     for content in ("table: [[1, 2], [3]]", "table: 5", "[1]", "table: [[a, b]]", "table:\n" + "  - [1, 2, 3]\n" * 4):
         file.write_text(content)
         with pytest.raises(ConfigError, match="4 rows of 4"):
-            load_table(str(file))
+            load_square_table(str(file))
     file.write_text("table:\n" + "  - [1, 2, 3, 4, 5, 6, 7, 8]\n" * 8)
-    assert board_values(load_table(str(file)), 8)[:9] == [1, 2, 3, 4, 5, 6, 7, 8, 1]
+    assert expand_table(load_square_table(str(file)), 8)[:9] == [1, 2, 3, 4, 5, 6, 7, 8, 1]
     with pytest.raises(ConfigError, match="size 6"):
-        board_values(load_table(str(file)), 6)
-    with pytest.raises(ConfigError, match="no table 'missing'"):
-        load_table("missing")
+        expand_table(load_square_table(str(file)), 6)
+    with pytest.raises(ConfigError, match="'missing' is not a table"):
+        load_square_table("missing")
 
 
 def test_heuristics_belong_to_games() -> None:
-    for name in NAMES:
+    for name in HEURISTIC_NUMBERS:
         for game in (Game.OTHELLO, Game.ABAPA):
             if name in heuristics_for(game):
                 Evaluator(game, Heuristic(name))
             else:
-                with pytest.raises(ConfigError, match=f"no heuristic '{name}' for {game.family}"):
+                with pytest.raises(ConfigError, match=f"'{name}' is not a heuristic for {game.family}"):
                     Evaluator(game, Heuristic(name))
-    with pytest.raises(ConfigError, match="must rise"):
+    with pytest.raises(ConfigError, match="must ascend"):
         Evaluator(Game.OTHELLO, Heuristic("mixed", thresholds=(55, 30)))

@@ -11,13 +11,13 @@ from conftest import awello, fresh_awello, random_record
 
 from awello import Game, Position
 from awello.errors import ConfigError
-from awello.evaluate.heuristics import EXACT
-from awello.evaluate.otage import judge
+from awello.evaluate.heuristics import EXACT_SCALE
+from awello.evaluate.otage import estimate
 from awello.evaluate.otage_memory import OtageEvaluator, OtageMemory
 from awello.kernel import U
 from awello.lab import benchmark, championship, complexity, example_trees, heuristics, ordering, otage, published
 from awello.lab.experiment import ExperimentPlan, run_experiment
-from awello.search.iterative_deepening import HINTS, ORDER, IterativeDeepening, OtageOptions
+from awello.search.iterative_deepening import HINTS, SQUARE_ORDER, IterativeDeepening, OtageOptions
 
 EXPERIMENTS = {
     "complexity": {"time.csv", "ratios.csv", "nodes.csv", "savings.csv", "nodes-depth-2.png", "nodes-depth-2.svg"},
@@ -101,10 +101,10 @@ def grow(position: Position, depth: int, judgement: OtageEvaluator) -> example_t
     """The tree of a position, as deep as it is searched."""
     if position.over:
         black, white = position.score()
-        return example_trees.ExampleNode(EXACT * (white - black if position.side else black - white))
+        return example_trees.ExampleNode(EXACT_SCALE * (white - black if position.side else black - white))
     moves = position.legal_moves() if depth else ()
     children = {position.format_move(move): grow(position.after(move), depth - 1, judgement) for move in moves}
-    return example_trees.ExampleNode(int(judge(U(position.own), U(position.opp), judgement.otage)), children)
+    return example_trees.ExampleNode(int(estimate(U(position.own), U(position.opp), judgement.otage)), children)
 
 
 def middles_and_ends() -> Iterator[Position]:
@@ -123,7 +123,7 @@ def test_the_kernels_search_as_the_plain_trees(order: bool) -> None:
         tree = grow(position, 4, OtageEvaluator(OtageMemory()))
         for hints in HINTS:
             search = IterativeDeepening(OtageMemory(), OtageOptions(hints, order, aspiration=False))
-            plain = example_trees.deepen(tree, range(1, 5), hints, ORDER.split() if order else ())
+            plain = example_trees.deepen(tree, range(1, 5), hints, SQUARE_ORDER.split() if order else ())
             for ours, theirs in zip(search.deepen(position, 4), plain, strict=False):
                 assert (ours.value, ours.leaves) == (theirs.value, theirs.leaves)
                 assert position.format_move(ours.move) == theirs.move

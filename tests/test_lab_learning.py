@@ -239,5 +239,5 @@ def test_what_the_experiment_refuses(tmp_path: Path) -> None:
     assert "rename the folder" in awello("lab", "learning", "--training", str(folder)).stderr
     damaged = make_training(tmp_path / "damaged", (1,))
     (damaged / "epochs" / "network-1.onnx").write_bytes(b"none")
-    with pytest.raises(ConfigError, match="holds no network"):
+    with pytest.raises(ConfigError, match="is not a convolutional network"):
         run_experiment(learning.plan("othello", None, 2, (1,), 0, damaged), tmp_path / "out")

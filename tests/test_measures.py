@@ -16,7 +16,7 @@ from awello.engine.engine import Engine
 from awello.engine.probcut import TERMS
 from awello.errors import ConfigError
 from awello.evaluate import patterns
-from awello.evaluate.weights import STAGES, load_patterns, pattern_weights, stage_of, ties
+from awello.evaluate.weights import STAGE_COUNT, load_pattern_file, load_pattern_weights, stage_of, tied_indices
 from awello.folders import data_file
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
@@ -124,33 +124,33 @@ def test_ridge_regression_against_its_closed_form() -> None:
 def test_mirrored_boards_name_the_same_weights() -> None:
     position = parse_transcript(GAMES[0][:60]).final
     own, opp = (np.array([word, mirror(U(word))], np.uint64) for word in (position.own, position.opp))
-    places = np.empty((2, patterns.INDICES + 2), np.int32)
-    find_places(own, opp, ties(), places, patterns.PatternRow.new())
+    places = np.empty((2, patterns.LANE_COUNT + 2), np.int32)
+    find_places(own, opp, tied_indices(), places, patterns.PatternRow.new())
     assert sorted(places[0]) == sorted(places[1])
-    assert len(np.unique(ties())) == ties().max() + 1 < patterns.NUMBERS
+    assert len(np.unique(tied_indices())) == tied_indices().max() + 1 < patterns.STAGE_WEIGHTS
 
 
 def test_places_name_what_the_engine_adds_up(archive: Path) -> None:
     examples = positions.collect(positions.read_games(archive))
     chosen = slice(30, 40)
-    places = np.empty((10, patterns.INDICES + 2), np.int32)
-    find_places(examples.own[chosen], examples.opp[chosen], ties(), places, patterns.PatternRow.new())
+    places = np.empty((10, patterns.LANE_COUNT + 2), np.int32)
+    find_places(examples.own[chosen], examples.opp[chosen], tied_indices(), places, patterns.PatternRow.new())
     for own, opp, named in zip(examples.own[chosen], examples.opp[chosen], places, strict=True):
-        row, learnt = patterns.PatternRow.new(), load_patterns(data_file("patterns.npz"))
+        row, learnt = patterns.PatternRow.new(), load_pattern_file(data_file("patterns.npz"))
         stage = stage_of(64 - int(own | opp).bit_count())
         patterns.fill_row(int(own), int(opp), row)
-        table = patterns.StageWeights.view(learnt.table()[stage])
-        value = patterns.worth.py_func(row, table)  # type: ignore[attr-defined]
-        assert learnt.weights[stage][named].sum() == value + patterns.mobility(own, opp, table)
+        table = patterns.StageWeights.view(learnt.expand()[stage])
+        value = patterns.evaluate_row.py_func(row, table)  # type: ignore[attr-defined]
+        assert learnt.weights[stage][named].sum() == value + patterns.evaluate_mobility(own, opp, table)
 
 
 def test_weights_are_learnt(archive: Path) -> None:
     out = archive / "weights.npz"
     done = awello("train", "patterns", "--data", str(archive), "--out", str(out), "--json")
     assert done.returncode == 0, done.stderr
-    learnt = load_patterns(out)
+    learnt = load_pattern_file(out)
     steps = json.loads(done.stdout)["steps"]
-    assert learnt.card["steps"] == steps and len(steps) == STAGES and all(step["examples"] > 0 for step in steps)
+    assert learnt.card["steps"] == steps and len(steps) == STAGE_COUNT and all(step["examples"] > 0 for step in steps)
     assert (learnt.weights != 0).any(axis=1).all(), "every stage has learnt something"
     again = awello("train", "patterns", "--data", str(archive), "--out", str(out), "--seed", "2")
     assert again.returncode == 2 and "other games or settings" in again.stderr
@@ -162,12 +162,12 @@ def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) 
     examples, plan = positions.collect(games), PatternTrainingConfig.of(games, 1, 1, 100)
     whole = PatternTraining(archive / "whole.npz", plan, examples, 2)
     steps = list(whole.run(lambda found: None))
-    assert [step.labels for step in steps] == ["results"] * STAGES + ["searches"] * STAGES
+    assert [step.labels for step in steps] == ["results"] * STAGE_COUNT + ["searches"] * STAGE_COUNT
     part = PatternTraining(archive / "part.npz", plan, examples, 1)
-    for _ in zip(range(STAGES + 3), part.run(lambda found: None), strict=False):
+    for _ in zip(range(STAGE_COUNT + 3), part.run(lambda found: None), strict=False):
         pass
     rest = PatternTraining(archive / "part.npz", plan, examples, 1)
-    assert len(rest.done) in (STAGES + 3, STAGES + 4)
+    assert len(rest.done) in (STAGE_COUNT + 3, STAGE_COUNT + 4)
     list(rest.run(lambda found: None))
     assert (rest.weights == whole.weights).all() and rest.done == whole.done
     games[0] = positions.NO_MOVE
@@ -182,7 +182,7 @@ def test_weights_are_learnt_from_searches_and_a_training_goes_on(archive: Path) 
 def test_labels_are_what_the_engine_finds(archive: Path) -> None:
     examples = positions.collect(positions.read_games(archive))
     with Engine(hash=1) as engine:
-        judge = PositionLabeller(pattern_weights(), 2)
+        judge = PositionLabeller(load_pattern_weights(), 2)
         for empties, depth in ((10, 3), (30, 3)):
             own, opp, _ = positions.draw(examples, empties, 10, np.random.default_rng(1))
             values = judge.values(own, opp, depth, lambda found: None)

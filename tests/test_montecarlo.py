@@ -1,4 +1,4 @@
-"""Random games in a tree: counts that add up, wins that are found, the player and its limits."""
+"""Tree search with random games: consistent counts, wins that are found, the players and their limits."""
 
 import inspect
 import random
@@ -21,19 +21,19 @@ from awello.search.uct import TreeNode, playout
 
 @pytest.mark.parametrize("make", [MonteCarloTree, PpafTree])
 def test_counts_add_up(make: type[MonteCarloTree], game: Game) -> None:
-    tree, chance = make(room=1 << 14), random.Random(1)
+    tree, chance = make(max_nodes=1 << 14), random.Random(1)
     position = Position.start(game)
     for _ in range(6):
         position = position.play(chance.choice(position.legal_moves()))
     found = tree.analyse(position, 60.0, 3000, 5)
     assert found.leaves == 3000 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
-    grown = np.flatnonzero(tree.nodes["child_count"][: tree.size])
+    grown = np.flatnonzero(tree.nodes["child_count"][: tree.node_count])
     assert len(grown) > 20
     for node in grown:
         children = tree.nodes[tree._children(int(node))]
         visits, points = children["visits"].sum(), children["half_points"].sum()
-        assert visits == tree.nodes[node].visits - (node > 0), "all but a leaf's first visit went on to a child"
+        assert visits == tree.nodes[node].visits - (node > 0), "all visits but the first continue to a child"
         assert 0 <= points <= 2 * visits
         assert tree.nodes[node].first_child > node
     end = position
@@ -42,7 +42,7 @@ def test_counts_add_up(make: type[MonteCarloTree], game: Game) -> None:
 
 
 def test_random_games_are_fair() -> None:
-    """From a symmetric start, the results of both sides differ by no more than who begins explains."""
+    """From a symmetric start, both sides score about equally."""
     state, results = U(12345), []
     for _ in range(4000):
         result, state = playout(int(Game.ABAPA), U(0x040404040404), U(0x040404040404), U(state))
@@ -50,8 +50,8 @@ def test_random_games_are_fair() -> None:
     assert set(results) == {0, 1, 2} and 0.9 < np.mean(results) < 1.1
 
 
-def test_the_same_seed_gives_the_same_tree_and_a_full_one_goes_on() -> None:
-    position, tree = Position.start(Game.OTHELLO), MonteCarloTree(room=1 << 10)
+def test_equal_seeds_give_equal_trees_and_full_trees_keep_searching() -> None:
+    position, tree = Position.start(Game.OTHELLO), MonteCarloTree(max_nodes=1 << 10)
     first = tree.analyse(position, 60.0, 5000, 3)
     again = tree.analyse(position, 60.0, 5000, 3)
     other = tree.analyse(position, 60.0, 5000, 4)
@@ -59,7 +59,7 @@ def test_the_same_seed_gives_the_same_tree_and_a_full_one_goes_on() -> None:
     assert first.nodes <= 1 << 10 and first.leaves == 5000
 
 
-def test_a_win_in_sight_is_found() -> None:
+def test_a_win_within_reach_is_found() -> None:
     found, solved = 0, 0
     chance = random.Random(3)
     while solved < 12:
@@ -73,52 +73,52 @@ def test_a_win_in_sight_is_found() -> None:
     assert capture.format_move(MonteCarloTree(1 << 14).analyse(capture, 60.0, 2000, 1).move) == "F"
 
 
-def test_a_node_takes_the_memory_that_the_option_promises() -> None:
+def test_a_node_has_the_documented_size() -> None:
     described = inspect.getsource(TreeSearchPlayer)
     assert f"Nodes of the tree, {TreeNode.dtype.itemsize} bytes each." in described
     assert MonteCarloTree(1 << 10).nodes.nbytes == TreeNode.dtype.itemsize << 10
 
 
-def test_uncompiled_kernels_check_the_room_of_the_tree() -> None:
+def test_uncompiled_kernels_check_the_size_of_the_tree() -> None:
     if COMPILED:  # compiled kernels do not check anything
         done = run("-m", "pytest", "-q", f"{__file__}::{sys._getframe().f_code.co_name}", NUMBA_DISABLE_JIT="1")
         assert done.returncode == 0, done.stdout
         return
-    tree = MonteCarloTree(room=5)  # the root and its four children
-    tree.begin(Position.start())
+    tree = MonteCarloTree(max_nodes=5)  # the root and its four children
+    tree.reset(Position.start())
     with pytest.raises(IndexError):
         uct.expand(tree.nodes, tree.state, 1)
     tree.state.path.length = uct.MAX_PATH
     with pytest.raises(IndexError):
-        uct.extend(tree.state.path, 0)
+        uct.append_node(tree.state.path, 0)
     learning = PpafTree(1 << 10)
-    learning.policy.plies = uct.MAX_PLAYOUT_PLIES + 1
+    learning.policy.ply_count = uct.MAX_PLAYOUT_PLIES + 1
     with pytest.raises(IndexError):
         ppaf.adapt(learning.policy, 0)
 
 
-# ---- games that learn -----------------------------------------------------------------------------------------------
-def test_kinds_of_moves() -> None:
-    """In Awalé report 1's category: the pit, its seeds, and what lies where the last seed falls."""
+# ---- learning policy ------------------------------------------------------------------------------------------------
+def test_categories_of_moves() -> None:
+    """In Awalé, report 1's category: the pit, its seeds, and the seeds where the last one lands."""
     position = parse_position("1-0-3-0-0-13-2-5-0-0-7-0-8-9-S", Game.ABAPA)
     own, opp = U(position.own), U(position.opp)
     expected = {0: 0 + 6 * 1 + 288 * 0, 2: 2 + 6 * 3 + 288 * 13, 5: 5 + 6 * 13 + 288 * 5}
-    for pit, kind in expected.items():
-        assert ppaf.kind_of(int(Game.ABAPA), own, opp, pit) == kind < ppaf.KINDS
+    for pit, category in expected.items():
+        assert ppaf.category_of(int(Game.ABAPA), own, opp, pit) == category < ppaf.CATEGORY_COUNT
     start = Position.start()
-    kinds = {ppaf.kind_of(0, U(start.own), U(start.opp), move) for move in start.legal_moves()}
-    assert kinds == {move + 64 for move in start.legal_moves()}
+    categories = {ppaf.category_of(0, U(start.own), U(start.opp), move) for move in start.legal_moves()}
+    assert categories == {move + 64 for move in start.legal_moves()}
 
 
 def test_the_policy_learns_from_the_winner() -> None:
     position = parse_position("0-0-1-0-2-0-0-1-0-0-3-0-20-21-S", Game.ABAPA)
     state = ppaf.PpafState.new()
-    state.tree.game, state.plies = int(Game.ABAPA), 1
+    state.tree.game, state.ply_count = int(Game.ABAPA), 1
     state.moves[0].own, state.moves[0].opp, state.moves[0].move = U(position.own), U(position.opp), 2
     ppaf.adapt(state, 0)
-    kinds = [ppaf.kind_of(int(Game.ABAPA), U(position.own), U(position.opp), pit) for pit in (2, 4)]
-    weights, changes = np.array(state.weights), np.array(state.changes)
-    assert weights[kinds].tolist() == pytest.approx([ppaf.LEARNING_RATE / 2, -ppaf.LEARNING_RATE / 2])
+    categories = [ppaf.category_of(int(Game.ABAPA), U(position.own), U(position.opp), pit) for pit in (2, 4)]
+    weights, changes = np.array(state.weights), np.array(state.weight_changes)
+    assert weights[categories].tolist() == pytest.approx([ppaf.LEARNING_RATE / 2, -ppaf.LEARNING_RATE / 2])
     assert np.count_nonzero(weights) == 2 and not changes.any()
 
 
@@ -128,18 +128,18 @@ def test_learnt_weights_are_kept_within_a_game() -> None:
     learnt = np.array(tree.policy.weights)
     assert learnt.any() and np.isfinite(learnt).all()
     tree.analyse(Position.start(Game.ABAPA), 60.0, 1, 1)
-    assert np.count_nonzero(tree.policy.weights == learnt) > ppaf.KINDS // 2
+    assert np.count_nonzero(tree.policy.weights == learnt) > ppaf.CATEGORY_COUNT // 2
 
 
 # ---- players --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["uct", "ppaf"])
-def test_the_player_keeps_its_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_player_respects_its_time_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(montecarlo, "time", SteppingTime(0.02))
     player = make_player(f"{name}@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
-    assert choice.analysis and choice.analysis.leaves == 3 * MonteCarloTree.rounds, (
-        "the third look at the clock is too late"
+    assert choice.analysis and choice.analysis.leaves == 3 * MonteCarloTree.rounds_per_check, (
+        "the third check of the clock is past the limit"
     )
     with pytest.raises(SpecError, match="needs a time"):
         make_player(f"{name}@4").begin(Game.OTHELLO, 0)

@@ -37,8 +37,8 @@ del table, more
 assert refused(lambda: load8(address, U(0))) and refused(lambda: load8(part, U(0))) and refused(lambda: load8(8, U(0)))
 row, weights = patterns.PatternRow.new(), patterns.StageWeights.new()
 row.indices[:] = 30_000
-assert refused(lambda: patterns.worth(row, weights))
-assert refused(lambda: patterns.turn_row(row, 0, U(0), row))
+assert refused(lambda: patterns.evaluate_row(row, weights))
+assert refused(lambda: patterns.update_row(row, 0, U(0), row))
 assert refused(lambda: patterns.stage_weights_at(8))
 """
 
@@ -50,7 +50,7 @@ def test_searches_handle_odd_positions(game: Game) -> None:
     assert sum(map(searches.run, positions)) > 100
 
 
-def test_no_search_leaves_its_memory() -> None:
+def test_no_search_accesses_memory_outside_its_arrays() -> None:
     for game in (Game.ABAPA, Game.TOURNAMENT, Game.ROMEIN):
         load_or_build(game)  # built by compiled kernels
     done = run("benchmarks/fortress_odd.py", "--positions", "3", NUMBA_DISABLE_JIT="1")
@@ -58,6 +58,6 @@ def test_no_search_leaves_its_memory() -> None:
     assert len(done.stdout.splitlines()) == len(Game)
 
 
-def test_uncompiled_an_access_outside_an_array_is_refused() -> None:
+def test_uncompiled_accesses_outside_an_array_are_rejected() -> None:
     done = run("-c", CHECK, NUMBA_DISABLE_JIT="1")
     assert done.returncode == 0, done.stderr

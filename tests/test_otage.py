@@ -1,4 +1,4 @@
-"""Otage: its judgement and its search against plain twins, what it learns, and how it plays."""
+"""Otage: its evaluation and its search against plain twins, its learning, and its play."""
 
 import math
 import random
@@ -13,10 +13,17 @@ from waiting import wait_until
 
 from awello import PASS, Game, Position, Record, parse_transcript
 from awello.errors import ConfigError, SpecError
-from awello.evaluate.heuristics import EXACT
-from awello.evaluate.otage import SURE, judge
-from awello.evaluate.otage_memory import CORNER, EDGE, FACTORS, SCALE, OtageEvaluator, OtageMemory
-from awello.evaluate.settings import TABLES
+from awello.evaluate.heuristics import EXACT_SCALE
+from awello.evaluate.otage import MAX_PATTERN_VALUE, estimate
+from awello.evaluate.otage_memory import (
+    CORNER_PATTERNS,
+    DEFAULT_FACTORS,
+    EDGE_PATTERNS,
+    FACTOR_SCALE,
+    OtageEvaluator,
+    OtageMemory,
+)
+from awello.evaluate.settings import SQUARE_TABLES
 from awello.kernel import U
 from awello.limits import Clock, Limit
 from awello.players.otage import OtagePlayer, is_near_end, solve_twice
@@ -25,32 +32,32 @@ from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOp
 
 
 def positions(count: int, seed: int = 0) -> Iterator[Position]:
-    """Positions of random games."""
+    """Yield positions of random games."""
     for number in range(count):
         record = random_record(Game.OTHELLO, seed + number)
         yield random.Random(number).choice([each for each in record.positions() if not each.over])
 
 
 def board(position: Position) -> list[list[int]]:
-    """The board as the mover sees it: 1 its own discs, -1 the others."""
+    """Return the board from the mover's view: 1 for its own discs, -1 for the opponent's."""
     signs = [(position.own >> square & 1) - (position.opp >> square & 1) for square in range(64)]
     return [signs[row : row + 8] for row in range(0, 64, 8)]
 
 
-def a_memory(seed: int = 1) -> OtageMemory:
-    """A memory with something in it."""
+def random_memory(seed: int = 1) -> OtageMemory:
+    """Return a memory with random contents."""
     chance, memory = np.random.default_rng(seed), OtageMemory(factors=(7.0, 2.0, 1.5, 3.0))
     for patterns in (memory.edges, memory.corners):
-        classes = np.unique(patterns.kind.classes)
+        classes = np.unique(patterns.kind.canonical_indices)
         patterns.games[classes] = chance.integers(0, 9, len(classes))
         patterns.balance[classes] = chance.integers(-patterns.games[classes], patterns.games[classes] + 1)
     return memory
 
 
-# ---- the judgement --------------------------------------------------------------------------------------------------
-def plain_judgement(position: Position, memory: OtageMemory) -> int:
-    """The same without bits: loops over squares."""
-    signs, quarter = board(position), TABLES["1"]
+# ---- the evaluation -------------------------------------------------------------------------------------------------
+def plain_estimate(position: Position, memory: OtageMemory) -> int:
+    """Compute Otage's evaluation with loops over squares instead of bitboards."""
+    signs, quarter = board(position), SQUARE_TABLES["1"]
     squares = [(row, column) for row in range(8) for column in range(8)]
     near = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1) if row or column]
     liberties = sum(
@@ -62,97 +69,97 @@ def plain_judgement(position: Position, memory: OtageMemory) -> int:
     values = sum(signs[row][column] * quarter[min(row, 7 - row)][min(column, 7 - column)] for row, column in squares)
     views = [signs, signs[::-1], [row[::-1] for row in signs], [row[::-1] for row in signs[::-1]]]
     columns = [list(column) for column in zip(*signs, strict=True)]
-    edges = [worth(memory.edges, line) for line in (signs[0], signs[7], columns[0], columns[7])]
-    corners = [worth(memory.corners, [sign for row in view[:3] for sign in row[:3]]) for view in views]
+    edges = [pattern_value(memory.edges, line) for line in (signs[0], signs[7], columns[0], columns[7])]
+    corners = [pattern_value(memory.corners, [sign for row in view[:3] for sign in row[:3]]) for view in views]
     terms = liberties, values, sum(edges), sum(corners)
-    return sum(round(SCALE * factor) * term for factor, term in zip(memory.factors, terms, strict=True))
+    return sum(round(FACTOR_SCALE * factor) * term for factor, term in zip(memory.factors, terms, strict=True))
 
 
-def worth(patterns: object, line: Sequence[int]) -> int:
+def pattern_value(patterns: object, line: Sequence[int]) -> int:
     kind, balance, games = patterns.kind, patterns.balance, patterns.games  # type: ignore[attr-defined]
-    images = [line, [line[square] for square in kind.mirrored]]
+    images = [line, [line[square] for square in kind.mirror_order]]
     index = min(sum((0, 1, 2)[sign] * 3**power for power, sign in enumerate(image)) for image in images)
-    return round(SURE * float(balance[index]) / (float(games[index]) + 4))
+    return round(MAX_PATTERN_VALUE * float(balance[index]) / (float(games[index]) + 4))
 
 
-def test_the_judgement_is_that_of_a_plain_loop() -> None:
-    memory = a_memory()
-    judgement = OtageEvaluator(memory)
+def test_the_evaluation_equals_that_of_plain_loops() -> None:
+    memory = random_memory()
+    evaluator = OtageEvaluator(memory)
     for position in positions(60):
-        found = judge(U(position.own), U(position.opp), judgement.otage)
-        assert found == plain_judgement(position, memory), position
+        value = estimate(U(position.own), U(position.opp), evaluator.otage)
+        assert value == plain_estimate(position, memory), position
 
 
-def test_symmetric_positions_are_worth_the_same() -> None:
-    judgement = OtageEvaluator(a_memory())
+def test_symmetric_positions_have_equal_values() -> None:
+    evaluator = OtageEvaluator(random_memory())
     line = parse_transcript("f5d6c3d3c4f4f6f3").moves
     turned = [tuple(square ^ change for square in line) for change in (0, 63)]  # a half turn of the board
     values = [Record(Position.start(), moves).final for moves in turned]
-    assert len({int(judge(U(each.own), U(each.opp), judgement.otage)) for each in values}) == 1
+    assert len({int(estimate(U(each.own), U(each.opp), evaluator.otage)) for each in values}) == 1
 
 
 # ---- the memory -----------------------------------------------------------------------------------------------------
-def test_a_memory_reads_back(tmp_path: Path) -> None:
-    memory = a_memory()
-    memory.games, memory.autoplay = 12, 7
-    memory.write(tmp_path / "memory.txt")
-    again = OtageMemory.read(tmp_path / "memory.txt")
+def test_a_memory_survives_saving_and_loading(tmp_path: Path) -> None:
+    memory = random_memory()
+    memory.games, memory.autoplay_games = 12, 7
+    memory.save(tmp_path / "memory.txt")
+    again = OtageMemory.load(tmp_path / "memory.txt")
     assert again.format() == memory.format() and again.factors == memory.factors
     for name in ("edges", "corners"):
-        assert (getattr(again, name).worth() == getattr(memory, name).worth()).all()
-    assert OtageMemory.read(tmp_path / "none.txt").factors == FACTORS
+        assert (getattr(again, name).values() == getattr(memory, name).values()).all()
+    assert OtageMemory.load(tmp_path / "none.txt").factors == DEFAULT_FACTORS
 
 
-def test_lines_are_those_of_the_report() -> None:
+def test_patterns_are_formatted_as_in_the_report() -> None:
     corner = "-1 1 1\n-1 -1 -1\n-1 -1 -1 = -160 302 -0.529801"
     memory = OtageMemory.parse(f"[edges]\n1 1 0 -1 -1 1 -1 -1 = 2 4 0.500000\n[corners]\n{corner}\n")
     assert "= 2 4 0.500000\n" in memory.format()
     assert "= -160 302 -0.529801\n" in memory.format()
-    assert (EDGE.classes.max(), CORNER.classes.max()) == (3**8 - 1, 3**9 - 1)
+    assert (EDGE_PATTERNS.canonical_indices.max(), CORNER_PATTERNS.canonical_indices.max()) == (3**8 - 1, 3**9 - 1)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("games = x", "a.txt, line 1: expected games or autoplay = a number, found 'games = x'"),
         ("[factors]\nluck = 1", "a.txt, line 2: expected liberties or squares or edges or corners = a number"),
-        ("[edges]\n1 1 1 = 2 4", "a.txt, line 2: expected 8 of 1, 0, -1"),
+        ("[edges]\n1 1 1 = 2 4", "a.txt, line 2: expected 8 squares"),
         ("[edges]\n0 0 0 0 0 0 0 7 = 2 4", "line 2"),
         ("[corners]\n1 1 1\n1 1 1\n1 1 1 = 5 4", "line 4"),
     ],
 )
-def test_what_is_no_memory(text: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_an_invalid_memory_is_rejected(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         OtageMemory.parse(text, "a.txt")
 
 
-def test_patterns_share_the_result_once_a_game() -> None:
+def test_patterns_count_the_result_once_per_game() -> None:
     memory, record = OtageMemory(), next(each for each in map(finished, range(9)) if each.winner == 0)
-    memory.note(record)
+    memory.learn_patterns(record)
     empty = memory.edges.games[0], memory.edges.balance[0]
-    assert empty == (2, 0), "the empty edge was met by both sides"
+    assert empty == (2, 0), "both sides met the empty edge"
     assert set(memory.edges.games.tolist()) == {0, 1, 2}
     full = [index for index in np.flatnonzero(memory.corners.games).tolist() if memory.corners.games[index] == 1]
     assert {int(memory.corners.balance[index]) for index in full} == {-1, 1}
 
 
-def test_factors_change_a_little_towards_what_tells_the_winner() -> None:
+def test_factors_change_slightly_to_predict_the_winner_better() -> None:
     for record in map(finished, range(9)):
-        memory = a_memory()
-        before = told(memory, record)
+        memory = random_memory()
+        before = log_likelihood(memory, record)
         factors = memory.factors
-        memory.adjust(record)
+        memory.learn_factors(record)
         assert np.allclose(factors, memory.factors, rtol=0.011)
-        assert told(memory, record) >= before, "the winner would have been told better"
+        assert log_likelihood(memory, record) >= before, "the winner is predicted better"
         assert (memory.factors != factors) == (record.winner is not None)
 
 
-def told(memory: OtageMemory, record: Record) -> float:
-    """How likely the judgement thought the results of the positions in the middle of a game, as a sum of logarithms."""
-    judgement, total = OtageEvaluator(memory), 0.0
+def log_likelihood(memory: OtageMemory, record: Record) -> float:
+    """Return the log-likelihood of a game's result in the positions of its middle, according to the evaluation."""
+    evaluator, total = OtageEvaluator(memory), 0.0
     for position in record.positions():
         if 16 <= 64 - (position.own | position.opp).bit_count() <= 48 and record.winner is not None:
-            terms = judgement.terms(position.own, position.opp)
+            terms = evaluator.terms(position.own, position.opp)
             value = sum(factor * term for factor, term in zip(memory.factors, terms, strict=True)) / 465
             total -= math.log1p(math.exp(-value if position.side == record.winner else value))
     return total
@@ -163,50 +170,51 @@ def finished(seed: int) -> Record:
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------
-def plain(position: Position, depth: int, judgement: OtageEvaluator) -> int:
-    """The value by plain negamax."""
+def plain_negamax(position: Position, depth: int, evaluator: OtageEvaluator) -> int:
+    """Return the value by plain negamax."""
     if position.over:
         first, second = position.score()
-        return EXACT * (first - second if position.side == 0 else second - first)
+        return EXACT_SCALE * (first - second if position.side == 0 else second - first)
     if depth == 0:
-        return int(judge(U(position.own), U(position.opp), judgement.otage))
-    return max(-plain(position.after(move), depth - 1, judgement) for move in position.legal_moves())
+        return int(estimate(U(position.own), U(position.opp), evaluator.otage))
+    return max(-plain_negamax(position.after(move), depth - 1, evaluator) for move in position.legal_moves())
 
 
 @pytest.mark.parametrize("aspiration", [False, True])
 @pytest.mark.parametrize("order", [False, True])
 @pytest.mark.parametrize("hints", HINTS)
-def test_values_are_those_of_plain_negamax(hints: str, order: bool, aspiration: bool) -> None:
-    memory = a_memory()
-    search = IterativeDeepening(memory, OtageOptions(hints, order, aspiration, room=0))
+def test_values_equal_those_of_plain_negamax(hints: str, order: bool, aspiration: bool) -> None:
+    memory = random_memory()
+    search = IterativeDeepening(memory, OtageOptions(hints, order, aspiration, ply_capacity=0))
     for position in positions(12):
         if position.legal_moves() == (PASS,):
             continue
         for found in search.deepen(position, 3):
-            assert found.value == plain(position, found.depth, search)
+            assert found.value == plain_negamax(position, found.depth, search)
             assert dict(found.candidates)[found.move] == found.value
 
 
 def test_the_first_variation_leads_to_the_value() -> None:
-    search = IterativeDeepening(a_memory(), OtageOptions(room=0))
+    search = IterativeDeepening(random_memory(), OtageOptions(ply_capacity=0))
     for position in positions(20, 50):
         for found in search.deepen(position, 4):
             line = found.variations[found.move]
             *_, last = Record(position, line).positions()
-            value = plain(last, 0, search)
+            value = plain_negamax(last, 0, search)
             assert (value if len(line) % 2 == 0 else -value) == found.value
             assert set(found.variations) == {move for move, _ in found.candidates}
 
 
-def test_cleaning_changes_nothing_but_memory() -> None:
+def test_cleanups_change_no_result() -> None:
     position = parse_transcript("c4e3f4g3e6d6f5f6").final
     large, small = (
-        list(IterativeDeepening(OtageMemory(), OtageOptions(room=room)).deepen(position, 6)) for room in (1 << 16, 0)
+        list(IterativeDeepening(OtageMemory(), OtageOptions(ply_capacity=room)).deepen(position, 6))
+        for room in (1 << 16, 0)
     )
     assert [(each.value, each.variations, each.leaves) for each in large] == [
         (each.value, each.variations, each.leaves) for each in small
     ]
-    assert (large[-1].cleaned, small[-1].cleaned > 0) == (0, True)
+    assert (large[-1].cleanups, small[-1].cleanups > 0) == (0, True)
 
 
 def test_fewer_leaves_with_each_technique() -> None:
@@ -225,11 +233,11 @@ def test_fewer_leaves_with_each_technique() -> None:
 
 def test_forbidden_moves_and_limits() -> None:
     search, position = IterativeDeepening(OtageMemory()), Position.start()
-    assert search.choose(position, Limit(depth=3), without=(19, 26)).move in (37, 44)
-    assert search.choose(position, Limit(depth=1), without=position.legal_moves()).move in position.legal_moves()
-    found = search.choose(position, Limit(nodes=2000))
+    assert search.analyse(position, Limit(depth=3), forbidden=(19, 26)).move in (37, 44)
+    assert search.analyse(position, Limit(depth=1), forbidden=position.legal_moves()).move in position.legal_moves()
+    found = search.analyse(position, Limit(nodes=2000))
     assert found.nodes <= 2000 and found.depth >= 2 and found.line[0] == found.move
-    quick = search.choose(position, Limit(), seconds=0.0)
+    quick = search.analyse(position, Limit(), seconds=0.0)
     assert quick.depth == 1
 
 
@@ -261,7 +269,7 @@ def test_the_end_is_found_in_two_passes() -> None:
 
 
 def test_threads_find_the_same_values() -> None:
-    memory = a_memory()
+    memory = random_memory()
     for position in positions(8, 300):
         alone, together = (list(IterativeDeepening(memory, threads=threads).deepen(position, 5)) for threads in (1, 3))
         assert [(each.depth, each.value) for each in alone] == [(each.depth, each.value) for each in together]

@@ -13,7 +13,7 @@ from awello import Game, Position, Record
 from awello.archive.archive import Archive, GameFilter
 from awello.arena.match import Match, first_side, play_match
 from awello.engine.engine import Engine
-from awello.evaluate.otage_memory import FILE, OtageMemory
+from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
 from awello.learn.autoplay import EVENT, ROUND, AutoplayPlan, all_openings, autoplay
 from awello.limits import Clock, Limit
 from awello.players.otage import EVENT as LEARNING
@@ -67,7 +67,7 @@ def test_processes_learn_from_each_others_games(tmp_path: Path) -> None:
     """Each worker reads again what another one has learnt."""
     match = Match(Game.OTHELLO, f"otage@1,memory={tmp_path}", "champion@level=1", games=4)
     assert play_match(match, jobs=2).learnt[match.first]["games"] == 4
-    assert OtageMemory.read(tmp_path / FILE).games == 4
+    assert OtageMemory.load(tmp_path / MEMORY_FILE).games == 4
     one, other = (make_player(f"otage@1,memory={tmp_path}") for _ in range(2))
     assert isinstance(one, OtagePlayer) and isinstance(other, OtagePlayer)
     one.begin(Game.OTHELLO, 1)
@@ -98,7 +98,7 @@ def test_games_worth_remembering_enter_the_book(tmp_path: Path) -> None:
 def test_a_position_of_ones_own_teaches_nothing(tmp_path: Path) -> None:
     player, record = make_player(f"otage@2,memory={tmp_path}"), random_record(Game.OTHELLO, 1)
     _, second, *_ = record.positions()
-    assert player.learn(Record(second, record.moves[1:]), 0) == {} and not (tmp_path / FILE).exists()
+    assert player.learn(Record(second, record.moves[1:]), 0) == {} and not (tmp_path / MEMORY_FILE).exists()
 
 
 def test_a_game_that_was_lost_for_a_while() -> None:
@@ -133,7 +133,7 @@ def content(folder: Path) -> tuple[list[tuple[int, ...]], str]:
         records = list(archive.records(archive.numbers(GameFilter(event=EVENT))))
     ordered = sorted(records, key=lambda record: int(record.tags["Round"]))
     assert [int(record.tags["Round"]) for record in ordered] == list(range(1, len(records) + 1))
-    return [record.moves for record in ordered], (folder / FILE).read_text()
+    return [record.moves for record in ordered], (folder / MEMORY_FILE).read_text()
 
 
 def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_what_is_missing_or_damaged_is_said_in_a_line(tmp_path: Path) -> None:
     (folder / "games.jsonl").unlink()
     done = awello("autoplay", str(folder), "--games", "5", *words[2:])
     assert done.returncode == 2 and "4 of the 4 games that" in done.stderr and done.stderr.count("\n") == 1
-    (folder / FILE).write_bytes(b"\xff\xfe\x00 nothing")
+    (folder / MEMORY_FILE).write_bytes(b"\xff\xfe\x00 nothing")
     done = awello("autoplay", str(folder), *words)
-    assert done.returncode == 2 and f"{folder / FILE}, line 1: expected games or" in done.stderr
-    done = awello("autoplay", str(folder / FILE), *words)
+    assert done.returncode == 2 and f"{folder / MEMORY_FILE}, line 1: expected games or" in done.stderr
+    done = awello("autoplay", str(folder / MEMORY_FILE), *words)
     assert done.returncode == 2 and "is a file: name a folder" in done.stderr
 
 

@@ -14,8 +14,14 @@ from waiting import SteppingTime
 
 from awello import PASS, Clock, Game, Match, Position, make_player, parse_position, play_match
 from awello.errors import ConfigError, SpecError
-from awello.evaluate.perceptron import USUAL, WIDTH, PerceptronState, judge
-from awello.evaluate.perceptron_weights import MOST_LAYERS, Perceptron, load_perceptron, new_perceptron, perceptron_for
+from awello.evaluate.perceptron import HIDDEN_WIDTH, TYPICAL_SEEDS, PerceptronState, forward
+from awello.evaluate.perceptron_weights import (
+    MAX_LAYERS,
+    Perceptron,
+    load_perceptron,
+    load_perceptron_file,
+    new_perceptron,
+)
 from awello.kernel import U
 from awello.learn import perceptron as learning
 from awello.rules.awale import TOTAL_SEEDS
@@ -28,7 +34,7 @@ GAMES = [Game.OTHELLO, Game.TOURNAMENT]
 def network(game: Game, layers: int = 2, seed: int = 1) -> Perceptron:
     chance = np.random.default_rng(seed)
     made = new_perceptron(game, layers, chance)
-    made.weights[:] += chance.normal(0, 0.05, made.size)
+    made.weights[:] += chance.normal(0, 0.05, made.weight_count)
     return made
 
 
@@ -66,35 +72,35 @@ def test_the_kernel_agrees_with_plain_numpy(game: Game, layers: int) -> None:
     state.layers = layers
     for plies in range(0, 50, 3):
         position = walk(game, plies, chance)
-        value = judge(int(game), U(position.own), U(position.opp), made.weights, state)
+        value = forward(int(game), U(position.own), U(position.opp), made.weights, state)
         expected = plain_outputs(made, position)
         assert state.outputs[: len(expected)] == pytest.approx(expected, abs=1e-5)
         assert value == pytest.approx(np.tanh(expected[-1]), abs=1e-5)
         words = np.array([[position.own, position.opp, 0]], np.uint64)
-        assert learning.features(made.name, words)[0] == pytest.approx(plain_inputs(position))
+        assert learning.features(made.board, words)[0] == pytest.approx(plain_inputs(position))
 
 
-def test_files_of_networks(tmp_path: Path) -> None:
+def test_network_files(tmp_path: Path) -> None:
     made, file = network(Game.OTHELLO6, 3), tmp_path / "six.npz"
     made.save(file)
-    again = perceptron_for(Game.OTHELLO6, file)
-    assert (again.name, again.layers) == ("othello6", 3) and (again.weights == made.weights).all()
-    with pytest.raises(ConfigError, match="knows othello6, not othello:"):
-        perceptron_for(Game.OTHELLO, file)
+    again = load_perceptron(Game.OTHELLO6, file)
+    assert (again.board, again.layers) == ("othello6", 3) and (again.weights == made.weights).all()
+    with pytest.raises(ConfigError, match="plays othello6, not othello:"):
+        load_perceptron(Game.OTHELLO, file)
     with pytest.raises(ConfigError, match="--size 4"):
-        perceptron_for(Game.OTHELLO4)
+        load_perceptron(Game.OTHELLO4)
     Perceptron("othello", 3, made.weights[:-1]).save(file)
-    with pytest.raises(ConfigError, match="holds no network"):
-        load_perceptron(file)
+    with pytest.raises(ConfigError, match="is not a perceptron"):
+        load_perceptron_file(file)
     made.save(file)
     cut = file.read_bytes()[:500]
     other = files("awello").joinpath("data/awale_network.npz").read_bytes()
     scrambled = bytes(byte ^ 0x5A if 200 <= place < 1200 else byte for place, byte in enumerate(other))
     for damaged in (b"", cut, scrambled):
         file.write_bytes(damaged)
-        with pytest.raises(ConfigError, match="holds no network"):
-            load_perceptron(file)
-    assert {perceptron_for(game).name for game in (Game.OTHELLO, Game.ABAPA, Game.ROMEIN)} == {"othello", "awale"}
+        with pytest.raises(ConfigError, match="is not a perceptron"):
+            load_perceptron_file(file)
+    assert {load_perceptron(game).board for game in (Game.OTHELLO, Game.ABAPA, Game.ROMEIN)} == {"othello", "awale"}
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
@@ -111,15 +117,15 @@ def test_gradients_agree_with_differences(game: Game) -> None:
     doubles, weights = learning.Batch(inputs, shown.allowed, policies, values), made.weights.astype(float)
     _, slope = learning.gradient(made, weights, doubles)
     busy = np.argsort(-abs(slope))[:200]
-    for place in [*chance.choice(busy, 20), *chance.integers(made.size, size=20)]:
-        step = np.zeros(made.size)
+    for place in [*chance.choice(busy, 20), *chance.integers(made.weight_count, size=20)]:
+        step = np.zeros(made.weight_count)
         step[place] = 1e-6
         up, down = (learning.gradient(made, weights + sign * step, doubles)[0].total for sign in (1, -1))
         assert (up - down) / 2e-6 == pytest.approx(slope[place], rel=1e-3, abs=1e-7)
 
 
 def hostile(chance: np.random.Generator) -> learning.PerceptronExamples:
-    """What no game would teach: all seeds in one pit, boards without a seed, contradictions, and all beyond doubt."""
+    """Return examples that no game produces: all seeds in one pit, empty boards, contradictions, certain outcomes."""
     words = np.zeros((64, 3), np.uint64)
     for row in range(48):
         words[row, chance.integers(2)] = TOTAL_SEEDS << 8 * int(chance.integers(7))
@@ -130,8 +136,8 @@ def hostile(chance: np.random.Generator) -> learning.PerceptronExamples:
     return learning.PerceptronExamples(words, policies, chance.choice(np.array([-1, 1], np.float32), 64))
 
 
-@pytest.mark.parametrize(("layers", "dropout"), [(2, 0.0), (MOST_LAYERS, 0.5)])
-def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float) -> None:
+@pytest.mark.parametrize(("layers", "dropout"), [(2, 0.0), (MAX_LAYERS, 0.5)])
+def test_training_stays_finite_on_hostile_examples(layers: int, dropout: float) -> None:
     chance = np.random.default_rng(3)
     learner = learning.PerceptronLearner(network(Game.ABAPA, layers), dropout)
     for rate in (0.002, 0.1, 1e4):
@@ -139,19 +145,19 @@ def test_training_stays_finite_whatever_it_is_shown(layers: int, dropout: float)
             loss = learner.show(hostile(chance), rate, chance)
             assert np.isfinite(loss.total)
     assert np.isfinite(learner.network.weights).all() and learner.steps == 300
-    assert abs(learner.network.weights).max() == learning.LARGEST, "it was driven as far as it may go"
+    assert abs(learner.network.weights).max() == learning.LARGEST, "the examples push the weights to their bound"
     position, state = Position.start(Game.ABAPA), PerceptronState.new()
     state.layers = layers
-    assert abs(judge(3, U(position.own), U(position.opp), learner.network.weights, state)) <= 1
+    assert abs(forward(3, U(position.own), U(position.opp), learner.network.weights, state)) <= 1
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight hidden layers with dropout 0.5, as in report 1, taught by games and by what no game shows."""
+    """Eight hidden layers with dropout 0.5, as in report 1, trained on games and on hostile examples."""
     monkeypatch.setattr(learning, "BATCH", 64)  # so that it takes minutes
     chance = np.random.default_rng(7)
-    learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MOST_LAYERS, chance), 0.5)
-    memory = learning.ReplayBuffer(learner.network.moves)
+    learner = learning.PerceptronLearner(new_perceptron(Game.TOURNAMENT, MAX_LAYERS, chance), 0.5)
+    memory = learning.ReplayBuffer(learner.network.move_count)
     for step in range(100_000):
         if step % 1000 == 0:
             selfplay = learning.PerceptronSelfPlay(Game.TOURNAMENT, learner.network, rounds=16)
@@ -163,16 +169,16 @@ def test_a_hundred_thousand_steps_of_the_network_of_the_report_stay_finite(monke
 
 
 def test_no_product_of_layers_can_overflow() -> None:
-    """The largest sum there can be, with every weight at its bound, all signs alike, and half of the units dropped."""
-    largest = max(abs((TOTAL_SEEDS - USUAL) / USUAL)) * 128 * learning.LARGEST
-    assert largest * (2 * WIDTH * learning.LARGEST) ** MOST_LAYERS < np.finfo(np.float32).max
+    """The largest possible sum: all weights at their bound, equal signs, and half of the units dropped."""
+    largest = max(abs((TOTAL_SEEDS - TYPICAL_SEEDS) / TYPICAL_SEEDS)) * 128 * learning.LARGEST
+    assert largest * (2 * HIDDEN_WIDTH * learning.LARGEST) ** MAX_LAYERS < np.finfo(np.float32).max
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_without_these_bounds_it_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Report 1's way: seeds as they are, plain descent, gradients of any length."""
-    chance, made = np.random.default_rng(3), network(Game.ABAPA, MOST_LAYERS)
-    monkeypatch.setattr(learning, "USUAL", np.ones(14, np.float32))
+def test_without_these_bounds_training_diverges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Report 1's way: raw seed counts, plain gradient descent, unclipped gradients."""
+    chance, made = np.random.default_rng(3), network(Game.ABAPA, MAX_LAYERS)
+    monkeypatch.setattr(learning, "TYPICAL_SEEDS", np.ones(14, np.float32))
     weights = made.weights.copy()
     for _ in range(100):
         weights -= 0.1 * learning.gradient(made, weights, batch(made, hostile(chance)), 0.5, chance)[1]
@@ -185,8 +191,8 @@ def test_without_these_bounds_it_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> 
             learner.show(hostile(chance), 1e4, chance)
 
 
-def test_it_learns_what_it_is_shown() -> None:
-    """A rule that all examples obey: the lowest legal move is best, and who has taken more wins."""
+def test_it_learns_a_simple_rule() -> None:
+    """All examples follow one rule: the lowest legal move is best, and the player with more seeds wins."""
     chance = np.random.default_rng(4)
     words = np.zeros((256, 3), np.uint64)
     taken = chance.integers(0, 20, (256, 2))
@@ -201,15 +207,15 @@ def test_it_learns_what_it_is_shown() -> None:
     assert losses[0].value > 0.5 and losses[-1].value < 0.1
 
 
-# ---- games against oneself ------------------------------------------------------------------------------------------
+# ---- self-play ------------------------------------------------------------------------------------------------------
 def next_choices(position: Position) -> list[Position]:
-    """The positions after each move, and after a pass where it must follow."""
+    """Return the positions after each move, skipping a forced pass."""
     children = [position.after(move) for move in position.legal_moves()]
     return [child.after(PASS) if child.legal_moves() == (PASS,) else child for child in children]
 
 
 def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
-    """The positions of a game's examples, found again by the rules, and one in which it may have ended."""
+    """Reconstruct the positions of a game's examples, and a possible final position."""
     positions, choices = [], [Position.start(game)]
     for own, opp, _ in examples.words.tolist():
         positions.append(next(each for each in choices if (each.own, each.opp) == (own, opp)))
@@ -217,7 +223,7 @@ def replay(game: Game, examples: learning.PerceptronExamples) -> list[Position]:
     return [*positions, next(each for each in choices if each.over)]
 
 
-def test_games_teach_sound_examples(game: Game) -> None:
+def test_games_give_valid_examples(game: Game) -> None:
     selfplay, chance = learning.PerceptronSelfPlay(game, network(game), rounds=16), np.random.default_rng(5)
     for _ in range(3):
         examples = selfplay.play(chance)
@@ -229,8 +235,8 @@ def test_games_teach_sound_examples(game: Game) -> None:
             assert set(np.flatnonzero(policy)) <= set(position.legal_moves())
 
 
-def test_values_lie_between_the_tree_and_the_result() -> None:
-    """A network that judges every game open leaves half of the result, for one side and the other, passes or not."""
+def test_values_average_the_tree_and_the_result() -> None:
+    """With a network that predicts draws, values are half of the result for the side to move, also after passes."""
     made, chance, passes = network(Game.OTHELLO4, 1), np.random.default_rng(2), 0
     made.weights[:] = 0
     selfplay = learning.PerceptronSelfPlay(Game.OTHELLO4, made, rounds=2)
@@ -246,7 +252,7 @@ def test_values_lie_between_the_tree_and_the_result() -> None:
             assert abs(examples.values[:4]) == pytest.approx(0.5 * abs(results[:4]))
 
 
-def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_buffer_keeps_the_latest_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning, "KEPT", 10)
     memory = learning.ReplayBuffer(6)
     for number in range(4):
@@ -258,8 +264,8 @@ def test_the_memory_keeps_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("turn", range(8))
-def test_boards_are_turned_as_a_whole(turn: int) -> None:
-    """Turned, a position still has the legal moves that its board says, and they keep their shares."""
+def test_symmetries_map_boards_and_policies_alike(turn: int) -> None:
+    """After a symmetry, the legal moves match the board and keep their probabilities."""
     made = network(Game.OTHELLO)
     examples = learning.PerceptronSelfPlay(Game.OTHELLO, made, rounds=8).play(np.random.default_rng(6))
     turned = batch(made, examples, turn)
@@ -282,7 +288,7 @@ def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(ConfigError, match="another training"):
         next(learning.train(Game.ABAPA, 1.0, out, 1, 3, 0.0, passed.append))
     checkpoint = beside.read_bytes()
-    load_perceptron(out).save(beside)
+    load_perceptron_file(out).save(beside)
     with pytest.raises(ConfigError, match="is damaged"):
         next(learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append))
     beside.write_bytes(checkpoint)
@@ -290,7 +296,7 @@ def test_training_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyP
     *_, last = learning.train(Game.ABAPA, 1.0, out, 1, 2, 0.0, passed.append)
     assert passed[0] == pytest.approx(first.seconds) and sum(passed) == pytest.approx(last.seconds)
     assert last.seconds >= 1 and last.games > first.games and last.steps > first.steps
-    assert not beside.exists() and np.isfinite(load_perceptron(out).weights).all()
+    assert not beside.exists() and np.isfinite(load_perceptron_file(out).weights).all()
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -312,18 +318,18 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     reports = json.loads(done.stdout)["reports"]
     assert reports and all(0 <= report["points"] <= 1 and report["games"] > 0 for report in reports)
-    assert load_perceptron(out).name == "othello4"
+    assert load_perceptron_file(out).board == "othello4"
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", GAMES)
 def test_counts_add_up(game: Game) -> None:
     made, chance = network(game), random.Random(1)
-    tree, position = PerceptronTree(room=1 << 15, network=made), walk(game, 6, chance)
+    tree, position = PerceptronTree(max_nodes=1 << 15, network=made), walk(game, 6, chance)
     found = tree.analyse(position, 60.0, 1500, 0)
     assert found.leaves == 1500 == tree.nodes[0].visits
     assert {move for move, _ in found.candidates} == set(position.legal_moves())
-    grown = np.flatnonzero(tree.nodes["child_count"][: tree.size])
+    grown = np.flatnonzero(tree.nodes["child_count"][: tree.node_count])
     assert len(grown) > 100
     for node in grown:
         children = tree.nodes[tree._children(int(node))]
@@ -335,18 +341,18 @@ def test_counts_add_up(game: Game) -> None:
     for move in found.line:
         end = end.play(move)
     again = tree.analyse(position, 60.0, 1500, 0)
-    assert again.candidates == found.candidates, "nothing is left of the decision before"
+    assert again.candidates == found.candidates, "the tree is cleared before each decision"
 
 
-def test_a_full_tree_goes_on() -> None:
-    tree = PerceptronTree(room=1 << 10, network=network(Game.OTHELLO))
+def test_a_full_tree_keeps_searching() -> None:
+    tree = PerceptronTree(max_nodes=1 << 10, network=network(Game.OTHELLO))
     found = tree.analyse(Position.start(), 60.0, 3000, 0)
     assert found.leaves == 3000 and found.nodes <= 1 << 10
 
 
-def test_priors_are_the_network_and_nothing_else() -> None:
+def test_priors_are_the_softmax_of_the_network() -> None:
     made, position = network(Game.TOURNAMENT), walk(Game.TOURNAMENT, 9, random.Random(2))
-    tree = PerceptronTree(room=1 << 10, network=made)
+    tree = PerceptronTree(max_nodes=1 << 10, network=made)
     found = tree.analyse(position, 60.0, 1, 0)
     promises = plain_outputs(made, position)[list(position.legal_moves())]
     shares = np.exp(promises) / np.exp(promises).sum()
@@ -354,8 +360,8 @@ def test_priors_are_the_network_and_nothing_else() -> None:
     assert found.move == position.legal_moves()[int(np.argmax(shares))]
 
 
-def test_a_win_in_sight_is_found() -> None:
-    """Even by a network that knows nothing: finished games count by their result."""
+def test_a_win_within_reach_is_found() -> None:
+    """Even with an untrained network: finished games count by their result."""
     made, found, solved, chance = network(Game.OTHELLO), 0, 0, random.Random(3)
     while solved < 12:
         position = judges.random_position(Game.OTHELLO, 6, chance)
@@ -370,15 +376,17 @@ def test_a_win_in_sight_is_found() -> None:
 
 
 # ---- the player -----------------------------------------------------------------------------------------------------
-def test_the_player_keeps_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_player_respects_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(montecarlo, "time", SteppingTime(0.02))
     player = make_player("puct@50ms")
     player.begin(Game.ABAPA, 1)
     choice = player.choose(Position.start(Game.ABAPA), Clock())
-    assert choice.analysis and choice.analysis.leaves == 3 * PerceptronTree.rounds, "the third look is too late"
+    assert choice.analysis and choice.analysis.leaves == 3 * PerceptronTree.rounds_per_check, (
+        "the third check of the clock is past the limit"
+    )
     with pytest.raises(SpecError, match="needs a time"):
         make_player("puct@4").begin(Game.OTHELLO, 0)
-    with pytest.raises(ConfigError, match="no network for othello6"):
+    with pytest.raises(ConfigError, match="no shipped network for othello6"):
         make_player("puct@50ms").begin(Game.OTHELLO6, 0)
 
 

@@ -211,7 +211,7 @@ def test_an_unknown_name_is_refused() -> None:
     for make in (Engine, Position.start, lambda game: Match(game, "random", "random")):
         with pytest.raises(AwelloError, match="unknown game 'chess': choose othello"):
             make("chess")
-    with pytest.raises(AwelloError, match="no heuristic 'h1' for othello"):
+    with pytest.raises(AwelloError, match="'h1' is not a heuristic for othello"):
         Engine(heuristic="h1")
 
 

@@ -1,4 +1,4 @@
-"""Searched trees: the same values and counts as the kernels, and pictures that show them."""
+"""Searched trees: values and counts equal to the kernels', and their drawings."""
 
 import json
 import os
@@ -16,83 +16,83 @@ from conftest import awello, fresh_awello
 
 from awello import Game, Position, parse_position
 from awello.errors import ConfigError, NotationError
-from awello.evaluate.heuristics import EXACT
+from awello.evaluate.heuristics import EXACT_SCALE
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
 from awello.kernel import U
 from awello.lab.trees import draw_tree, draw_tree_svg, format_node, format_value
 from awello.search import negamax
-from awello.search.negamax import INFINITY, NEVER
-from awello.search.root import TEXTBOOK
-from awello.search.search_tree import MOST_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
+from awello.search.negamax import INFINITY, NO_CUTS
+from awello.search.root import TEXTBOOK_ALGORITHMS
+from awello.search.search_tree import MAX_NODES, PositionSource, SearchNode, SearchTree, parse_lists, search_tree
 
 LESSON = "[[[7, 9, 3], [-3, 1, -7], [4, -8, 14]]]"
 PLAIN, PRUNING = ("minimax", "negamax"), ("alphabeta", "negamax-alphabeta")
-FEW = 2_500  # nodes of a whole tree that plain Python walks through quickly
+MAX_SAMPLE_NODES = 2_500  # nodes of a tree that plain Python searches quickly
 
 
 def search_lesson(algorithm: str) -> SearchTree:
     return search_tree(algorithm, parse_lists(LESSON))
 
 
-def read(*words: str) -> Any:
+def run_tree(*words: str) -> Any:
     done = awello("tree", *words, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_the_lesson_stops_right_after_the_leaf_4(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[float] = []
+    evaluated: list[float] = []
     evaluate = SearchTree.evaluate
 
-    def listen(tree: SearchTree, node: SearchNode) -> float:
+    def record(tree: SearchTree, node: SearchNode) -> float:
         value = evaluate(tree, node)
-        seen.append(tree.seen(node, value))
+        evaluated.append(tree.to_view(node, value))
         return value
 
-    monkeypatch.setattr(SearchTree, "evaluate", listen)
+    monkeypatch.setattr(SearchTree, "evaluate", record)
     tree = search_lesson("alphabeta")
-    assert seen == [7, 9, 3, -3, 1, -7, 4]
-    assert [node.written for node in tree.root.walk() if node.cut] == [-8, 14]
-    assert (tree.value, tree.nodes, tree.leaves, tree.cut, tree.line) == (1, 12, 7, 2, ["1", "2", "2"])
+    assert evaluated == [7, 9, 3, -3, 1, -7, 4]
+    assert [node.cut_value for node in tree.root.walk() if node.cut] == [-8, 14]
+    assert (tree.value, tree.nodes, tree.leaves, tree.cut, tree.pv) == (1, 12, 7, 2, ["1", "2", "2"])
 
 
 @pytest.mark.parametrize("algorithm", PLAIN)
 def test_plain_minimax_visits_everything(algorithm: str) -> None:
     tree = search_lesson(algorithm)
     assert (tree.value, tree.nodes, tree.leaves, tree.cut) == (1, 14, 9, 0)
-    assert search_lesson("alphabeta").whole == (14, 9)
+    assert search_lesson("alphabeta").minimax_counts == (14, 9)
 
 
-def test_negamax_sees_each_node_with_its_movers_eyes() -> None:
+def test_negamax_shows_values_from_the_movers_view() -> None:
     pairs = zip(search_lesson("alphabeta").root.walk(), search_lesson("negamax-alphabeta").root.walk(), strict=True)
     for one, other in pairs:
         sign = 1 if one.maximising else -1
         assert one.maximising == other.maximising
         assert one.cut == other.cut
         assert (one.value or 0) == sign * (other.value or 0)
-        assert (one.written or 0) == sign * (other.written or 0)
+        assert (one.cut_value or 0) == sign * (other.cut_value or 0)
         assert other.window == (one.window if one.maximising else (-one.window[1], -one.window[0]))
 
 
-def test_a_value_that_a_cut_left_uncertain_is_a_bound() -> None:
+def test_values_after_a_cut_are_bounds() -> None:
     root = search_lesson("alphabeta").root
     bounds = {format_node(node): node.bound for node in root.walk() if node.children}
     assert bounds == {"1": None, "9": None, "≥4": "lower"}
     late = search_tree("alphabeta", parse_lists("[[5, 6], [3, 9], [7, 2]]")).root
-    assert [format_node(child) for child in late.children] == ["5", "≤3", "2"], "nothing is cut below the last"
+    assert [format_node(child) for child in late.children] == ["5", "≤3", "2"], "nothing is cut below the last child"
 
 
 def kernel_result(algorithm: str, position: Position, depth: int, evaluator: Evaluator) -> tuple[int, int, int]:
-    """The value, nodes and leaves of a kernel called at the root with a full window."""
-    evaluator.begin(position, depth)
-    evaluator.state.cut_margin = NEVER if algorithm in PLAIN else 0
+    """Return the value, nodes and leaves of the kernel, called at the root with a full window."""
+    evaluator.prepare(position, depth)
+    evaluator.state.cut_margin = NO_CUTS if algorithm in PLAIN else 0
     words, window = (U(position.own), U(position.opp)), (-INFINITY, INFINITY)
     value = negamax.search(int(position.game), *words, *window, depth, evaluator.heuristic, evaluator.state)
     return int(value), evaluator.nodes, evaluator.leaves
 
 
-def sample(game: Game, number: int) -> Iterator[tuple[Position, int, Evaluator]]:
-    """Positions from random games, each with a depth at which its tree stays small, and a heuristic."""
+def sample_positions(game: Game, number: int) -> Iterator[tuple[Position, int, Evaluator]]:
+    """Yield positions of random games, each with a heuristic and a depth at which its tree stays small."""
     chance = random.Random(int(game))
     for _ in range(number):
         position = Position.start(game)
@@ -101,14 +101,14 @@ def sample(game: Game, number: int) -> Iterator[tuple[Position, int, Evaluator]]
         position = replace(position, past=frozenset())
         evaluator = Evaluator(game, Heuristic(chance.choice(heuristics_for(game)), chance.choice("12")))
         depth = chance.randint(1, 4)
-        while kernel_result("minimax", position, depth, evaluator)[1] > FEW:
+        while kernel_result("minimax", position, depth, evaluator)[1] > MAX_SAMPLE_NODES:
             depth -= 1
         yield position, depth, evaluator
 
 
-def test_values_and_counts_are_those_of_the_kernels(game: Game) -> None:
-    for position, depth, evaluator in sample(game, 8):
-        trees = [search_tree(name, PositionSource(position, depth, evaluator)) for name in TEXTBOOK]
+def test_values_and_counts_equal_those_of_the_kernels(game: Game) -> None:
+    for position, depth, evaluator in sample_positions(game, 8):
+        trees = [search_tree(name, PositionSource(position, depth, evaluator)) for name in TEXTBOOK_ALGORITHMS]
         for tree in trees:
             expected = kernel_result(tree.algorithm, position, depth, evaluator)
             assert (tree.value, tree.nodes, tree.leaves) == expected, (tree.algorithm, position, depth)
@@ -116,13 +116,13 @@ def test_values_and_counts_are_those_of_the_kernels(game: Game) -> None:
             assert tree.nodes == len(visited)
             assert tree.leaves == sum(node.leaf for node in visited)
             assert tree.cut == sum(node.cut for node in tree.root.walk())
-            assert tree.line == trees[0].line
+            assert tree.pv == trees[0].pv
 
 
 def test_the_sample_has_depth_passes_and_finished_games() -> None:
     depths, names, exact = set(), set(), 0
     for game in Game:
-        for position, depth, evaluator in sample(game, 8):
+        for position, depth, evaluator in sample_positions(game, 8):
             nodes = list(search_tree("minimax", PositionSource(position, depth, evaluator)).root.walk())
             depths.add(depth)
             names |= {node.name for node in nodes}
@@ -132,10 +132,10 @@ def test_the_sample_has_depth_passes_and_finished_games() -> None:
     assert exact
 
 
-def test_what_alphabeta_says_of_any_node_is_true() -> None:
+def test_alphabeta_values_and_bounds_are_correct() -> None:
     bounds: Counter[str | None] = Counter()
     for game in (Game.OTHELLO4, Game.OTHELLO6, Game.ABAPA):
-        for position, depth, evaluator in sample(game, 8):
+        for position, depth, evaluator in sample_positions(game, 8):
             for node in search_tree("alphabeta", PositionSource(position, depth, evaluator)).root.walk():
                 if node.children:
                     truth, value = search_tree("minimax", node.source).value, node.value or 0
@@ -144,25 +144,25 @@ def test_what_alphabeta_says_of_any_node_is_true() -> None:
     assert min(bounds[bound] for bound in (None, "lower", "upper")) > 10
 
 
-def test_a_position_that_comes_again_ends_nothing_as_in_the_kernels() -> None:
+def test_repetition_does_not_end_the_game_as_in_the_kernels() -> None:
     start = Position.start(Game.ABAPA)
     after = start.after(0)
-    known = replace(start, past=frozenset({(after.own, after.opp, after.side)}))
+    repeating = replace(start, past=frozenset({(after.own, after.opp, after.side)}))
     evaluator = Evaluator(Game.ABAPA, Heuristic("diffscore"))
-    assert not known.after(0).legal_moves()
-    assert search_tree("minimax", PositionSource(known, 2, evaluator)).nodes == 43
+    assert not repeating.after(0).legal_moves()
+    assert search_tree("minimax", PositionSource(repeating, 2, evaluator)).nodes == 43
 
 
 def test_a_finished_game_is_one_leaf() -> None:
     position = parse_position("XXX" + "-" * 61 + " O")
     tree = search_tree("minimax", PositionSource(position, 3, Evaluator(Game.OTHELLO, Heuristic("positional"))))
-    assert (tree.value, tree.nodes, tree.leaves, tree.line) == (-64 * EXACT, 1, 1, [])
+    assert (tree.value, tree.nodes, tree.leaves, tree.pv) == (-64 * EXACT_SCALE, 1, 1, [])
     assert "-64!" in draw_tree(tree).plain
     assert "-64!" in texts_of(draw_tree_svg(tree))
 
 
-def test_values_for_people() -> None:
-    values = (12 * EXACT, -3 * EXACT, 7, -8, 2.5, 0.0, float("inf"), 1_000_000)
+def test_values_are_formatted() -> None:
+    values = (12 * EXACT_SCALE, -3 * EXACT_SCALE, 7, -8, 2.5, 0.0, float("inf"), 1_000_000)
     assert [format_value(value) for value in values] == ["+12!", "-3!", "7", "-8", "2.5", "0", "∞", "1000000"]
 
 
@@ -181,13 +181,13 @@ def test_values_for_people() -> None:
         ("[1, NaN]", "part 2, NaN,"),
         ("[1, -1e400]", "part 2, -Infinity,"),
         ("[1, 1000001]", "part 2, 1000001,"),
-        ("7", "7 is no tree"),
+        ("7", "7 is not a tree"),
         ("[" * 13 + "1" + "]" * 13, "12 levels"),
         ("[" * 5000, "too deep"),
         ("[" + "9" * 5000 + "]", "too long a number"),
     ],
 )
-def test_bad_lists_say_which_part_is_wrong(text: str, part: str) -> None:
+def test_errors_name_the_invalid_part_of_a_list(text: str, part: str) -> None:
     with pytest.raises(NotationError) as error:
         parse_lists(text)
     assert part in str(error.value)
@@ -195,18 +195,18 @@ def test_bad_lists_say_which_part_is_wrong(text: str, part: str) -> None:
     assert len(str(error.value)) < 140
 
 
-def test_twelve_levels_are_not_too_deep() -> None:
+def test_twelve_levels_are_accepted() -> None:
     assert search_tree("negamax", parse_lists("[" * 12 + "1" + "]" * 12)).value == 1
 
 
-def test_a_tree_too_large_to_draw_is_refused_early() -> None:
+def test_a_tree_too_large_to_draw_is_rejected() -> None:
     evaluator = Evaluator(Game.OTHELLO, Heuristic("positional"))
     with pytest.raises(ConfigError, match=r"20,000 nodes.*lower the depth"):
         search_tree("minimax", PositionSource(Position.start(), 7, evaluator))
-    just = search_tree("minimax", parse_lists(json.dumps([1] * (MOST_NODES - 1))))
-    assert just.nodes == MOST_NODES
+    largest = search_tree("minimax", parse_lists(json.dumps([1] * (MAX_NODES - 1))))
+    assert largest.nodes == MAX_NODES
     with pytest.raises(ConfigError, match="20,000"):
-        search_tree("minimax", parse_lists(json.dumps([1] * MOST_NODES)))
+        search_tree("minimax", parse_lists(json.dumps([1] * MAX_NODES)))
 
 
 def test_the_lesson_as_text() -> None:
@@ -232,7 +232,7 @@ def test_the_lesson_as_text() -> None:
     ]
 
 
-def test_text_says_whose_view_values_take_and_shows_windows_and_plies() -> None:
+def test_text_states_the_view_and_shows_windows_and_plies() -> None:
     assert "view of whoever moves at the node" in draw_tree(search_lesson("negamax")).plain
     assert "MAX ≥4 (-∞, 1)" in draw_tree(search_lesson("alphabeta"), windows=True).plain
     assert draw_tree(search_lesson("alphabeta"), plies=2).plain.splitlines()[-3:] == [
@@ -243,11 +243,11 @@ def test_text_says_whose_view_values_take_and_shows_windows_and_plies() -> None:
 
 
 def texts_of(svg: str) -> Counter[str]:
-    """The texts of a picture, which must be well-formed."""
+    """Return the texts of a well-formed picture."""
     return Counter(text.text or "" for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"))
 
 
-@pytest.mark.parametrize("algorithm", TEXTBOOK)
+@pytest.mark.parametrize("algorithm", TEXTBOOK_ALGORITHMS)
 def test_the_picture_shows_every_value_and_every_move(algorithm: str, game: Game) -> None:
     evaluator = Evaluator(game, Heuristic("mobility" if game.family == "othello" else "diffscore"))
     tree = search_tree(algorithm, PositionSource(Position.start(game), 3, evaluator))
@@ -256,7 +256,7 @@ def test_the_picture_shows_every_value_and_every_move(algorithm: str, game: Game
     assert expected <= texts_of(draw_tree_svg(tree))
 
 
-def test_parents_stand_above_the_middle_of_their_children_and_leaves_apart_evenly() -> None:
+def test_parents_are_centred_above_their_children_and_leaves_are_evenly_spaced() -> None:
     picture = ElementTree.fromstring(draw_tree_svg(search_lesson("minimax")))
     words = [text for text in picture.iter() if text.get("text-anchor") == "middle"]
     places = [(text.text, float(text.get("x", "")), float(text.get("y", ""))) for text in words]
@@ -271,14 +271,14 @@ def test_parents_stand_above_the_middle_of_their_children_and_leaves_apart_evenl
 LESSON_LEAVES = ["7", "9", "3", "-3", "1", "-7", "4", "-8", "14"]
 
 
-def test_cut_branches_are_dashed_and_the_principal_line_thick() -> None:
+def test_cut_branches_are_dashed_and_the_principal_variation_is_thick() -> None:
     picture = draw_tree_svg(search_lesson("alphabeta"))
-    assert picture.count("stroke-dasharray") == 2 + 1, "and one in the legend"
+    assert picture.count("stroke-dasharray") == 2 + 1, "including the legend"
     assert picture.count('stroke-width="4"/>') == 3 + 1
     assert "stroke-dasharray" not in draw_tree_svg(search_lesson("minimax"))
 
 
-def test_a_picture_escapes_what_xml_cannot_hold() -> None:
+def test_a_picture_escapes_special_characters() -> None:
     tree = search_tree("minimax", parse_lists("[1, 2]"), "<&\x01>")
     assert "<&?>: value 2 for MAX" in texts_of(draw_tree_svg(tree))
 
@@ -289,48 +289,48 @@ def test_the_command_draws_a_position(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("alphabeta:positional@2: value 0 for Black\n")
     assert "d3: MIN 0 *" in done.stdout
-    assert "\x1b" not in done.stdout, "no colour where nobody sees it"
+    assert "\x1b" not in done.stdout, "no colour without a terminal"
     assert texts_of(file.read_text("utf-8"))["d3"] >= 1
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_the_command_shows_the_lesson_in_colour_and_wraps_no_line() -> None:
+def test_the_command_colours_the_lesson_without_wrapping_lines() -> None:
     shown = fresh_awello("tree", "--leaves", LESSON, FORCE_COLOR="1", TERM="xterm").stdout
     assert "\x1b[1;32mMAX 1 *\x1b[0m\n" in shown
     assert "\x1b[2m14 cut\x1b[0m\n" in shown
     assert "branches cut: 2 (plain minimax: 14 nodes, 9 leaves)\n" in shown
 
 
-def test_the_command_knows_defaults_positions_and_settings() -> None:
-    assert read("awale", "--variant", "romein")["search"] == "alphabeta:diffscore@3"
+def test_the_command_accepts_positions_and_settings() -> None:
+    assert run_tree("awale", "--variant", "romein")["search"] == "alphabeta:diffscore@3"
     pass_first = "-OXXXXXX" + "-" * 56 + " O"
-    found = read("othello", "--position", pass_first, "--search", "negamax:absolute@9,corners=2")
+    found = run_tree("othello", "--position", pass_first, "--search", "negamax:absolute@9,corners=2")
     assert found["search"] == "negamax:absolute@9,corners=2"
-    assert (found["line"], found["value"], found["tree"]["exact"]) == (["pass", "a1"], -64, True)
-    one, two = (read("othello", "--size", "6", "--search", f"minimax@3,table={table}") for table in "12")
+    assert (found["pv"], found["value"], found["tree"]["exact"]) == (["pass", "a1"], -64, True)
+    one, two = (run_tree("othello", "--size", "6", "--search", f"minimax@3,table={table}") for table in "12")
     assert one["nodes"] == two["nodes"]
     assert one["value"] != two["value"]
 
 
-def test_json_tells_the_whole_tree() -> None:
-    found = read("othello", "--search", "alphabeta@3")
-    assert list(found) == ["search", "value", "nodes", "leaves", "cut", "line", "tree"]
+def test_json_contains_the_whole_tree() -> None:
+    found = run_tree("othello", "--search", "alphabeta@3")
+    assert list(found) == ["search", "value", "nodes", "leaves", "cut", "pv", "tree"]
     nodes = list(walk(found["tree"]))
     assert found["nodes"] == sum(not node["cut"] for node in nodes)
     assert found["leaves"] == sum(node["leaf"] for node in nodes)
     assert found["cut"] == sum(node["cut"] for node in nodes)
-    assert found["line"] == [node["move"] for node in nodes if node["principal"]][1:]
+    assert found["pv"] == [node["move"] for node in nodes if node["principal"]][1:]
     assert found["value"] == found["tree"]["value"] == next(n["value"] for n in reversed(nodes) if n["principal"])
     source = PositionSource(Position.start(), 3, Evaluator(Game.OTHELLO, Heuristic("positional")))
     assert found == json.loads(json.dumps(search_tree("alphabeta", source, "alphabeta:positional@3").as_json()))
 
 
-def test_json_tells_the_lesson() -> None:
-    found = read("--leaves", LESSON, "--search", "alphabeta")
+def test_json_of_the_lesson() -> None:
+    found = run_tree("--leaves", LESSON, "--search", "alphabeta")
     nodes = list(walk(found["tree"]))
     assert [node["value"] for node in nodes if node["leaf"]] == [7, 9, 3, -3, 1, -7, 4]
-    assert [node["written"] for node in nodes if node["cut"]] == [-8, 14]
-    assert (found["value"], found["cut"], found["line"]) == (1, 2, ["1", "2", "2"])
+    assert [node["cut_value"] for node in nodes if node["cut"]] == [-8, 14]
+    assert (found["value"], found["cut"], found["pv"]) == (1, 2, ["1", "2", "2"])
     assert [node["window"] for node in nodes if node["bound"] == "lower"] == [[None, 1]]
 
 
@@ -348,8 +348,8 @@ BAD = [
     (("--leaves", '["one"]'), 'part 1, "one", is neither a number nor a list'),
     (("--leaves", LESSON, "--search", "alphabeta@3"), "alphabeta@3 says too much for --leaves: write alphabeta alone"),
     (("--leaves", LESSON, "--search", "negamax:mixed"), "negamax:mixed says too much"),
-    (("--leaves", LESSON, "--search", "uct"), "no tree search 'uct': choose minimax, alphabeta, negamax, negamax-al"),
-    (("othello", "--search", "random"), "no tree search 'random'"),
+    (("--leaves", LESSON, "--search", "uct"), "'uct' is not a tree search: choose minimax, alphabeta, negamax"),
+    (("othello", "--search", "random"), "'random' is not a tree search"),
     (("othello", "--search", "alphabeta@0"), "needs a depth from 1"),
     (("othello", "--search", "alphabeta,memory=9"), "a tree takes no memory: it takes table, thresholds, corners"),
     (("othello", "--search", "alphabeta:mixed,thresholds=soon"), "thresholds 'soon'"),
@@ -360,16 +360,16 @@ BAD = [
 
 
 @pytest.mark.parametrize(("words", "part"), BAD, ids=[" ".join(words)[:40] for words, _ in BAD])
-def test_bad_input_gets_one_clear_line(words: tuple[str, ...], part: str) -> None:
+def test_invalid_input_gives_a_one_line_error(words: tuple[str, ...], part: str) -> None:
     done = awello("tree", *words)
-    complaints = [line for line in done.stderr.splitlines() if "compiling" not in line]
+    errors = [line for line in done.stderr.splitlines() if "compiling" not in line]
     assert done.returncode == 2
     assert done.stdout == ""
-    assert len(complaints) == 1
-    assert part in complaints[0]
+    assert len(errors) == 1
+    assert part in errors[0]
 
 
-def test_a_picture_is_written_completely_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_is_written_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from awello.cli.tree import write_whole
 
     file = tmp_path / "tree.svg"
@@ -385,7 +385,7 @@ def test_a_picture_is_written_completely_or_not_at_all(tmp_path: Path, monkeypat
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_picture_replaces_no_link_such_as_a_terminal(tmp_path: Path) -> None:
+def test_a_picture_does_not_replace_a_symbolic_link(tmp_path: Path) -> None:
     from awello.cli.tree import write_whole
 
     link = tmp_path / "stdout"

@@ -318,7 +318,7 @@ def test_a_line_is_cut_only_where_a_line_ends(tmp_path: Path) -> None:
 
 
 def test_a_refused_bot_leaves_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no heuristic 'nonsense'"):
+    with pytest.raises(ConfigError, match="'nonsense' is not a heuristic"):
         play_tournament(Tournament(Game.ABAPA, ("random", "alphabeta:nonsense@2"), rounds=1), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

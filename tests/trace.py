@@ -21,7 +21,7 @@ from awello.engine.transposition_table import TranspositionTable
 from awello.evaluate.otage_memory import OtageMemory
 from awello.evaluate.perceptron_weights import new_perceptron
 from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for
-from awello.evaluate.weights import awale_network_weights
+from awello.evaluate.weights import load_awale_network_weights
 from awello.kernel import U
 from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
 from awello.learn.perceptron import PerceptronSelfPlay
@@ -29,7 +29,7 @@ from awello.limits import Limit
 from awello.record import restore_passes
 from awello.rules import awale, othello
 from awello.rules import game as kernels
-from awello.search.budget_search import ORDERS, BudgetSearch
+from awello.search.budget_search import ORDERINGS, BudgetSearch
 from awello.search.iterative_deepening import HINTS, IterativeDeepening, OtageOptions
 from awello.search.montecarlo import MonteCarloTree, PerceptronTree, PpafTree
 from awello.search.root import ALGORITHMS, AlphaBetaEvaluator, analyse
@@ -70,21 +70,21 @@ def trace_searches() -> None:
                     evaluator = AlphaBetaEvaluator(position.game, heuristic, 64, True, True)
                 found = analyse(position, algorithm, 2, evaluator)
                 print(name, algorithm, found.candidates if algorithm == "minimax" else found.value, found.nodes)
-            for order in ORDERS:
-                searcher = BudgetSearch(position.game, Heuristic(name), order)
-                for found in (searcher.to_depth(position, 3), searcher.on_budget(position, 80)):
-                    learnt = np.abs(searcher.scores) @ np.arange(len(searcher.scores))
-                    print(name, order, found.candidates, found.nodes, found.depth, learnt)
+            for ordering in ORDERINGS:
+                searcher = BudgetSearch(position.game, Heuristic(name), ordering)
+                for found in (searcher.search_depth(position, 3), searcher.search_budget(position, 80)):
+                    checksum = np.abs(searcher.category_scores) @ np.arange(len(searcher.category_scores))
+                    print(name, ordering, found.candidates, found.nodes, found.depth, checksum)
 
 
 def trace_otage() -> None:
     """Print the results of Otage's search, with so little memory for variations that it must clean up."""
     memory = OtageMemory()
-    memory.note(parse_transcript(GAMES[0]))
+    memory.learn_patterns(parse_transcript(GAMES[0]))
     for hints in HINTS:
-        search = IterativeDeepening(memory, OtageOptions(hints, room=0))
+        search = IterativeDeepening(memory, OtageOptions(hints, ply_capacity=0))
         for found in search.deepen(parse_transcript("f5f6e6f4e3c5c4e7c6e2").final, 3):
-            print(found.candidates, found.variations, found.leaves, found.nodes, found.searches, found.cleaned)
+            print(found.candidates, found.variations, found.leaves, found.nodes, found.searches, found.cleanups)
 
 
 def trace_engine() -> None:
@@ -104,7 +104,7 @@ def trace_awale() -> None:
             solve_level(Game(number), table, level, 1, lambda passes: None)
         print(number, table.tobytes().hex())
         position = parse_position("1-0-5-2-13-2-1-1-0-2-14-3-2-2-N", Game(number))
-        for weights in (None, awale_network_weights()):
+        for weights in (None, load_awale_network_weights()):
             worker = AwaleWorker(
                 0, Tablebase(Game(number), 3, table), TranspositionTable(1, bucket=ENTRY_BYTES), weights
             )

@@ -9,7 +9,7 @@ import typer
 from awello.cli.app import Cluster, Json, app, chosen_jobs, hide_password, print_json
 from awello.cli.running import resumable, show_progress
 from awello.errors import ConfigError
-from awello.evaluate.otage_memory import FILE, TERMS, OtageMemory
+from awello.evaluate.otage_memory import MEMORY_FILE, TERMS, OtageMemory
 from awello.learn.autoplay import AutoplayPlan
 from awello.learn.autoplay import autoplay as play
 from awello.limits import Clock, parse_clock, parse_limit
@@ -63,16 +63,18 @@ def autoplay(
 
 def report(folder: Path, place: str, learnt: list[tuple[Record, Lesson]], new: int, json: bool) -> None:
     """What was played and learnt, for people or machines."""
-    memory, positions = OtageMemory.read(folder / FILE), len(read_book(place))
+    memory, positions = OtageMemory.load(folder / MEMORY_FILE), len(read_book(place))
     lost = [lesson for record, lesson in learnt if record.winner is not None]
     changed = sum(lesson.ply is not None for lesson in lost)
     repeats = sum(lesson.repeats for lesson in lost)
     factors = dict(zip(TERMS, (round(factor, 3) for factor in memory.factors), strict=True))
     if json:
         lessons = {"lost": len(lost), "changed": changed, "repeats": repeats, "factors": factors}
-        print_json({"games": memory.autoplay, "new": new, "positions": positions, **lessons, "folder": str(folder)})
+        print_json(
+            {"games": memory.autoplay_games, "new": new, "positions": positions, **lessons, "folder": str(folder)}
+        )
         return
-    print(f"games: {memory.autoplay:,d}, {new:,d} of them new; {positions:,d} positions in the book")
+    print(f"games: {memory.autoplay_games:,d}, {new:,d} of them new; {positions:,d} positions in the book")
     if lost:
         often = f"learnt {repeats / len(lost):.1f} times on average"
         print(f"games that were not drawn: {len(lost):,d}, {often}; {changed:,d} would not be lost the same way again")

@@ -30,7 +30,7 @@ from awello.engine.awale_transposition_table import (
 from awello.engine.retrograde import OFFSET, VALUE, rank
 from awello.engine.state import HALTED
 from awello.engine.transposition_table import hash_of
-from awello.evaluate.awale_network import AwaleNetworkWeights, awale_network_weights_at, worth
+from awello.evaluate.awale_network import AwaleNetworkWeights, awale_network_weights_at, forward
 from awello.kernel import U, kernel
 from awello.memory import load8, prefetch
 from awello.rules.awale import ABAPA, BYTE, is_stopped, legal_moves, seeds_in, sow
@@ -69,7 +69,7 @@ def shared_out(game: int, own: U, opp: U) -> int:
 def estimate(own: U, opp: U, seeds: int, weights: AwaleNetworkWeights) -> int:
     """What the mover may still expect, by the learnt weights; not more than there is."""
     most = UNIT * seeds
-    return max(-most, min(most, worth(own, opp, seeds, weights)))
+    return max(-most, min(most, forward(own, opp, seeds, weights)))
 
 
 # ---- the horizon ----------------------------------------------------------------------------------------------------

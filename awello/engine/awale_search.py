@@ -23,7 +23,7 @@ from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import AwaleNetworkWeights
 from awello.evaluate.settings import Heuristic
-from awello.evaluate.weights import awale_network_weights
+from awello.evaluate.weights import load_awale_network_weights
 from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import address_of
@@ -117,7 +117,7 @@ def awale_threads(
     if heuristic is not None and heuristic.name != "diffscore":
         raise ConfigError(f"the champion of Awalé does not use {heuristic.name}: leave it out, or choose diffscore")
     table, base = TranspositionTable(size, multipliers, bucket=ENTRY_BYTES), load_or_build(game)
-    learnt = awale_network_weights(weights) if heuristic is None else None
+    learnt = load_awale_network_weights(weights) if heuristic is None else None
     return SearchThreads([AwaleWorker(number, base, table, learnt) for number in range(threads)], table)
 
 

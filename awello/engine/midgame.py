@@ -43,7 +43,7 @@ from awello.engine.transposition_table import (
     upper_of,
 )
 from awello.evaluate.heuristics import estimate, heuristic_state_at
-from awello.evaluate.patterns import UNIT, mobility, stage_weights_at, swap_row, turn_row, worth
+from awello.evaluate.patterns import DISC_VALUE, evaluate_mobility, evaluate_row, stage_weights_at, swap_row, update_row
 from awello.kernel import U, kernel
 from awello.rules.othello import score
 
@@ -72,7 +72,7 @@ def value_of(own: U, opp: U, empties: int, state: OthelloState) -> int:
     address = state.weights[U(empties)]
     if address != 0:
         weights = stage_weights_at(address)
-        return worth(state.pattern_rows[U(empties)], weights) + mobility(own, opp, weights)
+        return evaluate_row(state.pattern_rows[U(empties)], weights) + evaluate_mobility(own, opp, weights)
     settings = heuristic_state_at(state.heuristic_settings)
     return estimate(state.game, state.heuristic, own, opp, settings) * state.heuristic_scale
 
@@ -89,7 +89,7 @@ def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: 
     if moves == U(0):
         answers = moves_of(opp, own) & empty
         if answers == U(0):
-            return UNIT * score(own, opp, state.squares)
+            return DISC_VALUE * score(own, opp, state.squares)
         swap_row(here)
         value = -shallow(opp, own, answers, depth, -beta, -alpha, state)
         swap_row(here)
@@ -103,7 +103,7 @@ def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: 
             square = bit_scan(moves)
             moves = clear_lowest_bit(moves)
             flips = flips_of(own, opp, square)
-            turn_row(here, square, flips, there)
+            update_row(here, square, flips, there)
             best = max(best, -value_of(opp ^ flips, own | flips | bit(square), empties - 1, state))
         return best
     # Step 3. Each move, those first that leave the fewest answers.
@@ -113,7 +113,7 @@ def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: 
         square = take_first(listed, count)
         count -= 1
         flips = listed.current.flips
-        turn_row(here, square, flips, there)
+        update_row(here, square, flips, there)
         next_own, next_opp, floor = opp ^ flips, own | flips | bit(square), max(alpha, best)
         best = max(best, -shallow(next_own, next_opp, listed.current.answers, depth - 1, -beta, -floor, state))
     return best
@@ -122,9 +122,9 @@ def shallow(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: 
 @kernel("int64(uint64, uint64, uint64, int64, int64, int64, OthelloState)")
 def rounded(own: U, opp: U, moves: U, depth: int, alpha: int, beta: int, state: OthelloState) -> int:
     """A shallow search in whole discs, halves rounded away from zero: the same for both sides."""
-    low, high = alpha * UNIT + UNIT // 2 - 1, beta * UNIT - UNIT // 2 + 1
+    low, high = alpha * DISC_VALUE + DISC_VALUE // 2 - 1, beta * DISC_VALUE - DISC_VALUE // 2 + 1
     value = shallow(own, opp, moves, depth, low, high, state)
-    discs = (abs(value) + UNIT // 2) // UNIT
+    discs = (abs(value) + DISC_VALUE // 2) // DISC_VALUE
     return min(MOST, discs) if value > 0 else -min(MOST, discs)
 
 
@@ -164,10 +164,10 @@ def probcut_limits(
     empties = popcount(empty_squares(own, opp, state))
     margin = margin_of(state.certainty, empties, depth, less, state.probcut)
     value = value_of(own, opp, empties, state)
-    low, high = (alpha * UNIT - margin) // UNIT, (beta * UNIT + margin + UNIT - 1) // UNIT
-    if value > (low + PROBCUT_WINDOW_DISCS) * UNIT:
+    low, high = (alpha * DISC_VALUE - margin) // DISC_VALUE, (beta * DISC_VALUE + margin + DISC_VALUE - 1) // DISC_VALUE
+    if value > (low + PROBCUT_WINDOW_DISCS) * DISC_VALUE:
         low = -INFINITY
-    if value < (high - PROBCUT_WINDOW_DISCS) * UNIT:
+    if value < (high - PROBCUT_WINDOW_DISCS) * DISC_VALUE:
         high = INFINITY
     return low, high
 
@@ -193,12 +193,12 @@ def list_by_value(own: U, opp: U, moves: U, depth: int, listed: MoveList, state:
         move = listed.moves[count]
         make_move(own, opp, empty, square, move)
         next_own, next_opp = opp ^ move.flips, own | move.flips | bit(square)
-        turn_row(here, square, move.flips, there)
+        update_row(here, square, move.flips, there)
         if plies == 0:
             value = value_of(next_own, next_opp, empties - 1, state)
         else:
             value = shallow(next_own, next_opp, move.answers, plies, -INFINITY, INFINITY, state)
-        key = fastest_first_key(move.answers, square, odd) + value * state.key_per_disc // UNIT + KEY_OFFSET
+        key = fastest_first_key(move.answers, square, odd) + value * state.key_per_disc // DISC_VALUE + KEY_OFFSET
         if bit(square) & (CORNERS | BESIDE_CORNERS) != U(0):
             key += KEY_CORNER if bit(square) & CORNERS != U(0) else KEY_BESIDE_CORNER
         set_key(move, 0 if square == listed.second else key)
@@ -365,14 +365,14 @@ def search(own: U, opp: U, moves: U, alpha: int, beta: int, depth: int, state: O
                 listed.deferred |= bit(square)
                 continue
             mark_busy(child, child, state)
-        turn_row(here, square, flips, there)
+        update_row(here, square, flips, there)
         floor = max(alpha, best)
         if best == NONE or beta == floor + 1:
             value = -search(next_own, next_opp, answers, -beta, -floor, depth - 1, state)
         else:
             value = -search(next_own, next_opp, answers, -floor - 1, -floor, depth - 1, state)
             if floor < value < beta and state.stop == U(0):
-                turn_row(here, square, flips, there)
+                update_row(here, square, flips, there)
                 value = -search(next_own, next_opp, answers, -beta, -floor, depth - 1, state)
         if shared:
             mark_busy(child, U(0), state)

@@ -25,7 +25,7 @@ from awello.engine.threads import SearchRequest, SearchResult, SearchStopped, Se
 from awello.engine.transposition_table import TranspositionTable, stored_move
 from awello.evaluate.patterns import fill_row
 from awello.evaluate.settings import Evaluator, Heuristic
-from awello.evaluate.weights import Weights, pattern_weights, stage_of
+from awello.evaluate.weights import Weights, load_pattern_weights, stage_of
 from awello.kernel import U
 from awello.limits import Limit
 from awello.memory import address_of
@@ -115,7 +115,7 @@ def othello_threads(
 ) -> SearchThreads:
     """The threads of an engine with a table of so many MiB; without a heuristic they judge by learnt patterns."""
     table, busy = TranspositionTable(size, multipliers), BusyTable.new_array(1)
-    evaluator = heuristic or pattern_weights(weights)
+    evaluator = heuristic or load_pattern_weights(weights)
     workers = [OthelloWorker(game, table, evaluator, busy) for _ in range(threads)]
     for number, worker in enumerate(workers):
         worker.state.thread = number

@@ -11,7 +11,7 @@ import json
 from functools import cache
 from typing import Annotated
 
-from awello.evaluate.patterns import UNIT
+from awello.evaluate.patterns import DISC_VALUE
 from awello.folders import data_file
 from awello.kernel import U, kernel
 from awello.layout import Layout
@@ -79,7 +79,7 @@ def probcut_terms() -> ProbCutTerms:
     measured, terms = json.loads(data_file("probcut.json").read_text("utf-8")), ProbCutTerms.new()
     for kind in ("depth", "end"):
         for term in TERMS:
-            setattr(getattr(terms, kind), term, round(UNIT * measured[kind][term]))
-    terms.least = round(UNIT * measured["least"])
+            setattr(getattr(terms, kind), term, round(DISC_VALUE * measured[kind][term]))
+    terms.least = round(DISC_VALUE * measured["least"])
     terms.shares[:] = [round(SHARES * deviations) for deviations in DEVIATIONS]
     return terms

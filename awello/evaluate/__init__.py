@@ -1,1 +1,1 @@
-"""What a position is worth without search."""
+"""Evaluation of positions without search."""

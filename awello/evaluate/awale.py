@@ -1,19 +1,19 @@
-"""What a position of Awalé is worth: features of both rows, each times a weight (report 1, section 3.5).
+"""Heuristics for Awalé: features of both rows, each times a weight (report 1, section 3.5).
 
-A feature is counted for both players.  Weights stand in pairs, one's own and the opponent's, and need not mirror each
-other: so a value is always that of the player who chose to search, the one at the root.
+Each feature is counted for both players.  Weights come in pairs, one's own and the opponent's, and need not be
+opposite.  A value is therefore always that of the player at the root of the search.
 
-| heuristic        | features of each player                                                                   |
-|------------------|-------------------------------------------------------------------------------------------|
+| heuristic        | features of each player                                                                     |
+|------------------|---------------------------------------------------------------------------------------------|
 | `h1`             | seeds taken                                                                                 |
-| `h2`             | the same; pits of fewer than 3 seeds; the longest run of such pits                          |
-| `h3` `h4` `h5`   | the same; seeds in pits of 12 or more                                                       |
-| `h6`             | pits that capture with the last seed a pit of 2, of 3; pits that reach the other row; pits  |
-|                  | of more than 12 seeds; seeds taken; empty pits (Daoud et al. 2004)                          |
+| `h2`             | those of `h1`; pits of fewer than 3 seeds; the longest run of such pits                     |
+| `h3` `h4` `h5`   | those of `h2`; seeds in pits of 12 or more                                                  |
+| `h6`             | pits whose last seed captures a pit of 2, of 3; pits that reach the other row; pits of more |
+|                  | than 12 seeds; seeds taken; empty pits (Daoud et al. 2004)                                  |
 | `travers`        | seeds taken; empty pits; pits of 1 or 2 seeds; pits of 12 or more                           |
 
-`h3`, `h4` and `h5` are one function.  `h4` has other weights than `h3`.  `h5` counts from what the features are at the
-root: that adds the same number to every leaf, so with the same weights it chooses as `h3` does.
+`h3`, `h4` and `h5` are one function.  `h4` has other weights than `h3`.  `h5` measures the change of the features since
+the root: this adds the same number to every leaf, so with the same weights it chooses the same moves as `h3`.
 """
 
 from awello.bits import popcount, to_signed
@@ -23,15 +23,15 @@ from awello.rules.awale import ANY, BYTE, FEED, FLAGS, LAST_SHIFT, ONES, ROW, SO
 
 
 class FeatureWeights(Layout):
-    """What each feature of one player is worth; features that a heuristic does not count are not read."""
+    """The weights of one player's features; a heuristic reads only the weights of its own features."""
 
     seeds_taken: int
-    small_pits: int  # pits of fewer than 3 seeds, empty ones included
+    small_pits: int  # pits of fewer than 3 seeds, including empty ones
     small_run: int  # the longest run of such pits
     large_seeds: int  # seeds in pits of 12 or more
-    captures_of_2: int  # pits whose last seed captures 2 seeds
+    captures_of_2: int  # pits whose last seed captures a pit of 2
     captures_of_3: int
-    reaching_pits: int  # pits from which a seed reaches the other row
+    reaching_pits: int  # pits whose seeds reach the other row
     overfull_pits: int  # pits of more than 12 seeds
     empty_pits: int
     pits_of_1_or_2: int
@@ -45,28 +45,28 @@ class AwaleWeights(Layout):
     opp: FeatureWeights
 
 
-H1, H2, H3, H6, TRAVERS = range(6, 11)  # their numbers, after those of `heuristics`
-FEATURES = {  # the features of each player in the order in which files and settings give their weights
+H1, H2, H3, H6, TRAVERS = range(6, 11)  # the heuristics' numbers, after those of `heuristics`
+FEATURES = {  # the features of each player, in the order of the weights in files and settings
     H1: ("seeds_taken",),
     H2: ("seeds_taken", "small_pits", "small_run"),
     H3: ("seeds_taken", "small_pits", "small_run", "large_seeds"),
     H6: ("captures_of_2", "captures_of_3", "reaching_pits", "overfull_pits", "seeds_taken", "empty_pits"),
     TRAVERS: ("seeds_taken", "empty_pits", "pits_of_1_or_2", "large_pits"),
 }
-# Added to a row, each of these raises the highest bit of the bytes whose pits hold at least so many seeds.
-FROM_3, FROM_12, FROM_13 = (U(0x80 - least) * ONES for least in (3, 12, 13))
-PITS = 6  # of a row
+# Added to a row, each constant sets the top bit of the bytes whose pits hold at least this many seeds.
+AT_LEAST_3, AT_LEAST_12, AT_LEAST_13 = (U(0x80 - seeds) * ONES for seeds in (3, 12, 13))
+PITS = 6  # in a row
 
 
 @kernel("uint64(uint64, uint64)", inline=True)
-def flagged(row: U, least: U) -> U:
-    """The flags of the pits that hold enough seeds."""
-    return ((row & ROW) + least) & FLAGS
+def flag_pits(row: U, threshold: U) -> U:
+    """Return the flags of the pits that hold enough seeds."""
+    return ((row & ROW) + threshold) & FLAGS
 
 
 @kernel("int64(uint64)", inline=True)
 def longest_run(flags: U) -> int:
-    """The most neighbouring flags."""
+    """Return the length of the longest run of flags."""
     length = 0
     while flags != U(0):
         flags &= flags << U(8)
@@ -75,14 +75,14 @@ def longest_run(flags: U) -> int:
 
 
 @kernel("int64(uint64)", inline=True)
-def large_seeds(row: U) -> int:
-    """The seeds in pits of 12 or more."""
-    return seeds_in(row & (flagged(row, FROM_12) >> U(7)) * BYTE)
+def seeds_in_large_pits(row: U) -> int:
+    """Count the seeds in pits of 12 or more."""
+    return seeds_in(row & (flag_pits(row, AT_LEAST_12) >> U(7)) * BYTE)
 
 
 @kernel("int64(uint64, uint64, int64)", inline=True)
-def capturing(own: U, opp: U, size: int) -> int:
-    """The pits whose last seed makes one of the opponent's hold so many, and captures it."""
+def count_captures(own: U, opp: U, size: int) -> int:
+    """Count the pits whose last seed captures a pit that then holds this many seeds."""
     count = 0
     for pit in range(PITS):
         entry = (own >> U(8 * pit) & BYTE) + U(64 * pit)
@@ -94,30 +94,30 @@ def capturing(own: U, opp: U, size: int) -> int:
 
 @kernel("int64(uint64, uint64, FeatureWeights)", inline=True)
 def weigh_attack(own: U, opp: U, weights: FeatureWeights) -> int:
-    """The features that `h6` adds to the seeds taken."""
-    value = weights.captures_of_2 * capturing(own, opp, 2) + weights.captures_of_3 * capturing(own, opp, 3)
-    value += weights.reaching_pits * popcount(flagged(own, FEED))
-    value += weights.overfull_pits * popcount(flagged(own, FROM_13))
-    return value + weights.empty_pits * (PITS - popcount(flagged(own, ANY)))
+    """Return the weighted features that `h6` adds to the seeds taken."""
+    value = weights.captures_of_2 * count_captures(own, opp, 2) + weights.captures_of_3 * count_captures(own, opp, 3)
+    value += weights.reaching_pits * popcount(flag_pits(own, FEED))
+    value += weights.overfull_pits * popcount(flag_pits(own, AT_LEAST_13))
+    return value + weights.empty_pits * (PITS - popcount(flag_pits(own, ANY)))
 
 
 @kernel("int64(int64, uint64, uint64, FeatureWeights)")
 def weigh_player(heuristic: int, own: U, opp: U, weights: FeatureWeights) -> int:
-    """The features of the player whose word comes first, each times its weight."""
+    """Return the weighted features of the player whose word comes first."""
     value = weights.seeds_taken * to_signed(own >> U(48))
     if heuristic == H1:
         return value
     if heuristic == H6:
         return value + weigh_attack(own, opp, weights)
-    filled, from_3 = flagged(own, ANY), flagged(own, FROM_3)
+    filled, at_least_3 = flag_pits(own, ANY), flag_pits(own, AT_LEAST_3)
     if heuristic == TRAVERS:
-        value += weights.empty_pits * (PITS - popcount(filled)) + weights.pits_of_1_or_2 * popcount(filled ^ from_3)
-        return value + weights.large_pits * popcount(flagged(own, FROM_12))
-    value += weights.small_pits * (PITS - popcount(from_3)) + weights.small_run * longest_run(from_3 ^ FLAGS)
-    return value if heuristic == H2 else value + weights.large_seeds * large_seeds(own)
+        value += weights.empty_pits * (PITS - popcount(filled)) + weights.pits_of_1_or_2 * popcount(filled ^ at_least_3)
+        return value + weights.large_pits * popcount(flag_pits(own, AT_LEAST_12))
+    value += weights.small_pits * (PITS - popcount(at_least_3)) + weights.small_run * longest_run(at_least_3 ^ FLAGS)
+    return value if heuristic == H2 else value + weights.large_seeds * seeds_in_large_pits(own)
 
 
 @kernel("int64(int64, uint64, uint64, AwaleWeights)", inline=True)
 def weigh(heuristic: int, own: U, opp: U, weights: AwaleWeights) -> int:
-    """The value of a position for the player whose word comes first."""
+    """Return the value of a position for the player whose word comes first."""
     return weigh_player(heuristic, own, opp, weights.own) + weigh_player(heuristic, opp, own, weights.opp)

@@ -1,20 +1,20 @@
-"""The classic estimates of a position, from the mover's view, for searches that stop before the end.
+"""The classic heuristics: estimates of a position from the mover's view, for searches that stop before the end.
 
-Sources: the reports on Othello of 2024 (positional, absolute, mobility, mixed) and 2013 (tactical values), and on
-Awalé of 2020 (diffscore; its others are in `awale.py`).  An estimate counts in units of its own; a finished game is
-worth its exact score times `EXACT`, more than any estimate, so that a sure win comes first.
+Sources: the reports on Othello of 2024 (positional, absolute, mobility, mixed) and 2013 (tactical), and on Awalé of
+2020 (diffscore; its other heuristics are in `awale.py`).  Each estimate has its own units.  A finished game has its
+exact score times `EXACT_SCALE` as value, which exceeds any estimate, so that a sure win comes first.
 
-| heuristic    | what it counts                                                                            |
-|--------------|-------------------------------------------------------------------------------------------|
+| heuristic    | what it counts                                                                              |
+|--------------|---------------------------------------------------------------------------------------------|
 | `positional` | values of the squares held, from a table                                                    |
 | `absolute`   | discs                                                                                       |
-| `mobility`   | moves, and a bonus for each corner if asked for                                             |
-| `mixed`      | positional, from 30 discs on mobility, from 55 on absolute                                  |
-| `tactical`   | positional, but squares beside a corner lose their sting once it is taken; from 30 discs on |
-|              | with mobility, from 55 on discs alone                                                       |
+| `mobility`   | moves, plus an optional bonus for each corner                                               |
+| `mixed`      | positional; from 30 discs on mobility; from 55 discs on absolute                            |
+| `tactical`   | positional, but squares beside a taken corner lose their penalty; from 30 discs on with     |
+|              | mobility; from 55 discs on absolute                                                         |
 | `diffscore`  | seeds taken (Awalé)                                                                         |
 
-A search and its heuristic share a `HeuristicState`: the settings of the heuristic, and what the search counts.
+A search and its heuristic share a `HeuristicState`: the settings of the heuristic and the counts of the search.
 """
 
 from typing import Annotated
@@ -25,31 +25,30 @@ from awello.kernel import U, kernel
 from awello.layout import Int32, Layout, record_at
 from awello.rules.game import score, squares_of
 
-POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # their numbers; Awalé has more
-# What a disc or seed of a final score is worth: more than any estimate, since the value of a square is 10,000 at most.
-EXACT = 1 << 20
-# What `tactical` gives for a square beside a corner that one holds, and for a move (report of 2013): such a square
-# counts as much as three moves.
-BESIDE_OWN_CORNER, MOVE = 30, 10
+POSITIONAL, ABSOLUTE, MOBILITY, MIXED, TACTICAL, DIFFSCORE = range(6)  # the heuristics' numbers; Awalé has more
+# The value of a disc or seed of a final score, above any estimate: the value of a square is at most 10,000.
+EXACT_SCALE = 1 << 20
+# The values that `tactical` gives to an own square beside an own corner and to a move (report of 2013).
+BESIDE_OWN_CORNER_VALUE, MOVE_VALUE = 30, 10
 
 
 class HeuristicState(Layout):
-    """What a search counts, how it cuts, and the settings of its heuristic."""
+    """The counts of a search, its cut margin, and the settings of its heuristic."""
 
-    inner_nodes: int  # positions visited whose value comes from their children
+    inner_nodes: int  # positions whose value comes from their children
     leaves: int  # positions evaluated
-    cut_margin: int  # how far a value must exceed the window for a cut
-    # Othello.  Square values are summed by row: an entry for each row and each set of discs on it.
+    cut_margin: int  # how far a value must exceed the window to cause a cut
+    # Othello.  Square values are summed by row: one entry for each row and each set of discs on it.
     row_values: Annotated[list[list[Int32]], 8, 256]
-    mobility_from: int  # discs on the board from which `mixed` and `tactical` count moves,
-    absolute_from: int  # and from which they count discs only
-    corner_bonus: int  # what `mobility` adds for each corner
-    left_edge: U  # the outermost squares of the board, which may have 4, 6 or 8 rows
+    mobility_from: int  # number of discs from which `mixed` and `tactical` count moves
+    absolute_from: int  # number of discs from which they count discs only
+    corner_bonus: int  # the value of a corner for `mobility`
+    left_edge: U  # the outermost squares of a board of 4, 6 or 8 rows
     right_edge: U
     top_edge: U
     bottom_edge: U
     # Awalé.
-    root_value: int  # what the features are worth at the root, for `h5`; 0 for the others
+    root_value: int  # the value of the features at the root, for `h5`; 0 for the other heuristics
     weights: AwaleWeights
     opponent_at_leaf: bool  # whether the opponent of the player at the root is to move at the leaves
 
@@ -59,7 +58,7 @@ heuristic_state_at = record_at(HeuristicState)
 
 @kernel("int64(uint64, uint64, HeuristicState)", inline=True)
 def positional(own: U, opp: U, state: HeuristicState) -> int:
-    """The values of the mover's squares less the opponent's: one entry of the table for each row of eight."""
+    """Return the values of the mover's squares minus the opponent's: one table entry per row."""
     value = 0
     for row in range(8):
         shift = U(8 * row)
@@ -70,20 +69,20 @@ def positional(own: U, opp: U, state: HeuristicState) -> int:
 
 @kernel("int64(int64, uint64, uint64)")
 def mobility(game: int, own: U, opp: U) -> int:
-    """The mover's moves less those the opponent would have."""
+    """Return the number of the mover's moves minus the opponent's."""
     squares = squares_of(game)
     return popcount(moves_of(own, opp) & squares) - popcount(moves_of(opp, own) & squares)
 
 
 @kernel("uint64(uint64, HeuristicState)", inline=True)
 def corners_of(discs: U, state: HeuristicState) -> U:
-    """The corners that these discs hold."""
+    """Return the corners among these discs."""
     return discs & (state.left_edge | state.right_edge) & (state.top_edge | state.bottom_edge)
 
 
 @kernel("uint64(uint64, HeuristicState)")
 def beside_corners(discs: U, state: HeuristicState) -> U:
-    """The three squares beside each corner that these discs hold."""
+    """Return the three squares beside each corner among these discs."""
     corners = corners_of(discs, state)
     beside = (corners & state.left_edge) << U(1) | (corners & state.right_edge) >> U(1)
     both = corners | beside
@@ -92,7 +91,7 @@ def beside_corners(discs: U, state: HeuristicState) -> U:
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
 def mobility_with_corners(game: int, own: U, opp: U, state: HeuristicState) -> int:
-    """Mobility, and the bonus for corners if there is one."""
+    """Return the mobility plus the corner bonus, if there is one."""
     value = mobility(game, own, opp)
     if state.corner_bonus != 0:
         value += state.corner_bonus * (popcount(corners_of(own, state)) - popcount(corners_of(opp, state)))
@@ -101,19 +100,19 @@ def mobility_with_corners(game: int, own: U, opp: U, state: HeuristicState) -> i
 
 @kernel("int64(int64, uint64, uint64, int64, HeuristicState)")
 def tactical(game: int, own: U, opp: U, discs: int, state: HeuristicState) -> int:
-    """Square values by phase of the game."""
+    """Return square values, mobility or discs, depending on the phase of the game."""
     if discs >= state.absolute_from:
         return popcount(own) - popcount(opp)
     own_beside, opp_beside = beside_corners(own, state), beside_corners(opp, state)
     free = ~(own_beside | opp_beside)
     value = positional(own & free, opp & free, state)
-    value += BESIDE_OWN_CORNER * (popcount(own & own_beside) - popcount(opp & opp_beside))
-    return value + MOVE * mobility(game, own, opp) if discs >= state.mobility_from else value
+    value += BESIDE_OWN_CORNER_VALUE * (popcount(own & own_beside) - popcount(opp & opp_beside))
+    return value + MOVE_VALUE * mobility(game, own, opp) if discs >= state.mobility_from else value
 
 
 @kernel("int64(int64, uint64, uint64, HeuristicState)", inline=True)
 def weigh_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
-    """Awalé's features: their value for the player at the root, turned to the mover's view."""
+    """Return the value of Awalé's features for the player at the root, converted to the mover's view."""
     if state.opponent_at_leaf:
         return state.root_value - weigh(heuristic, opp, own, state.weights)
     return weigh(heuristic, own, opp, state.weights) - state.root_value
@@ -121,7 +120,7 @@ def weigh_from_root(heuristic: int, own: U, opp: U, state: HeuristicState) -> in
 
 @kernel("int64(int64, int64, uint64, uint64, HeuristicState)", inline=True)
 def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -> int:
-    """What the heuristic says of a position, for the mover."""
+    """Return the heuristic's estimate for the mover."""
     if heuristic == DIFFSCORE:
         return to_signed(own >> U(48)) - to_signed(opp >> U(48))
     if heuristic > DIFFSCORE:
@@ -138,6 +137,6 @@ def estimate(game: int, heuristic: int, own: U, opp: U, state: HeuristicState) -
 
 @kernel("int64(int64, int64, uint64, uint64, boolean, HeuristicState)", inline=True)
 def evaluate(game: int, heuristic: int, own: U, opp: U, over: bool, state: HeuristicState) -> int:
-    """The value of a leaf: the exact result if the game is over, else the heuristic's estimate; counts it."""
+    """Return the value of a leaf, and count it: the exact result if the game is over, else the estimate."""
     state.leaves += 1
-    return EXACT * score(game, own, opp) if over else estimate(game, heuristic, own, opp, state)
+    return EXACT_SCALE * score(game, own, opp) if over else estimate(game, heuristic, own, opp, state)

@@ -1,40 +1,41 @@
-"""Otage's judgement of a position (report 4, section I.2.2): a sum of four terms, each with its factor.
+"""Otage's evaluation (report 4, section I.2.2): a sum of four terms, each with a factor.
 
-*Liberties* are the empty squares round a disc: the fewer round one's own discs, the better.  *Squares* have values from
-a table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, and what a pattern is worth was learnt from
-games: how often its side won.  Everything is seen by the side to move, and a pattern counts differently for it than for
-the other side, who cannot answer at once.  A mirrored edge and a corner turned over its diagonal are the same pattern,
-and so are positions with the colours exchanged.
+*Liberties* are the empty squares around a disc: the fewer around one's own discs, the better.  *Squares* have values
+from a table.  The *edges* (8 squares) and the *corners* (3 x 3) are patterns, whose values are learnt from games: how
+often the side with the pattern won.  All terms are from the view of the side to move.  A pattern has different values
+for the two sides, because the other side cannot answer immediately.  A mirrored edge, a corner reflected in its
+diagonal, and a pattern with exchanged colours count as the same pattern.
 
-A pattern's index is a number in base three: an empty square counts 0, a disc of the side to move 1, another one 2.
+The index of a pattern is a number in base three with a digit per square: 0 for empty, 1 for a disc of the side to move,
+2 for a disc of the other side.
 """
 
 from typing import Annotated
 
 from awello.bits import byte_swap, popcount
-from awello.evaluate.heuristics import EXACT, HeuristicState, positional
+from awello.evaluate.heuristics import EXACT_SCALE, HeuristicState, positional
 from awello.kernel import U, kernel
 from awello.layout import Int16, Int32, Layout
 from awello.rules.othello import mirror
 
-EDGE, CORNER = 8, 9  # squares of the two kinds of patterns
-SURE = 1000  # the worth of a pattern that always wins
-MOST = EXACT - 1  # a judgement, whatever the factors: a game that is over counts more
-LEFT, RIGHT = U(0x0101010101010101), U(0x8080808080808080)  # the outermost columns
-GATHER = U(0x0102040810204080)  # times a column at the left, it brings the column's bits together in the top byte
+EDGE_SQUARES, CORNER_SQUARES = 8, 9  # squares of the two kinds of patterns
+MAX_PATTERN_VALUE = 1000  # the value of a pattern that always wins
+MAX_ESTIMATE = EXACT_SCALE - 1  # below the value of any finished game, whatever the factors are
+LEFT_COLUMN, RIGHT_COLUMN = U(0x0101010101010101), U(0x8080808080808080)  # the outermost columns
+GATHER_COLUMN = U(0x0102040810204080)  # times the left column, it gathers the column's bits in the top byte
 
 
 class OtageState(Layout):
-    """The factors of the judgement, in parts of 32, and what its patterns are worth."""
+    """The factors of the evaluation, in 32nds, and the values of its patterns."""
 
     evaluation: HeuristicState
     liberty_factor: int
     square_factor: int
     edge_factor: int
     corner_factor: int
-    ternary: Annotated[list[Int32], 1 << CORNER]  # for each set of squares the number in base three with ones there
-    edge_values: Annotated[list[Int16], 3**EDGE]  # by index
-    corner_values: Annotated[list[Int16], 3**CORNER]
+    ternary: Annotated[list[Int32], 1 << CORNER_SQUARES]  # by set of squares: the base-three number with ones there
+    edge_values: Annotated[list[Int16], 3**EDGE_SQUARES]  # by pattern index
+    corner_values: Annotated[list[Int16], 3**CORNER_SQUARES]
 
 
 class OtagePatterns(Layout):
@@ -45,92 +46,92 @@ class OtagePatterns(Layout):
 
 
 @kernel("int64(uint64, uint64, uint64)", inline=True)
-def margin(squares: U, own: U, opp: U) -> int:
-    """How many more of these squares the opponent's discs hold than the mover's."""
+def opponent_margin(squares: U, own: U, opp: U) -> int:
+    """Return how many more of these squares hold discs of the opponent than of the mover."""
     return popcount(squares & opp) - popcount(squares & own)
 
 
 @kernel("int64(uint64, uint64)")
 def liberties(own: U, opp: U) -> int:
-    """The empty squares round the opponent's discs less those round the mover's, each counted for each disc."""
+    """Return the liberties of the opponent's discs minus those of the mover's, counting each square once per disc."""
     empty = ~(own | opp)
-    east, west = empty << U(1) & ~LEFT, empty >> U(1) & ~RIGHT
-    count = margin(east, own, opp) + margin(west, own, opp)
-    count += margin(empty << U(8), own, opp) + margin(empty >> U(8), own, opp)
-    count += margin(east << U(8), own, opp) + margin(east >> U(8), own, opp)
-    return count + margin(west << U(8), own, opp) + margin(west >> U(8), own, opp)
+    east, west = empty << U(1) & ~LEFT_COLUMN, empty >> U(1) & ~RIGHT_COLUMN
+    count = opponent_margin(east, own, opp) + opponent_margin(west, own, opp)
+    count += opponent_margin(empty << U(8), own, opp) + opponent_margin(empty >> U(8), own, opp)
+    count += opponent_margin(east << U(8), own, opp) + opponent_margin(east >> U(8), own, opp)
+    return count + opponent_margin(west << U(8), own, opp) + opponent_margin(west >> U(8), own, opp)
 
 
 # ---- patterns -------------------------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, OtageState)", inline=True)
-def index(own: U, opp: U, state: OtageState) -> int:
-    """The index of a pattern whose squares are the lowest bits of two words."""
+def pattern_index(own: U, opp: U, state: OtageState) -> int:
+    """Return the index of a pattern whose squares are the lowest bits of two words."""
     return int(state.ternary[own]) + 2 * int(state.ternary[opp])
 
 
 @kernel("uint64(uint64, int64)", inline=True)
-def edge(discs: U, number: int) -> U:
-    """The discs on one of the four edges: top, bottom, left, right."""
+def edge_discs(discs: U, number: int) -> U:
+    """Return the discs on one of the four edges: top, bottom, left, right."""
     if number == 0:
         return discs & U(255)
     if number == 1:
         return discs >> U(56)
     if number == 2:
-        return (discs & LEFT) * GATHER >> U(56)
-    return (discs >> U(7) & LEFT) * GATHER >> U(56)
+        return (discs & LEFT_COLUMN) * GATHER_COLUMN >> U(56)
+    return (discs >> U(7) & LEFT_COLUMN) * GATHER_COLUMN >> U(56)
 
 
 @kernel("uint64(uint64)", inline=True)
-def corner(discs: U) -> U:
-    """The discs of the 3 x 3 squares at a1."""
+def corner_discs(discs: U) -> U:
+    """Return the discs on the 3 x 3 squares at a1."""
     return discs & U(7) | discs >> U(5) & U(0o70) | discs >> U(10) & U(0o700)
 
 
 @kernel("void(uint64, uint64, OtagePatterns, OtageState)")
-def find_patterns(own: U, opp: U, found: OtagePatterns, state: OtageState) -> None:
-    """Write down the indices of the four edges and of the four corners."""
+def find_patterns(own: U, opp: U, patterns: OtagePatterns, state: OtageState) -> None:
+    """Write the indices of the four edges and the four corners."""
     for number in range(4):
-        found.edges[U(number)] = index(edge(own, number), edge(opp, number), state)
-        mine = byte_swap(own) if number & 1 else own
-        theirs = byte_swap(opp) if number & 1 else opp
+        patterns.edges[U(number)] = pattern_index(edge_discs(own, number), edge_discs(opp, number), state)
+        own_image = byte_swap(own) if number & 1 else own
+        opp_image = byte_swap(opp) if number & 1 else opp
         if number & 2:
-            mine, theirs = mirror(mine), mirror(theirs)
-        found.corners[U(number)] = index(corner(mine), corner(theirs), state)
+            own_image, opp_image = mirror(own_image), mirror(opp_image)
+        patterns.corners[U(number)] = pattern_index(corner_discs(own_image), corner_discs(opp_image), state)
 
 
 @kernel("int64(uint64, uint64, OtageState)")
-def edge_worth(own: U, opp: U, state: OtageState) -> int:
-    """What the four edges are worth to the mover."""
-    worth = 0
+def evaluate_edges(own: U, opp: U, state: OtageState) -> int:
+    """Return the value of the four edges for the mover."""
+    value = 0
     for number in range(4):
-        worth += int(state.edge_values[U(index(edge(own, number), edge(opp, number), state))])
-    return worth
+        value += int(state.edge_values[U(pattern_index(edge_discs(own, number), edge_discs(opp, number), state))])
+    return value
 
 
 @kernel("int64(uint64, uint64, OtageState)", inline=True)
-def one_corner_worth(own: U, opp: U, state: OtageState) -> int:
-    """What the corner at a1 is worth to the mover."""
-    return int(state.corner_values[U(index(corner(own), corner(opp), state))])
+def evaluate_corner(own: U, opp: U, state: OtageState) -> int:
+    """Return the value of the corner at a1 for the mover."""
+    return int(state.corner_values[U(pattern_index(corner_discs(own), corner_discs(opp), state))])
 
 
 @kernel("int64(uint64, uint64, OtageState)")
-def corner_worth(own: U, opp: U, state: OtageState) -> int:
-    """What the four corners are worth to the mover: each is brought to a1."""
-    worth = one_corner_worth(own, opp, state)
+def evaluate_corners(own: U, opp: U, state: OtageState) -> int:
+    """Return the value of the four corners for the mover; each is mapped to a1."""
+    value = evaluate_corner(own, opp, state)
     own, opp = byte_swap(own), byte_swap(opp)
-    worth += one_corner_worth(own, opp, state)
+    value += evaluate_corner(own, opp, state)
     own, opp = mirror(own), mirror(opp)
-    worth += one_corner_worth(own, opp, state)
-    return worth + one_corner_worth(byte_swap(own), byte_swap(opp), state)
+    value += evaluate_corner(own, opp, state)
+    return value + evaluate_corner(byte_swap(own), byte_swap(opp), state)
 
 
 @kernel("int64(uint64, uint64, OtageState)")
-def judge(own: U, opp: U, state: OtageState) -> int:
-    """What Otage thinks of a position, for the mover."""
+def estimate(own: U, opp: U, state: OtageState) -> int:
+    """Return Otage's evaluation of a position for the mover."""
     value = state.liberty_factor * liberties(own, opp)
     value += state.square_factor * positional(own, opp, state.evaluation)
     if state.edge_factor != 0:
-        value += state.edge_factor * edge_worth(own, opp, state)
+        value += state.edge_factor * evaluate_edges(own, opp, state)
     if state.corner_factor != 0:
-        value += state.corner_factor * corner_worth(own, opp, state)
-    return max(-MOST, min(value, MOST))
+        value += state.corner_factor * evaluate_corners(own, opp, state)
+    return max(-MAX_ESTIMATE, min(value, MAX_ESTIMATE))

@@ -1,14 +1,14 @@
-"""Learnt patterns: what groups of squares are worth together, kept up to date move by move.
+"""Learnt patterns: the values of groups of squares, updated incrementally with each move.
 
 Twelve shapes (corner, edge with X squares, two 2x5 blocks, edge with its middle, three rows, four diagonals), each seen
-from the four sides of the board, make 48 *lanes*.  A lane's index is a number in balanced ternary: an own disc counts
-+1, an enemy disc -1, times a power of three for its square.  So a turned disc adds twice a fixed vector of 48
-numbers, and the change of sides is a change of sign.  A *row* holds the 48 indices of one board as 16-bit
-numbers; the value of the board is the sum of 48 learnt weights, in `UNIT`s of a disc, and of two more, for the number
-of moves that each side has.
+from the four sides of the board, make 48 *lanes*.  The index of a lane is a number in balanced ternary: an own disc
+counts +1, an opponent's disc -1, times a power of three for its square.  Flipping a disc therefore adds twice a fixed
+vector of 48 numbers, and swapping the sides changes the sign.  A *row* holds the 48 indices of a board as 16-bit
+numbers.  The value of the board is the sum of 48 learnt weights, in units of 1/128 disc (`DISC_VALUE`), and of two more
+for the number of moves of each side.
 
 Sources: M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for Othello" (1997) for
-patterns by stage of the game; indices that change sign with the side are ours.
+patterns by stage of the game; the indices that change sign with the side are ours.
 """
 
 from typing import Annotated, Any
@@ -22,8 +22,8 @@ from awello.kernel import U, instruction, kernel
 from awello.layout import Int16, Layout, record_at
 from awello.memory import CACHE_LINE, I16, VOID_RESULT
 
-UNIT = 128
-FIRST, WIDTH = 10, 2  # stage k serves FIRST + WIDTH * k empty squares and the next; the first, fewer too
+DISC_VALUE = 128  # the value of a disc
+FIRST_STAGE_EMPTIES, STAGE_WIDTH = 10, 2  # stage k has 10 + 2k or 11 + 2k empty squares; stage 0 also fewer
 SHAPES = (
     "a1 b1 c1 a2 b2 c2 a3 b3 c3 d4",
     "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",
@@ -39,82 +39,84 @@ SHAPES = (
     "d1 e2 f3 g4 h5",
 )
 VIEWS = 4  # sides of the board from which each shape is seen
-INDICES = VIEWS * len(SHAPES)
+LANE_COUNT = VIEWS * len(SHAPES)
 
 
-def _turned(square: int) -> int:
-    """The square where a quarter turn of the board puts this one."""
+def _rotate(square: int) -> int:
+    """Return the square to which a quarter turn of the board moves this one."""
     return 8 * (square % 8) + 7 - square // 8
 
 
-def _lanes() -> list[list[int]]:
-    """The squares of each lane, the lowest power of three first."""
+def _make_lanes() -> list[list[int]]:
+    """Return the squares of each lane, the lowest power of three first."""
     lanes = []
     for shape in SHAPES:
         squares = [ord(name[0]) - ord("a") + 8 * (int(name[1]) - 1) for name in shape.split()]
         for _ in range(VIEWS):
             lanes.append(squares)
-            squares = [_turned(square) for square in squares]
+            squares = [_rotate(square) for square in squares]
     return lanes
 
 
-LANES = _lanes()
-STEPS = np.zeros((64, INDICES), np.int16)  # what a disc on a square adds to each lane
+LANES = _make_lanes()
+LANE_STEPS = np.zeros((64, LANE_COUNT), np.int16)  # what a disc on a square adds to each lane
 for _lane, _squares in enumerate(LANES):
     for _power, _square in enumerate(_squares):
-        STEPS[_square, _lane] = 3**_power
+        LANE_STEPS[_square, _lane] = 3**_power
 
-SIZES = [3 ** len(squares) for squares in LANES[::VIEWS]]
-CENTRES = [sum(SIZES[:shape]) + SIZES[shape] // 2 for shape in range(len(SIZES))]  # where index 0 of a shape lies
-WEIGHTS = sum(SIZES)
-MOVES = 32  # numbers of moves that are told apart; their weights follow those of the patterns, the mover's first
-NUMBERS = WEIGHTS + 2 * MOVES  # of a stage
+SHAPE_SIZES = [3 ** len(squares) for squares in LANES[::VIEWS]]
+SHAPE_CENTRES = [
+    sum(SHAPE_SIZES[:shape]) + SHAPE_SIZES[shape] // 2 for shape in range(len(SHAPE_SIZES))
+]  # where index 0 of a shape lies
+PATTERN_WEIGHTS = sum(SHAPE_SIZES)
+MOBILITY_LEVELS = 32  # move counts with a weight of their own; these weights follow the patterns', the mover's first
+STAGE_WEIGHTS = PATTERN_WEIGHTS + 2 * MOBILITY_LEVELS  # weights per stage
 
 
 class PatternRow(Layout):
     """The indices of one board."""
 
-    indices: Annotated[list[Int16], INDICES]
-    unused: Annotated[list[Int16], -INDICES % (CACHE_LINE // 2)]
-    """Room up to the next cache line, where the next row begins."""
+    indices: Annotated[list[Int16], LANE_COUNT]
+    padding: Annotated[list[Int16], -LANE_COUNT % (CACHE_LINE // 2)]
+    """Fills the last cache line, so that the next row starts with a new one."""
 
 
 class StageWeights(Layout):
-    """What patterns and numbers of moves are worth at one stage of the game, in `UNIT`s of a disc."""
+    """The weights of patterns and numbers of moves at one stage of the game."""
 
-    patterns: Annotated[list[Int16], WEIGHTS]
-    own_moves: Annotated[list[Int16], MOVES]
-    opp_moves: Annotated[list[Int16], MOVES]
+    patterns: Annotated[list[Int16], PATTERN_WEIGHTS]
+    own_moves: Annotated[list[Int16], MOBILITY_LEVELS]
+    opp_moves: Annotated[list[Int16], MOBILITY_LEVELS]
 
 
 stage_weights_at = record_at(StageWeights)
 
 # ---- machine code: three vectors of sixteen lanes -------------------------------------------------------------------
 VECTOR = ir.VectorType(I16, 16)
-VECTORS = INDICES // 16
+VECTORS = LANE_COUNT // 16
 
 
-def _number(value: int) -> ir.Constant:
+def _int64(value: int) -> ir.Constant:
     return ir.Constant(I64, value)
 
 
 def _steps(b: Builder, square: Any) -> list[Any]:
-    """The three vectors that a disc on a square adds."""
-    rows = [ir.Constant(VECTOR, [ir.Constant(I16, int(step)) for step in part]) for part in STEPS.reshape(-1, 16)]
+    """Return the three vectors that a disc on a square adds."""
+    rows = [ir.Constant(VECTOR, [ir.Constant(I16, int(step)) for step in part]) for part in LANE_STEPS.reshape(-1, 16)]
     table = emit_constant_table(b, "awello_pattern_steps", VECTOR, rows)
-    first = b.mul(square, _number(VECTORS))
-    places = [b.gep(table, [_number(0), b.add(first, _number(part))], inbounds=True) for part in range(VECTORS)]
+    first = b.mul(square, _int64(VECTORS))
+    places = [b.gep(table, [_int64(0), b.add(first, _int64(part))], inbounds=True) for part in range(VECTORS)]
     return [b.load(place, align=32) for place in places]
 
 
 def _vectors(b: Builder, row: Any) -> list[Any]:
-    """The places of the three vectors of a row."""
+    """Return the addresses of the three vectors of a row."""
     start = b.bitcast(row, VECTOR.as_pointer())
-    return [b.gep(start, [_number(part)]) for part in range(VECTORS)]
+    return [b.gep(start, [_int64(part)]) for part in range(VECTORS)]
 
 
-def _emit_turn(b: Builder, row: Any, square: Any, flips: Any, target: Any) -> Any:
-    """A loop over the turned discs, with the row in registers."""
+def _emit_update(b: Builder, row: Any, square: Any, flips: Any, target: Any) -> Any:
+    """Emit a loop over the flipped discs, with the row in registers."""
     placed = [
         b.add(b.load(place, align=32), step) for place, step in zip(_vectors(b, row), _steps(b, square), strict=True)
     ]
@@ -124,11 +126,11 @@ def _emit_turn(b: Builder, row: Any, square: Any, flips: Any, target: Any) -> An
     left, lanes = b.phi(I64), [b.phi(VECTOR) for _ in placed]
     steps = _steps(b, b.cttz(left, ir.Constant(I1, 1)))
     turned = [b.add(lane, b.add(step, step)) for lane, step in zip(lanes, steps, strict=True)]
-    rest = b.and_(left, b.sub(left, _number(1)))
+    rest = b.and_(left, b.sub(left, _int64(1)))
     for phi, first, again in zip([left, *lanes], [flips, *placed], [rest, *turned], strict=True):
         phi.add_incoming(first, before)
         phi.add_incoming(again, loop)
-    b.cbranch(b.icmp_unsigned("!=", rest, _number(0)), loop, after)
+    b.cbranch(b.icmp_unsigned("!=", rest, _int64(0)), loop, after)
     b.position_at_end(after)
     for place, lane in zip(_vectors(b, target), turned, strict=True):
         b.store(b.neg(lane), place, align=32)
@@ -141,49 +143,50 @@ def _emit_swap(b: Builder, row: Any) -> Any:
     return VOID_RESULT
 
 
-def _emit_worth(b: Builder, row: Any, weights: Any) -> Any:
+def _emit_evaluate(b: Builder, row: Any, weights: Any) -> Any:
     indices, table = b.bitcast(row, I16.as_pointer()), b.bitcast(weights, I16.as_pointer())
-    total = _number(0)
-    for lane in range(INDICES):
-        index = b.sext(b.load(b.gep(indices, [_number(lane)]), align=2), I64)
-        place = b.gep(table, [b.add(index, _number(CENTRES[lane // VIEWS]))])
+    total = _int64(0)
+    for lane in range(LANE_COUNT):
+        index = b.sext(b.load(b.gep(indices, [_int64(lane)]), align=2), I64)
+        place = b.gep(table, [b.add(index, _int64(SHAPE_CENTRES[lane // VIEWS]))])
         total = b.add(total, b.sext(b.load(place, align=2), I64))
     return total
 
 
-@instruction("none(PatternRow, int64, uint64, PatternRow)", _emit_turn)
-def turn_row(row: PatternRow, square: int, flips: U, target: PatternRow) -> None:
-    """Write the row of the board after a move: a disc on `square`, `flips` (at least one) turned, the sides swapped."""
+@instruction("none(PatternRow, int64, uint64, PatternRow)", _emit_update)
+def update_row(row: PatternRow, square: int, flips: U, target: PatternRow) -> None:
+    """Write the row after a move: place a disc on `square`, flip at least one disc, and swap the sides."""
     if not flips:
-        raise ValueError(f"the move on square {square} turns no disc")
-    turned = [each for each in range(64) if int(flips) >> each & 1]
-    change = STEPS[square] + 2 * STEPS[turned].sum(axis=0, dtype=np.int16)
+        raise ValueError(f"the move on square {square} flips no disc")
+    flipped = [each for each in range(64) if int(flips) >> each & 1]
+    change = LANE_STEPS[square] + 2 * LANE_STEPS[flipped].sum(axis=0, dtype=np.int16)
     target.indices = -(np.asarray(row.indices) + change)
 
 
 @instruction("none(PatternRow)", _emit_swap)
 def swap_row(row: PatternRow) -> None:
-    """Change the sides of a row in place: a pass."""
+    """Swap the sides of a row in place: a pass."""
     row.indices = -np.asarray(row.indices)  # type: ignore[assignment]
 
 
-@instruction("int64(PatternRow, StageWeights)", _emit_worth)
-def worth(row: PatternRow, weights: StageWeights) -> int:
-    """The value of a row's patterns for the mover, in `UNIT`s of a disc."""
+@instruction("int64(PatternRow, StageWeights)", _emit_evaluate)
+def evaluate_row(row: PatternRow, weights: StageWeights) -> int:
+    """Return the value of a row's patterns for the mover."""
     indices = np.asarray(row.indices, np.int64)
-    if (2 * abs(indices) >= np.repeat(SIZES, VIEWS)).any():
-        raise IndexError("the row holds an index that no pattern has")
-    return int(np.asarray(weights.patterns)[indices + np.repeat(CENTRES, VIEWS)].sum())
+    if (2 * abs(indices) >= np.repeat(SHAPE_SIZES, VIEWS)).any():
+        raise IndexError("the row holds an index outside the range of its pattern")
+    return int(np.asarray(weights.patterns)[indices + np.repeat(SHAPE_CENTRES, VIEWS)].sum())
 
 
 @kernel("int64(uint64, uint64, StageWeights)", inline=True)
-def mobility(own: U, opp: U, weights: StageWeights) -> int:
-    """What the numbers of moves are worth to the mover, in `UNIT`s of a disc."""
-    mine, theirs = min(popcount(moves_of(own, opp)), MOVES - 1), min(popcount(moves_of(opp, own)), MOVES - 1)
-    return int(weights.own_moves[U(mine)]) + int(weights.opp_moves[U(theirs)])
+def evaluate_mobility(own: U, opp: U, weights: StageWeights) -> int:
+    """Return the value of the numbers of moves for the mover."""
+    own_moves = min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)
+    opp_moves = min(popcount(moves_of(opp, own)), MOBILITY_LEVELS - 1)
+    return int(weights.own_moves[U(own_moves)]) + int(weights.opp_moves[U(opp_moves)])
 
 
 def fill_row(own: int, opp: int, row: PatternRow) -> None:
-    """Write the row of a board, from scratch."""
+    """Write the row of a board from scratch."""
     discs = np.unpackbits(np.array([own, opp], "<u8").view(np.uint8), bitorder="little").view(np.int8).reshape(2, 64)
-    row.indices = (discs[0] - discs[1]) @ STEPS
+    row.indices = (discs[0] - discs[1]) @ LANE_STEPS

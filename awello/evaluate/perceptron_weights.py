@@ -1,4 +1,4 @@
-"""Networks as files and arrays: the weights that `perceptron.py` reads, and those that Awello ships."""
+"""Perceptrons as files and arrays: the weights that `perceptron.py` uses, including the shipped ones."""
 
 import zlib
 from dataclasses import dataclass
@@ -11,98 +11,99 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
-from awello.evaluate.perceptron import INPUTS, MOVES, WIDTH
+from awello.evaluate.perceptron import HIDDEN_WIDTH, INPUT_COUNTS, MOVE_COUNTS
 from awello.folders import data_file, replace_atomically
 from awello.rules.game import Game
 
 Weights = npt.NDArray[np.float32]
 Reals = npt.NDArray[np.floating]
-MOST_LAYERS = 8
-DAMAGED = (KeyError, TypeError, ValueError, EOFError, BadZipFile, zlib.error)  # what reading arrays of a file may raise
-
-
-SHAPES = {
-    game.adapter.board_name: (INPUTS[game.family], MOVES[game.family]) for game in Game
-}  # inputs and moves by board
-SHIPPED = {"awale", "othello"}
+MAX_LAYERS = 8
+# Raised by `np.load` for damaged files.
+LOAD_ERRORS = (KeyError, TypeError, ValueError, EOFError, BadZipFile, zlib.error)
+# Inputs and moves by board.
+BOARD_SHAPES = {
+    game.adapter.board_name: (INPUT_COUNTS[game.family], MOVE_COUNTS[game.family]) for game in Game
+}
+SHIPPED_BOARDS = {"awale", "othello"}
 
 
 @dataclass(frozen=True)
 class Perceptron:
-    """The weights of a perceptron, in one array, and the game that they know."""
+    """The weights of a perceptron in one array, and the board that it was trained for."""
 
-    name: str
-    """The board that it knows."""
+    board: str
+    """The name of the board."""
     layers: int
-    """Hidden layers."""
+    """The number of hidden layers."""
     weights: Weights
 
     @property
-    def moves(self) -> int:
-        """The moves that it judges."""
-        return SHAPES[self.name][1]
+    def move_count(self) -> int:
+        """The number of moves with an output."""
+        return BOARD_SHAPES[self.board][1]
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """The inputs, the units of each hidden layer and the outputs."""
-        return (SHAPES[self.name][0], *[WIDTH] * self.layers, self.moves + 1)
+        """The number of inputs, of units in each hidden layer, and of outputs."""
+        return (BOARD_SHAPES[self.board][0], *[HIDDEN_WIDTH] * self.layers, self.move_count + 1)
 
     @property
-    def size(self) -> int:
-        """The number of its weights."""
+    def weight_count(self) -> int:
+        """The number of weights."""
         return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.widths))
 
     def matrices(self, weights: Reals) -> list[tuple[Reals, Reals]]:
-        """The weights of each layer, a row for each input, and its biases, as views of an array such as its own."""
-        views, place = [], 0
+        """Return the matrix and the biases of each layer as views of an array laid out like the weights."""
+        views, start = [], 0
         for inputs, outputs in pairwise(self.widths):
-            middle, end = place + inputs * outputs, place + (inputs + 1) * outputs
-            views.append((weights[place:middle].reshape(inputs, outputs), weights[middle:end]))
-            place = end
+            middle, end = start + inputs * outputs, start + (inputs + 1) * outputs
+            views.append((weights[start:middle].reshape(inputs, outputs), weights[middle:end]))
+            start = end
         return views
 
     def save(self, file: Path, **more: Any) -> None:
-        """Write the network to a file, with whatever else belongs to it."""
+        """Write the network to a file, with additional arrays."""
         with replace_atomically(file) as content:
-            np.savez_compressed(content, name=self.name, layers=self.layers, weights=self.weights, **more)
+            np.savez_compressed(content, name=self.board, layers=self.layers, weights=self.weights, **more)
 
 
-def new_perceptron(game: Game, layers: int, chance: np.random.Generator) -> Perceptron:
-    """A network that knows nothing: weights by chance, of a size that keeps signals alike from layer to layer (He)."""
+def new_perceptron(game: Game, layers: int, rng: np.random.Generator) -> Perceptron:
+    """Return an untrained network with random weights, scaled to preserve the size of signals (He)."""
     blank = Perceptron(game.adapter.board_name, layers, np.zeros(0, np.float32))
-    network = Perceptron(blank.name, layers, np.zeros(blank.size, np.float32))
+    network = Perceptron(blank.board, layers, np.zeros(blank.weight_count, np.float32))
     views = network.matrices(network.weights)
     for matrix, _ in views:
-        matrix[:] = chance.normal(0, (2 / len(matrix)) ** 0.5, matrix.shape)
-    views[-1][0][:] *= 0.1  # at first all moves are alike and all games open
+        matrix[:] = rng.normal(0, (2 / len(matrix)) ** 0.5, matrix.shape)
+    views[-1][0][:] *= 0.1  # start with similar moves and values near 0
     return network
 
 
-def load_perceptron(file: Path) -> Perceptron:
-    """The network of a file; what is not whole is refused, because kernels do not check."""
+def load_perceptron_file(file: Path) -> Perceptron:
+    """Load the network of a file, and check its shape, because kernels do not."""
     try:
         with np.load(file) as content:
             weights = np.ascontiguousarray(content["weights"], np.float32)
-            found = Perceptron(str(content["name"]), int(content["layers"]), weights)
-        whole = found.name in SHAPES and 1 <= found.layers <= MOST_LAYERS and weights.shape == (found.size,)
-        if not whole or not np.isfinite(weights).all():
+            network = Perceptron(str(content["name"]), int(content["layers"]), weights)
+        valid = network.board in BOARD_SHAPES and 1 <= network.layers <= MAX_LAYERS
+        if not valid or weights.shape != (network.weight_count,) or not np.isfinite(weights).all():
             raise ValueError
-    except DAMAGED:
-        raise ConfigError(f"{file} holds no network: 'awello train perceptron' makes one") from None
-    return found
+    except LOAD_ERRORS:
+        advice = "train one with 'awello train perceptron'"
+        raise ConfigError(f"{str(file)!r} is not a perceptron: {advice}") from None
+    return network
 
 
-def perceptron_for(game: Game, file: Path | None = None) -> Perceptron:
-    """The network for a game: that of a file, or the one that Awello ships."""
-    name = game.adapter.board_name
-    if file is None:
-        if name not in SHIPPED:
+def load_perceptron(game: Game, weights: Path | None = None) -> Perceptron:
+    """Load the network for a game from a file (default: the shipped network)."""
+    board = game.adapter.board_name
+    if weights is None:
+        if board not in SHIPPED_BOARDS:
             raise ConfigError(
-                f"no network for {name} is shipped: make one with "
-                f"'awello train perceptron --game othello --size {game.size}' and give file=FILE"
+                f"there is no shipped network for {board}: train one with "
+                f"'awello train perceptron --game othello --size {game.size}' and pass weights=FILE"
             )
-        return load_perceptron(data_file(f"perceptron-{name}.npz"))
-    network = load_perceptron(file)
-    if network.name != name:
-        raise ConfigError(f"{file} knows {network.name}, not {name}: give the weights of another file")
+        return load_perceptron_file(data_file(f"perceptron-{board}.npz"))
+    network = load_perceptron_file(weights)
+    if network.board != board:
+        raise ConfigError(f"the network in {str(weights)!r} plays {network.board}, not {board}: choose another file")
     return network

@@ -1,4 +1,4 @@
-"""Heuristics by name, with their settings: what `alphabeta:mixed@6,thresholds=30-55` asks for."""
+"""Heuristics by name with their settings, as in `alphabeta:mixed@6,thresholds=30-55`."""
 
 import json
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ from awello.rules.game import Game
 from awello.rules.othello import square_at
 
 Rows = Sequence[Sequence[int]]
-LARGEST = 10_000  # so that no estimate comes near the value of a finished game
+MAX_SETTING = 10_000  # keeps every estimate below the value of a finished game
 
-HEURISTICS = {  # by family, the usual one first
+HEURISTICS = {  # by family, the default first
     "othello": {
         "positional": heuristics.POSITIONAL,
         "absolute": heuristics.ABSOLUTE,
@@ -36,18 +36,18 @@ HEURISTICS = {  # by family, the usual one first
         "diffscore": heuristics.DIFFSCORE,
         "h1": awale.H1,
         "h2": awale.H2,
-        **dict.fromkeys(("h3", "h4", "h5"), awale.H3),  # they differ in their weights and in where they count from
+        **dict.fromkeys(("h3", "h4", "h5"), awale.H3),  # they differ in their weights and in their reference point
         "h6": awale.H6,
         "travers": awale.TRAVERS,
     },
 }
-NAMES = {name: number for family in HEURISTICS.values() for name, number in family.items()}
-FROM_ROOT = ("h5",)  # heuristics that count from what the features are worth at the root
-TABLES: dict[str, Rows] = {  # the published ones: the top left quarter of a board, whose squares beside a corner cost
+HEURISTIC_NUMBERS = {name: number for family in HEURISTICS.values() for name, number in family.items()}
+ROOT_RELATIVE = ("h5",)  # heuristics that measure the change of the features since the root
+SQUARE_TABLES: dict[str, Rows] = {  # as published: the top left quarter of a board
     "1": ((500, -150, 30, 10), (-150, -250, 0, 0), (30, 0, 1, 2), (10, 0, 2, 16)),
     "2": ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1)),
 }
-QUARTERS = {8: (0, 1, 2, 3), 6: (0, 1, 3), 4: (0, 3)}  # the lines of a quarter that smaller boards keep
+QUARTER_LINES = {8: (0, 1, 2, 3), 6: (0, 1, 3), 4: (0, 3)}  # lines of the quarter used by smaller boards
 
 
 @dataclass(frozen=True)
@@ -56,131 +56,135 @@ class Heuristic:
 
     name: str
     table: str = "1"
-    """Which table of square values: 1, 2, or a YAML file with one."""
+    """The table of square values: 1, 2, or a YAML file."""
     thresholds: tuple[int, int] = (30, 55)
-    """The discs at which `mixed` and `tactical` change their mind."""
+    """The numbers of discs at which `mixed` and `tactical` change phase."""
     corners: int = 0
-    """What `mobility` adds for each corner."""
+    """The value of each corner for `mobility`."""
     weights: tuple[int, ...] = ()
-    """What Awalé's features are worth, in pairs; those that were learnt unless said."""
+    """The weights of Awalé's features, in pairs (default: the shipped ones)."""
 
     def check(self, game: Game) -> None:
-        """Refuse what makes no sense for a game."""
-        if self.name not in (fitting := heuristics_for(game)):
-            raise ConfigError(f"no heuristic {self.name!r} for {game.family}: choose {', '.join(fitting)}")
-        if not 0 <= self.thresholds[0] <= self.thresholds[1] <= LARGEST:
-            raise ConfigError(f"thresholds {self.thresholds} must rise, such as 30-55")
-        if abs(self.corners) > LARGEST:
-            raise ConfigError(f"corners must lie between {-LARGEST} and {LARGEST}")
-        if self.weights and len(self.weights) != weights_of(self.name):
-            raise ConfigError(f"{self.name} takes {weights_of(self.name)} weights, not {len(self.weights)}")
-        if any(abs(weight) > LARGEST for weight in self.weights):
-            raise ConfigError(f"the weights of {self.name} must lie between {-LARGEST} and {LARGEST}")
+        """Raise `ConfigError` if the settings are invalid for a game."""
+        if self.name not in (names := heuristics_for(game)):
+            raise ConfigError(f"{self.name!r} is not a heuristic for {game.family}: choose {', '.join(names)}")
+        if not 0 <= self.thresholds[0] <= self.thresholds[1] <= MAX_SETTING:
+            low, high = self.thresholds
+            raise ConfigError(f"thresholds {low}-{high} must ascend and not exceed {MAX_SETTING}, such as 30-55")
+        if abs(self.corners) > MAX_SETTING:
+            raise ConfigError(f"corners={self.corners} is out of range: use {-MAX_SETTING} to {MAX_SETTING}")
+        if self.weights and len(self.weights) != weight_count(self.name):
+            raise ConfigError(f"{self.name} needs {weight_count(self.name)} weights, not {len(self.weights)}")
+        if any(abs(weight) > MAX_SETTING for weight in self.weights):
+            raise ConfigError(f"the weights of {self.name} must lie between {-MAX_SETTING} and {MAX_SETTING}")
 
 
 def heuristics_for(game: Game) -> list[str]:
-    """The heuristics that fit a game."""
+    """Return the names of the heuristics of a game."""
     return list(HEURISTICS[game.family])
 
 
-def weights_of(name: str) -> int:
-    """How many weights a heuristic takes: two for each feature."""
-    return 2 * len(awale.FEATURES.get(NAMES[name], ()))
+def weight_count(name: str) -> int:
+    """Return the number of weights of a heuristic: two per feature."""
+    return 2 * len(awale.FEATURES.get(HEURISTIC_NUMBERS[name], ()))
 
 
 @cache
-def learnt_weights() -> dict[str, tuple[int, ...]]:
-    """The weights that `awello train` found for Awalé's heuristics."""
+def load_shipped_weights() -> dict[str, tuple[int, ...]]:
+    """Load the weights that `awello train` found for Awalé's heuristics."""
     content = json.loads(data_file("awale.json").read_text("utf-8"))
     return {name: tuple(weights) for name, weights in content.items()}
 
 
-def read_learnt(file: str, *keys: str) -> tuple[int, ...]:
-    """Whole numbers that `awello train` wrote to a file, such as the `weights` of `h3`."""
+def read_trained_numbers(file: str, *keys: str) -> tuple[int, ...]:
+    """Read integers from a file written by `awello train`, such as the `weights` of `h3`."""
     try:
         content = json.loads(Path(file).read_text("utf-8"))
         for key in keys:
             content = content[key]
-        return tuple(int(np.int64(number)) for number in content)  # kernels know no larger ones
+        return tuple(int(np.int64(number)) for number in content)  # kernels use 64-bit integers
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        advice = "give a file that 'awello train' wrote for it"
-        raise ConfigError(f"no {' of '.join(keys)} in {file!r}: {advice}") from None
+        advice = "choose a file that 'awello train' wrote for this player"
+        raise ConfigError(f"{file!r} does not contain the {' of '.join(keys)}: {advice}") from None
 
 
 class Evaluator:
-    """A heuristic ready for use by kernels: its number and its state, which also counts what a search visits."""
+    """A heuristic ready for kernels: its number, and its state, which also counts the nodes of a search."""
 
     cut_margin = 0
-    """How far a value must exceed the window for a cut."""
+    """How far a value must exceed the window to cause a cut."""
 
     def __init__(self, game: Game, heuristic: Heuristic, states: npt.NDArray[Any] | None = None) -> None:
-        """Fill the first of `states`; a search that needs more memory gives the `HeuristicState` inside its own."""
+        """Fill the first of `states`; a search with a larger state passes the `HeuristicState` inside it."""
         heuristic.check(game)
         states = HeuristicState.new_array(1) if states is None else states
         self.state: HeuristicState = states[0]
-        self.fields = states  # for what each search touches: attributes of a record take Python 1 us each
-        self.address = address_of(states)  # a search has its own state instead, which begins with this one
-        self.heuristic, self.from_root = NAMES[heuristic.name], heuristic.name in FROM_ROOT
+        self.state_array = states  # for fields used by each search: attributes of a record cost Python 1 us each
+        # A search replaces it with the address of its own state, which starts with this one.
+        self.address = address_of(states)
+        self.heuristic, self.root_relative = HEURISTIC_NUMBERS[heuristic.name], heuristic.name in ROOT_RELATIVE
         if self.heuristic < heuristics.DIFFSCORE:
             self._fill_othello(game, heuristic)
-        elif weights := heuristic.weights or learnt_weights().get(heuristic.name):
+        elif weights := heuristic.weights or load_shipped_weights().get(heuristic.name):
             self._fill_awale(weights)
 
     def _fill_othello(self, game: Game, heuristic: Heuristic) -> None:
         state: Any = self.state
-        state.row_values[:] = row_values(board_values(load_table(heuristic.table), game.size))
+        state.row_values[:] = sum_rows(expand_table(load_square_table(heuristic.table), game.size))
         state.mobility_from, state.absolute_from = heuristic.thresholds
         state.corner_bonus = heuristic.corners
-        state.left_edge, state.right_edge, state.top_edge, state.bottom_edge = edges(game.size)
+        state.left_edge, state.right_edge, state.top_edge, state.bottom_edge = edge_masks(game.size)
 
     def _fill_awale(self, weights: Sequence[int]) -> None:
         for name, own, opp in zip(awale.FEATURES[self.heuristic], weights[::2], weights[1::2], strict=True):
             setattr(self.state.weights.own, name, own)
             setattr(self.state.weights.opp, name, opp)
 
-    def begin(self, position: Position, depth: int) -> None:
-        """Get ready for a search of a position to a depth, counting from zero."""
-        self.fields["inner_nodes"] = self.fields["leaves"] = 0
-        self.fields["opponent_at_leaf"] = depth % 2 == 1
-        if self.from_root:
+    def prepare(self, position: Position, depth: int) -> None:
+        """Prepare for the search of a position to a depth, and reset the counts."""
+        self.state_array["inner_nodes"] = self.state_array["leaves"] = 0
+        self.state_array["opponent_at_leaf"] = depth % 2 == 1
+        if self.root_relative:
             words = U(position.own), U(position.opp)
             self.state.root_value = awale.weigh(self.heuristic, *words, self.state.weights)
 
     @property
     def nodes(self) -> int:
-        """The positions visited since the search began."""
-        return int(self.fields["inner_nodes"][0] + self.fields["leaves"][0])
+        """The positions visited since the search started."""
+        return int(self.state_array["inner_nodes"][0] + self.state_array["leaves"][0])
 
     @property
     def leaves(self) -> int:
-        """The positions evaluated since the search began."""
-        return int(self.fields["leaves"][0])
+        """The positions evaluated since the search started."""
+        return int(self.state_array["leaves"][0])
 
 
-def load_table(name: str) -> Rows:
-    """A table by number, or from a YAML file: `table:` with 4 rows of 4 (a quarter) or 8 rows of 8."""
-    if name in TABLES:
-        return TABLES[name]
+def load_square_table(name: str) -> Rows:
+    """Load a table by number, or from a YAML file: `table:` with 4 rows of 4 (a quarter) or 8 rows of 8."""
+    if name in SQUARE_TABLES:
+        return SQUARE_TABLES[name]
     try:
         content = yaml.safe_load(Path(name).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        raise ConfigError(f"no table {name!r}: choose {', '.join(TABLES)} or a YAML file with a table") from None
+        advice = f"choose {', '.join(SQUARE_TABLES)} or a YAML file with a table"
+        raise ConfigError(f"{name!r} is not a table of square values: {advice}") from None
     rows: Any = content.get("table") if isinstance(content, dict) else None
     try:
         table = np.array(rows, np.int32)
     except (TypeError, ValueError, OverflowError):
         table = np.zeros(0, np.int32)
-    if table.shape not in ((4, 4), (8, 8)) or np.abs(table).max() > LARGEST:
-        raise ConfigError(f"{name}: give 'table:' 4 rows of 4, or 8 rows of 8, whole numbers up to {LARGEST}")
+    if table.shape not in ((4, 4), (8, 8)) or np.abs(table).max() > MAX_SETTING:
+        advice = f"write 'table:' with 4 rows of 4, or 8 rows of 8, integers up to {MAX_SETTING}"
+        raise ConfigError(f"{name!r} does not contain a table: {advice}")
     return [[int(value) for value in row] for row in table]
 
 
-def board_values(rows: Rows, size: int) -> list[int]:
-    """The value of each of the 64 squares for a board of this size."""
+def expand_table(rows: Rows, size: int) -> list[int]:
+    """Return the value of each of the 64 squares on a board of this size."""
     whole = len(rows) == 8
     if whole and size != 8:
-        raise ConfigError(f"a table of 8 rows does not fit a board of size {size}: give 4 rows of 4")
-    lines = range(8) if whole else [QUARTERS[size][min(line, size - 1 - line)] for line in range(size)]
+        raise ConfigError(f"a table of 8 rows does not fit a board of size {size}: use 4 rows of 4")
+    lines = range(8) if whole else [QUARTER_LINES[size][min(line, size - 1 - line)] for line in range(size)]
     values = [0] * 64
     for row, at_row in enumerate(lines):
         for column, at_column in enumerate(lines):
@@ -188,14 +192,14 @@ def board_values(rows: Rows, size: int) -> list[int]:
     return values
 
 
-def row_values(values: Sequence[int]) -> npt.NDArray[np.int32]:
-    """For each row and each set of discs on it, the sum of their squares' values."""
+def sum_rows(values: Sequence[int]) -> npt.NDArray[np.int32]:
+    """Return, for each row and each set of discs on it, the sum of their squares' values."""
     columns = np.arange(256) >> np.arange(8)[:, None] & 1
     return np.asarray(np.reshape(values, (8, 8)) @ columns, np.int32)
 
 
-def edges(size: int) -> tuple[int, int, int, int]:
-    """The squares of the left, right, top and bottom edge of a board."""
+def edge_masks(size: int) -> tuple[int, int, int, int]:
+    """Return the squares of the left, right, top and bottom edges of a board."""
     ends = (0, size - 1)
     columns = [sum(1 << square_at(end, row, size) for row in range(size)) for end in ends]
     rows = [sum(1 << square_at(column, end, size) for column in range(size)) for end in ends]

@@ -16,7 +16,7 @@ from awello.errors import ConfigError
 from awello.lab import published
 from awello.lab.experiment import ExperimentGame, ExperimentPlan
 from awello.lab.report import Report
-from awello.search.budget_search import NODES
+from awello.search.budget_search import DEFAULT_NODES
 
 GAME, GAMES, DEPTHS = "awale", 20, (8,)
 OPENING_PLIES = 4
@@ -35,7 +35,7 @@ STAND_INS = {"Awariness": SEARCHING["Awariness"], **WEAKEST}
 
 def entrants(depth: int) -> dict[str, str]:
     """The nine programs by their published names."""
-    nodes = max(1, int(NODES * 4.0 ** (depth - DEPTHS[0])))
+    nodes = max(1, int(DEFAULT_NODES * 4.0 ** (depth - DEPTHS[0])))
     specs = {name: f"{spec}@{nodes}n" for name, spec in SEARCHING.items()}
     return {**specs, "MinMax": f"alphabeta:diffscore@{depth}", **WEAKEST}
 

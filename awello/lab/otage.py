@@ -28,9 +28,9 @@ LADDER = {"alpha-beta": "none", "best move": "move", "best branch": "branch", "r
 ALL, NO_ORDER, NO_WINDOW = "refutation tables", "tables, no order", "tables, no window"
 SEARCHES = {
     **{name: OtageOptions(hints) for name, hints in LADDER.items()},
-    NO_ORDER: OtageOptions(order=False),
+    NO_ORDER: OtageOptions(move_ordering=False),
     NO_WINDOW: OtageOptions(aspiration=False),
-    "alpha-beta alone": OtageOptions("none", order=False, aspiration=False),
+    "alpha-beta alone": OtageOptions("none", move_ordering=False, aspiration=False),
 }
 IN_THE_GAME = ("best move", ALL)  # without variations, and with them
 TREES = 200

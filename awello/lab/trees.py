@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 from rich.text import Text
 
 from awello.drawing import format_svg
-from awello.evaluate.heuristics import EXACT
+from awello.evaluate.heuristics import EXACT_SCALE
 from awello.search.search_tree import SearchNode, SearchTree
 
 SIGNS = {"lower": "≥", "upper": "≤", None: ""}
@@ -31,29 +31,29 @@ def format_value(value: float) -> str:
     """A value for people: `-12`, `0.5`, or `+12!` for the result of a finished game."""
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    if abs(value) >= EXACT:
-        return f"{int(value / EXACT):+d}!"
+    if abs(value) >= EXACT_SCALE:
+        return f"{int(value / EXACT_SCALE):+d}!"
     return str(int(value)) if value == int(value) else f"{value:.10g}"
 
 
 def format_node(node: SearchNode) -> str:
     """What is known of a node's value: `4`, `≥4` where a cut left a bound, nothing where nobody looked."""
-    value = node.written if node.cut else node.value
+    value = node.cut_value if node.cut else node.value
     return "" if value is None else SIGNS[node.bound] + format_value(value)
 
 
 def describe_tree(tree: SearchTree) -> list[str]:
     """What was searched and found, in a few lines."""
     counts = f"nodes visited: {tree.nodes:,}, leaves evaluated: {tree.leaves:,}, branches cut: {tree.cut:,}"
-    if tree.cut and tree.whole:
-        counts += " (plain minimax: {:,} nodes, {:,} leaves)".format(*tree.whole)
+    if tree.cut and tree.minimax_counts:
+        counts += " (plain minimax: {:,} nodes, {:,} leaves)".format(*tree.minimax_counts)
     mover = tree.root.source.mover
     view = "whoever moves at the node" if tree.mover_view else mover
     side = "" if mover == "MAX" else f"; {mover} is MAX"
     return [
         _printable(f"{tree.label}: value {format_value(tree.value)} for {mover}"),
         counts,
-        f"line: {' '.join(tree.line) or 'none'}; values from the view of {view}{side}",
+        f"line: {' '.join(tree.pv) or 'none'}; values from the view of {view}{side}",
     ]
 
 

@@ -22,7 +22,7 @@ from awello.arena.match import pair_job
 from awello.arena.runner import GameJob, GamePlan, GameResult, PlayerCache, Runner, open_workers
 from awello.arena.workers import Jobs, OrderedMap
 from awello.errors import ConfigError
-from awello.evaluate.otage_memory import FILE, OtageMemory
+from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory
 from awello.limits import Clock, Limit, format_limit
 from awello.players.otage import GAMES, OtagePlayer
 from awello.players.otage_learning import DEPTHS, Lesson, format_depths, learn
@@ -120,24 +120,24 @@ def autoplay(
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{str(folder)!r} is a file: name a folder for what Otage learns")
     folder.mkdir(parents=True, exist_ok=True)
-    memory = OtageMemory.read(folder / FILE)
-    learnt = _read_learnt(folder, replace(plan, games=memory.autoplay))
+    memory = OtageMemory.load(folder / MEMORY_FILE)
+    learnt = _read_learnt(folder, replace(plan, games=memory.autoplay_games))
     with closing(Archive(place or folder / GAMES)) as archive, open_workers(jobs) as workers:
         if len(archive.numbers(GameFilter(event=EVENT))) < len(learnt):  # it is at another place than before
             for record in learnt:
                 archive.add(record)
         kept = archive.records(archive.numbers(GameFilter()))
         known = [*(record for record in kept if record.tags.get("Event") != EVENT), *learnt]
-        while memory.autoplay < plan.games:
-            begun, end = memory.autoplay, min(plan.games, memory.autoplay + ROUND)
+        while memory.autoplay_games < plan.games:
+            begun, end = memory.autoplay_games, min(plan.games, memory.autoplay_games + ROUND)
             coming = replace(plan, games=end, known=_pack(memory, known))
             records = _play_round(coming, begun, workers, folder, report)
             lessons = [learn(memory, record, _loser(record)) for record in records]
             for record in records:
                 archive.add(record)
             known += records
-            memory.autoplay = end
-            memory.write(folder / FILE)
+            memory.autoplay_games = end
+            memory.save(folder / MEMORY_FILE)
             yield from zip(records, lessons, strict=True)
 
 

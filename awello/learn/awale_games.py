@@ -9,7 +9,7 @@ from awello.engine.awale_state import INFINITY, NONE, UNIT, AwaleState
 from awello.kernel import U, Words, kernel
 from awello.layout import Layout
 from awello.rules.awale import BYTE, legal_moves, seeds_in, sow
-from awello.search.uct import random_move, shuffle
+from awello.search.uct import pick_random_move, xorshift
 
 LONGEST = 200  # plies of a game, more than nearly all take; seeds in play after them go to neither side
 GLANCE = (
@@ -85,8 +85,8 @@ def play_one(
     random, count = chance[0], 0
     moves = legal_moves(state.game, own, opp)
     while count < LONGEST and moves != U(0) and seeds_in(own + opp) > state.tablebase_seeds:
-        random = shuffle(random)
-        pit = random_move(moves, random)
+        random = xorshift(random)
+        pit = pick_random_move(moves, random)
         if plies > 0:
             plies -= 1
         else:

@@ -25,20 +25,20 @@ from awello.engine.threads import NO_LIMIT
 from awello.engine.transposition_table import TranspositionTable
 from awello.errors import ConfigError
 from awello.evaluate.awale_network import (
-    IN_PLAY,
-    LARGEST,
-    LAST,
-    LAST_LARGEST,
-    LAST_WHOLE,
+    IN_PLAY_ROW,
+    MAX_OUTPUT_WEIGHT,
+    MAX_WEIGHT,
+    OUTPUT_ROW,
+    OUTPUT_SCALE,
+    PIT_SLOTS,
     PITS,
     ROWS,
-    SLOTS,
     UNITS,
-    WHOLE,
+    WEIGHT_SCALE,
     AwaleNetworkWeights,
 )
-from awello.evaluate.perceptron_weights import DAMAGED
-from awello.evaluate.weights import as_awale_network_weights
+from awello.evaluate.perceptron_weights import LOAD_ERRORS
+from awello.evaluate.weights import to_awale_network_weights
 from awello.folders import replace_atomically
 from awello.kernel import U, Words
 from awello.learn.awale_games import LONGEST, PlayedPosition, play_one
@@ -52,7 +52,7 @@ PARTS = 4  # of the games of a variant, for as many threads
 KEPT = 1_000_000  # the latest examples
 SHOWN, BATCH = 8, 1024  # how often an example is shown, how many at once
 RATE, LAST_RATE = 3e-3, 5e-5  # of learning, in the first round and in the last
-BOLDNESS = np.where(np.arange(ROWS)[:, None] == LAST, np.float32(5), np.float32(1))  # the last row learns faster
+BOLDNESS = np.where(np.arange(ROWS)[:, None] == OUTPUT_ROW, np.float32(5), np.float32(1))  # the last row learns faster
 FORGET, FORGET_SQUARES = 0.9, 0.999  # of the means of gradients
 
 Reals = npt.NDArray[np.float32]
@@ -64,7 +64,7 @@ Examples = tuple[Words, Reals]
 def _first_rows() -> Reals:
     """A network that knows nothing, although its units differ."""
     rows = np.random.default_rng(1).normal(0, 0.12, (ROWS, UNITS)).astype(np.float32)
-    rows[LAST] = 0
+    rows[OUTPUT_ROW] = 0
     return rows
 
 
@@ -83,14 +83,16 @@ class AwaleNetworkTraining:
 
     def weights(self) -> Weights:
         """The rows in whole numbers, as the search reads them."""
-        weights: Weights = np.clip(np.rint(WHOLE * self.rows), -LARGEST, LARGEST).astype(np.int16)
-        weights[LAST] = np.clip(np.rint(LAST_WHOLE * self.rows[LAST]), -LAST_LARGEST, LAST_LARGEST)
+        weights: Weights = np.clip(np.rint(WEIGHT_SCALE * self.rows), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int16)
+        weights[OUTPUT_ROW] = np.clip(
+            np.rint(OUTPUT_SCALE * self.rows[OUTPUT_ROW]), -MAX_OUTPUT_WEIGHT, MAX_OUTPUT_WEIGHT
+        )
         return weights
 
     def judge(self, boards: Words) -> Reals:
         """What positions are worth, in seeds."""
         sums = sum(self.rows[places] for places in places_of(boards).T)
-        judged: Reals = np.square(np.clip(sums, 0, 1)) @ self.rows[LAST]
+        judged: Reals = np.square(np.clip(sums, 0, 1)) @ self.rows[OUTPUT_ROW]
         return judged
 
     def add(self, boards: Words, values: Reals) -> None:
@@ -100,12 +102,12 @@ class AwaleNetworkTraining:
 
     def step(self, places: Places, values: Reals, rate: float) -> None:
         """Follow the gradient of the squared error of some examples, by Adam."""
-        inputs = np.zeros((len(places), LAST), np.float32)
+        inputs = np.zeros((len(places), OUTPUT_ROW), np.float32)
         np.put_along_axis(inputs, places, np.float32(1), axis=1)
-        sums = inputs @ self.rows[:LAST]
+        sums = inputs @ self.rows[:OUTPUT_ROW]
         held = np.clip(sums, 0, 1)
-        slope = 2 / len(values) * (np.square(held) @ self.rows[LAST] - values)
-        inner = 2 * slope[:, None] * self.rows[LAST] * np.where(sums < 1, held, 0)
+        slope = 2 / len(values) * (np.square(held) @ self.rows[OUTPUT_ROW] - values)
+        inner = 2 * slope[:, None] * self.rows[OUTPUT_ROW] * np.where(sums < 1, held, 0)
         gradient = np.concatenate([inputs.T @ inner, (slope @ np.square(held))[None]])
         self.steps += 1
         self.mean += (1 - FORGET) * (gradient - self.mean)
@@ -146,8 +148,8 @@ def play_games(game: Game, weights: AwaleNetworkWeights, games: int, seed: str) 
 def places_of(boards: Words) -> Places:
     """For each position the rows that describe it."""
     held = np.stack([boards[:, pit // 6] >> U(8 * (pit % 6)) & U(0xFF) for pit in range(PITS)], 1).astype(np.int64)
-    pits = SLOTS * np.arange(PITS) + held % SLOTS
-    return np.concatenate([pits, IN_PLAY + held.sum(axis=1, keepdims=True)], axis=1)
+    pits = PIT_SLOTS * np.arange(PITS) + held % PIT_SLOTS
+    return np.concatenate([pits, IN_PLAY_ROW + held.sum(axis=1, keepdims=True)], axis=1)
 
 
 def rate_of(done: float) -> float:
@@ -163,7 +165,7 @@ def learn(
     try:
         while network.rounds < rounds:
             begun = time.perf_counter()
-            boards, values = play_round(pool, as_awale_network_weights(network.weights()), f"{seed}/{network.rounds}")
+            boards, values = play_round(pool, to_awale_network_weights(network.weights()), f"{seed}/{network.rounds}")
             errors = network.judge(boards) - values
             network.add(boards, values)
             show(network, len(values) * SHOWN // BATCH, rate_of(network.rounds / rounds), seed)
@@ -206,7 +208,7 @@ def load_network(file: Path) -> AwaleNetworkTraining:
                 rows, mean, square, steps, rounds, seconds, content["boards"], content["values"]
             )
         whole = rows.shape == mean.shape == square.shape == (ROWS, UNITS) and len(network.boards) == len(network.values)
-    except DAMAGED:
+    except LOAD_ERRORS:
         whole = False
     if not whole:
         raise ConfigError(f"{file} holds no weights in the making: remove it, or choose another --out")

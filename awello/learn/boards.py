@@ -7,25 +7,33 @@ from awello.bits import bit_scan, clear_lowest_bit, moves_of, popcount
 from awello.engine.midgame import search
 from awello.engine.othello_state import OthelloState
 from awello.engine.state import NO_MOVE
-from awello.evaluate.patterns import CENTRES, INDICES, MOVES, STEPS, VIEWS, WEIGHTS, PatternRow
+from awello.evaluate.patterns import (
+    LANE_COUNT,
+    LANE_STEPS,
+    MOBILITY_LEVELS,
+    PATTERN_WEIGHTS,
+    SHAPE_CENTRES,
+    VIEWS,
+    PatternRow,
+)
 from awello.kernel import U, Words, kernel
 from awello.learn.ridge import Places, Reals
 
-ZERO_AT = np.repeat(np.array(CENTRES, np.int64), VIEWS)
+ZERO_AT = np.repeat(np.array(SHAPE_CENTRES, np.int64), VIEWS)
 
 
 @kernel("void(uint64, uint64, PatternRow)", inline=True)
 def fill(own: U, opp: U, row: PatternRow) -> None:
     """Write the row of a board."""
-    for lane in range(INDICES):
+    for lane in range(LANE_COUNT):
         row.indices[U(lane)] = 0
     while own != U(0):
-        for lane in range(INDICES):
-            row.indices[U(lane)] += STEPS[bit_scan(own), lane]
+        for lane in range(LANE_COUNT):
+            row.indices[U(lane)] += LANE_STEPS[bit_scan(own), lane]
         own = clear_lowest_bit(own)
     while opp != U(0):
-        for lane in range(INDICES):
-            row.indices[U(lane)] -= STEPS[bit_scan(opp), lane]
+        for lane in range(LANE_COUNT):
+            row.indices[U(lane)] -= LANE_STEPS[bit_scan(opp), lane]
         opp = clear_lowest_bit(opp)
 
 
@@ -38,10 +46,12 @@ def find_places(owns: Words, opps: Words, ties: npt.NDArray[np.int32], places: P
     for position in range(owns.size):
         own, opp = owns[position], opps[position]
         fill(own, opp, row)
-        for lane in range(INDICES):
+        for lane in range(LANE_COUNT):
             places[position, lane] = ties[ZERO_AT[lane] + row.indices[U(lane)]]
-        places[position, INDICES] = ties[WEIGHTS + min(popcount(moves_of(own, opp)), MOVES - 1)]
-        places[position, INDICES + 1] = ties[WEIGHTS + MOVES + min(popcount(moves_of(opp, own)), MOVES - 1)]
+        places[position, LANE_COUNT] = ties[PATTERN_WEIGHTS + min(popcount(moves_of(own, opp)), MOBILITY_LEVELS - 1)]
+        places[position, LANE_COUNT + 1] = ties[
+            PATTERN_WEIGHTS + MOBILITY_LEVELS + min(popcount(moves_of(opp, own)), MOBILITY_LEVELS - 1)
+        ]
 
 
 @kernel("void(uint64[::1], uint64[::1], int64, int64, float32[::1], OthelloState)")

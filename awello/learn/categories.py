@@ -12,7 +12,7 @@ from collections.abc import Callable
 from awello.evaluate.settings import Heuristic
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.budget_search import NODES, BudgetSearch, Scores
+from awello.search.budget_search import DEFAULT_NODES, BudgetSearch, Scores
 
 GAMES = 100
 RANDOM = 4  # moves at the start of a game
@@ -21,7 +21,7 @@ RANDOM = 4  # moves at the start of a game
 def learn_scores(
     heuristic: Heuristic,
     games: int = GAMES,
-    nodes: int = NODES,
+    nodes: int = DEFAULT_NODES,
     seed: int = 1,
     report: Callable[[int], None] = lambda games: None,
     game: Game = Game.TOURNAMENT,
@@ -31,8 +31,8 @@ def learn_scores(
     for _ in range(games):
         position, ply = Position.start(game), 0
         while not position.over:
-            found = searcher.on_budget(position, nodes)
+            found = searcher.search_budget(position, nodes)
             position = position.after(chance.choice(found.best_moves if ply >= RANDOM else position.legal_moves()))
             ply += 1
         report(1)
-    return searcher.scores
+    return searcher.category_scores

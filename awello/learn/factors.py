@@ -11,7 +11,7 @@ from pathlib import Path
 
 from awello.arena.openings import random_opening
 from awello.errors import ConfigError
-from awello.evaluate.otage_memory import FACTORS, FILE, OtageMemory
+from awello.evaluate.otage_memory import DEFAULT_FACTORS, MEMORY_FILE, OtageMemory
 from awello.evaluate.settings import Heuristic
 from awello.learn.genetic import GeneticConfig, Individual, Search
 from awello.limits import Limit
@@ -47,7 +47,7 @@ class OtageGeneticConfig(GeneticConfig):
     @property
     def naive(self) -> Individual:
         """The genes nearest to the factors that the memory has."""
-        genes = [round(PARTS * own / usual) for own, usual in zip(known(self).factors, FACTORS, strict=True)]
+        genes = [round(PARTS * own / usual) for own, usual in zip(known(self).factors, DEFAULT_FACTORS, strict=True)]
         return Individual(min(max(gene, self.smallest), self.largest) for gene in genes)
 
     @property
@@ -56,7 +56,7 @@ class OtageGeneticConfig(GeneticConfig):
 
     def weights(self, genes: Sequence[int]) -> tuple[float, ...]:
         """The factors of genes."""
-        return tuple(gene * factor / PARTS for gene, factor in zip(genes, FACTORS, strict=True))
+        return tuple(gene * factor / PARTS for gene, factor in zip(genes, DEFAULT_FACTORS, strict=True))
 
     def start(self, seed: str) -> Position:
         return Record(Position.start(), random_opening(self.game, PLIES, seed)).final
@@ -64,11 +64,13 @@ class OtageGeneticConfig(GeneticConfig):
     def search_with(self, genes: Sequence[int]) -> Search:
         """How an individual searches: as Otage does, with its own factors."""
         search, limit = IterativeDeepening(replace(known(self), factors=self.weights(genes))), Limit(nodes=self.nodes)
-        return lambda position: (search.choose(position, limit).move,)
+        return lambda position: (search.analyse(position, limit).move,)
 
     def boss(self) -> Search:
         """How the boss searches: to a depth by squares, mobility and discs, as `alphabeta:mixed` does."""
-        evaluator = AlphaBetaEvaluator(self.game, Heuristic("mixed"), memory=1 << 16, sort=True, mirror=False)
+        evaluator = AlphaBetaEvaluator(
+            self.game, Heuristic("mixed"), tt_entries=1 << 16, move_ordering=True, skip_mirrors=False
+        )
         return lambda position: analyse(position, "alphabeta_tt", self.boss_depth, evaluator).best_moves
 
 
@@ -80,9 +82,9 @@ def known(plan: OtageGeneticConfig) -> OtageMemory:
 
 def read_memory(folder: Path) -> OtageMemory:
     """The memory in a folder; there must be one."""
-    if not (folder / FILE).exists():
-        raise ConfigError(f"no {FILE} in {str(folder)!r}: 'awello autoplay {folder}' makes it")
-    return OtageMemory.read(folder / FILE)
+    if not (folder / MEMORY_FILE).exists():
+        raise ConfigError(f"no {MEMORY_FILE} in {str(folder)!r}: 'awello autoplay {folder}' makes it")
+    return OtageMemory.load(folder / MEMORY_FILE)
 
 
 def plan_for(folder: Path, seed: int = 0, nodes: int = 1000) -> OtageGeneticConfig:
@@ -92,5 +94,5 @@ def plan_for(folder: Path, seed: int = 0, nodes: int = 1000) -> OtageGeneticConf
 
 def put_factors(folder: Path, factors: Sequence[float]) -> Path:
     """Replace the factors of the memory in a folder, and nothing else; the file."""
-    replace(read_memory(folder), factors=tuple(factors)).write(folder / FILE)
-    return folder / FILE
+    replace(read_memory(folder), factors=tuple(factors)).save(folder / MEMORY_FILE)
+    return folder / MEMORY_FILE

@@ -99,12 +99,12 @@ class GeneticConfig:
     def search_with(self, genes: Sequence[int]) -> Search:
         """How an individual searches: on a budget of nodes."""
         search = BudgetSearch(self.game, self.trained(genes))
-        return lambda position: search.on_budget(position, self.nodes).best_moves
+        return lambda position: search.search_budget(position, self.nodes).best_moves
 
     def boss(self) -> Search:
         """How the boss searches: to a depth, counting only the seeds taken."""
         search = BudgetSearch(self.game, Heuristic("diffscore"))
-        return lambda position: search.to_depth(position, self.boss_depth).best_moves
+        return lambda position: search.search_depth(position, self.boss_depth).best_moves
 
 
 @dataclass

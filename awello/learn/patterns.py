@@ -18,8 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.errors import ConfigError
-from awello.evaluate.patterns import FIRST, INDICES, UNIT, WIDTH, PatternRow
-from awello.evaluate.weights import STAGES, PatternWeights, Weights, load_patterns, save_patterns, ties
+from awello.evaluate.patterns import DISC_VALUE, FIRST_STAGE_EMPTIES, LANE_COUNT, STAGE_WIDTH, PatternRow
+from awello.evaluate.weights import (
+    STAGE_COUNT,
+    PatternWeights,
+    Weights,
+    load_pattern_file,
+    save_pattern_file,
+    tied_indices,
+)
 from awello.folders import replace_atomically
 from awello.kernel import Words
 from awello.learn.boards import find_places
@@ -82,8 +89,8 @@ class PatternTrainingConfig:
 
     def steps(self) -> list[tuple[str, int]]:
         """What is learnt from and which stage, in order."""
-        results = [("results", stage) for stage in reversed(range(STAGES))]
-        return results + ([("searches", stage) for stage in range(STAGES)] if self.depth else [])
+        results = [("results", stage) for stage in reversed(range(STAGE_COUNT))]
+        return results + ([("searches", stage) for stage in range(STAGE_COUNT)] if self.depth else [])
 
 
 class PatternTraining:
@@ -92,7 +99,7 @@ class PatternTraining:
     def __init__(self, file: Path, plan: PatternTrainingConfig, positions: PositionSet, jobs: int) -> None:
         self.file, self.plan, self.positions = file, plan, positions
         self.weights, self.done = _resume(file, plan)
-        self.table = PatternWeights(self.weights, {}).table()
+        self.table = PatternWeights(self.weights, {}).expand()
         self.judge, self.pool = PositionLabeller(self.table, jobs), ThreadPoolExecutor(jobs)
         chance = np.random.default_rng(plan.seed)
         self.held = chance.random(plan.games) < HELD_OUT
@@ -100,10 +107,10 @@ class PatternTraining:
     def run(self, searched: Callable[[int], object]) -> Iterator[StageResult]:
         """The steps that are left; `searched` is told how many positions of a set have been searched."""
         for labels, stage in self.plan.steps()[len(self.done) :]:
-            near = range(max(FIRST, _range(stage).start - 1), min(MOST, _range(stage).stop) + 1)
+            near = range(max(FIRST_STAGE_EMPTIES, _range(stage).start - 1), min(MOST, _range(stage).stop) + 1)
             examples = self.results if labels == "results" else partial(self.search, searched)
             self.done.append(self.fit(labels, stage, [examples(empties) for empties in near]))
-            save_patterns(self.file, self.patterns())
+            save_pattern_file(self.file, self.patterns())
             yield self.done[-1]
 
     def patterns(self) -> PatternWeights:
@@ -141,12 +148,12 @@ class PatternTraining:
         """Learn a stage from examples, of which those of its own numbers of empty squares measure the error."""
         columns = zip(*(vars(part).values() for part in found), strict=True)
         every = PatternExamples(*map(np.concatenate, columns))
-        start = self.weights[min(stage + 1, STAGES - 1) if labels == "results" else stage] / np.float32(UNIT)
+        start = self.weights[min(stage + 1, STAGE_COUNT - 1) if labels == "results" else stage] / np.float32(DISC_VALUE)
         shown = self.examine(every, ~every.held)
         miss = shown.targets - shown.values(start)
         fitted = shown.fit(start, float(miss @ miss) / len(miss) / SPREAD**2, ROUNDS)
-        self.weights[stage] = np.clip(np.round(fitted * UNIT), -LARGEST, LARGEST)
-        self.table[stage] = self.weights[stage][ties()]
+        self.weights[stage] = np.clip(np.round(fitted * DISC_VALUE), -LARGEST, LARGEST)
+        self.table[stage] = self.weights[stage][tied_indices()]
         empties = 64 - np.bitwise_count(every.own | every.opp).astype(np.int64)
         kept = self.examine(every, every.held & np.isin(empties, _range(stage)))
         games = [self.results(empties) for empties in _range(stage)]
@@ -164,15 +171,15 @@ class PatternTraining:
     def examine(self, examples: PatternExamples, chosen: npt.NDArray[np.bool_]) -> Ridge:
         """Some examples as a regression sees them."""
         own, opp = examples.own[chosen], examples.opp[chosen]
-        places = np.empty((len(own), INDICES + 2), np.int32)
-        find_places(own, opp, ties(), places, PatternRow.new())
+        places = np.empty((len(own), LANE_COUNT + 2), np.int32)
+        find_places(own, opp, tied_indices(), places, PatternRow.new())
         return Ridge(places, examples.values[chosen], self.weights.shape[1], self.pool)
 
 
 def _range(stage: int) -> range:
     """The numbers of empty squares that a stage is learnt for; it serves smaller ones too if it is the first."""
-    low = FIRST + WIDTH * stage
-    return range(low, MOST + 1 if stage == STAGES - 1 else low + WIDTH)
+    low = FIRST_STAGE_EMPTIES + STAGE_WIDTH * stage
+    return range(low, MOST + 1 if stage == STAGE_COUNT - 1 else low + STAGE_WIDTH)
 
 
 def _error(parts: Sequence[Ridge], weights: Reals) -> float:
@@ -184,8 +191,8 @@ def _error(parts: Sequence[Ridge], weights: Reals) -> float:
 def _resume(file: Path, plan: PatternTrainingConfig) -> tuple[Weights, list[StageResult]]:
     """The weights of a file in the making and the steps they took, or a beginning."""
     if not file.exists():
-        return np.zeros((STAGES, int(ties().max()) + 1), np.int16), []
-    patterns = load_patterns(file)
+        return np.zeros((STAGE_COUNT, int(tied_indices().max()) + 1), np.int16), []
+    patterns = load_pattern_file(file)
     if patterns.card.get("plan") != asdict(plan):
         raise _begun_otherwise(file)
     return patterns.weights, [StageResult(**step) for step in patterns.card["steps"]]

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from awello.arena.match import Match, play_match
 from awello.errors import ConfigError
-from awello.evaluate.cnn import TURNED
-from awello.evaluate.perceptron import USUAL
-from awello.evaluate.perceptron_weights import DAMAGED, Perceptron, load_perceptron, new_perceptron
+from awello.evaluate.cnn import SYMMETRY_SQUARES
+from awello.evaluate.perceptron import TYPICAL_SEEDS
+from awello.evaluate.perceptron_weights import LOAD_ERRORS, Perceptron, load_perceptron_file, new_perceptron
 from awello.kernel import U, Words
 from awello.limits import Limit
 from awello.players.spec import PlayerSpec
@@ -83,7 +83,7 @@ def features(name: str, words: Words) -> npt.NDArray[np.float32]:
     """The inputs of the network of a name, as `evaluate.perceptron` reads them, a row for each position."""
     each = np.ascontiguousarray(words[:, :2]).astype("<u8").view(np.uint8).reshape(len(words), 2, 8)
     if name == "awale":
-        return (each[:, :, :7].reshape(len(words), 14) - USUAL) / USUAL
+        return (each[:, :, :7].reshape(len(words), 14) - TYPICAL_SEEDS) / TYPICAL_SEEDS
     return np.unpackbits(each, axis=2, bitorder="little").reshape(len(words), 128).astype(np.float32)
 
 
@@ -100,10 +100,10 @@ class Batch:
 
 def make_batch(network: Perceptron, examples: PerceptronExamples, turns: npt.NDArray[np.int64]) -> Batch:
     """Examples for a network; boards of Othello are turned by the symmetry given for each."""
-    inputs, policies = features(network.name, examples.words), examples.policies
-    allowed = (examples.words[:, 2:] >> np.arange(network.moves, dtype=np.uint64) & U(1)).astype(bool)
-    if network.name != "awale":
-        squares = TURNED[turns]
+    inputs, policies = features(network.board, examples.words), examples.policies
+    allowed = (examples.words[:, 2:] >> np.arange(network.move_count, dtype=np.uint64) & U(1)).astype(bool)
+    if network.board != "awale":
+        squares = SYMMETRY_SQUARES[turns]
         inputs = np.take_along_axis(inputs, np.concatenate([squares, squares + 64], axis=1), axis=1)
         allowed = np.take_along_axis(allowed, squares, axis=1)
         policies = np.take_along_axis(policies, squares, axis=1)
@@ -123,7 +123,7 @@ class PerceptronSelfPlay:
         A value is halfway between the one that the tree found and the result.  The most visited move is played; in the
         first plies, where every move has its own luck, each is as likely as its share.
         """
-        size = MAX_PLAYOUT_PLIES, self.network.moves
+        size = MAX_PLAYOUT_PLIES, self.network.move_count
         noise, luck = chance.standard_exponential(size), np.ones(size)
         luck[:DRAWN] = chance.standard_exponential(luck[:DRAWN].shape)
         position, policies = Position.start(self.game), np.zeros(size, np.float32)
@@ -150,7 +150,7 @@ class PerceptronSelfPlay:
         Chance has a share in the priors of the moves, so that games differ and no good move stays unseen.
         """
         tree, root = self.tree, self.tree.nodes[0]
-        tree.begin(position)
+        tree.reset(position)
         tree.grow(1)
         children = tree.nodes[root.first_child : root.first_child + root.child_count]
         moves, priors = children["move"], children["prior"]
@@ -262,7 +262,7 @@ def train(
     """Train until the time is spent, calling `step` with the seconds that passed; what was interrupted goes on."""
     checkpoint = out.with_name(out.name + ".checkpoint")
     learner, spent, games = resume(checkpoint, game, layers, dropout, seed)
-    selfplay, memory = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.moves)
+    selfplay, memory = PerceptronSelfPlay(game, learner.network), ReplayBuffer(learner.network.move_count)
     chance, losses, reported = np.random.default_rng((seed, games)), [], int(REPORTS * spent / budget)
     begun = time.perf_counter() - spent
     step(spent)
@@ -299,8 +299,8 @@ def resume(
     """The learner of a checkpoint, the seconds spent and the games played; a new one if there is none."""
     if not checkpoint.exists():
         return PerceptronLearner(new_perceptron(game, layers, np.random.default_rng(seed)), dropout), 0.0, 0
-    network = load_perceptron(checkpoint)
-    if (network.name, network.layers) != (game.adapter.board_name, layers):
+    network = load_perceptron_file(checkpoint)
+    if (network.board, network.layers) != (game.adapter.board_name, layers):
         raise ConfigError(f"{checkpoint} is of another training: remove it, or choose another --out")
     learner = PerceptronLearner(network, dropout)
     try:
@@ -308,7 +308,7 @@ def resume(
             learner.mean[:], learner.square[:] = content["mean"], content["square"]
             learner.steps = int(content["steps"])
             return learner, float(content["spent"]), int(content["games"])
-    except DAMAGED:
+    except LOAD_ERRORS:
         raise ConfigError(f"{checkpoint} is damaged: remove it, or choose another --out") from None
 
 

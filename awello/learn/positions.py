@@ -17,7 +17,7 @@ from awello.bits import bit, flips_of, moves_of
 from awello.errors import ConfigError
 from awello.kernel import U, Words, kernel
 from awello.rules.othello import BLACK_START, SQUARES8, WHITE_START, score
-from awello.search.uct import random_move, shuffle
+from awello.search.uct import pick_random_move, xorshift
 
 MOVES = 60
 NO_MOVE = 64
@@ -125,8 +125,8 @@ def go_astray(owns: Words, opps: Words, plies: int, state: U) -> None:
         moves = moves_of(own, opp)
         for _ in range(plies):
             if moves != U(0):
-                state = shuffle(state)
-                square = random_move(moves, state)
+                state = xorshift(state)
+                square = pick_random_move(moves, state)
                 flips = flips_of(own, opp, square)
                 own, opp = opp ^ flips, own | flips | bit(square)
                 moves = moves_of(own, opp)

@@ -13,8 +13,8 @@ from awello.players.player import Choice, register
 from awello.players.textbook import TextbookPlayer
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.budget_kernels import DEEPEST
-from awello.search.budget_search import DELTA, NODES, BudgetSearch, learnt_scores
+from awello.search.budget_kernels import MAX_DEPTH
+from awello.search.budget_search import DEFAULT_NODES, DEFAULT_SHARE_FACTOR, BudgetSearch, load_scores
 
 RIGHTMOST = 5  # pit
 
@@ -24,29 +24,29 @@ RIGHTMOST = 5  # pit
 class BudgetPlayer(TextbookPlayer):
     """Searches on a budget, to a depth or within a time, and plays any of the best moves."""
 
-    limit: Limit = field(default_factory=lambda: Limit(nodes=NODES))
-    delta: Annotated[float, Field(ge=1, le=1.8)] = DELTA
+    limit: Limit = field(default_factory=lambda: Limit(nodes=DEFAULT_NODES))
+    delta: Annotated[float, Field(ge=1, le=1.8)] = DEFAULT_SHARE_FACTOR
     """How many times its even share of the budget a child gets."""
     order: Literal["none", "frozen", "live"] = "live"
     """Moves as they come, by what was learnt before, or by scores that go on learning."""
 
     def _check_limit(self) -> None:
         depth, nodes, seconds = self.limit.depth, self.limit.nodes, self.limit.seconds
-        if not (nodes or seconds or (depth and depth <= DEEPEST)):
+        if not (nodes or seconds or (depth and depth <= MAX_DEPTH)):
             advice = f"such as {self.spec.name}@450000n or {self.spec.name}@100ms"
-            raise SpecError(f"player {self.spec} needs nodes, a time or a depth up to {DEEPEST}, {advice}")
+            raise SpecError(f"player {self.spec} needs nodes, a time or a depth up to {MAX_DEPTH}, {advice}")
 
     def _evaluator(self, game: Game) -> BudgetSearch:
         heuristic = self._heuristic(game)
-        self.searcher = BudgetSearch(game, heuristic, self.order, self.delta, learnt_scores(game, self.file))
+        self.searcher = BudgetSearch(game, heuristic, self.order, self.delta, load_scores(game, self.file))
         return self.searcher
 
     def _analyse(self, position: Position, clock: Clock) -> Analysis:
         if self.limit.seconds is not None:
-            return self.searcher.within(position, min(self.limit.seconds - RESERVE, SHARE * clock.seconds))
+            return self.searcher.search_time(position, min(self.limit.seconds - RESERVE, SHARE * clock.seconds))
         if self.limit.depth is not None:
-            return self.searcher.to_depth(position, self.limit.depth)
-        return self.searcher.on_budget(position, self.limit.nodes or NODES)
+            return self.searcher.search_depth(position, self.limit.depth)
+        return self.searcher.search_budget(position, self.limit.nodes or DEFAULT_NODES)
 
 
 @register("travers", "the agent of report 1 for Awalé: learnt weights, learnt order; @450000n unless said, or @100ms")

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.errors import SpecError
-from awello.evaluate.cnn import SYMMETRIES, cnn_for
+from awello.evaluate.cnn import SYMMETRIES, load_cnn
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
@@ -30,11 +30,11 @@ class CnnPolicyPlayer(Player):
     """In how many ways the board is turned; the mean of what the network says of them counts."""
 
     def begin(self, game: Game, seed: int) -> None:
-        self.network = cnn_for(game, self.file)
+        self.network = load_cnn(game, self.file)
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         begun = time.perf_counter()
-        shares, value = self.network.look(position.own, position.opp, self.symmetries)
+        shares, value = self.network.predict_position(position.own, position.opp, self.symmetries)
         candidates = tuple((move, float(shares[move])) for move in position.legal_moves())
         move = max(candidates, key=lambda candidate: candidate[1])[0]
         seconds = time.perf_counter() - begun
@@ -55,7 +55,7 @@ class CnnValuePlayer(Player):
     def begin(self, game: Game, seed: int) -> None:
         if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
             raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@2")
-        self.search = BatchedAlphaBeta(cnn_for(game, self.file, self.threads))
+        self.search = BatchedAlphaBeta(load_cnn(game, self.file, self.threads))
 
     def choose(self, position: Position, clock: Clock) -> Choice:
         analysis = self.search.analyse(position, self.limit.depth or 1)

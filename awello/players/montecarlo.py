@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from awello.errors import SpecError
-from awello.evaluate.cnn import cnn_for
-from awello.evaluate.perceptron_weights import perceptron_for
+from awello.evaluate.cnn import load_cnn
+from awello.evaluate.perceptron_weights import load_perceptron
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.montecarlo import EXPLORE, CnnTree, MonteCarloTree, PerceptronTree, PpafTree
+from awello.search.montecarlo import EXPLORATION, CnnTree, MonteCarloTree, PerceptronTree, PpafTree
 
 SHARE = 0.04  # of the clock that one move may take
 RESERVE = 0.002  # seconds kept back for everything around the search
@@ -24,7 +24,7 @@ class TreeSearchPlayer(Player):
     """Plays the move that its tree visited most."""
 
     limit: Limit = field(default_factory=lambda: Limit(seconds=0.1))
-    explore: Annotated[float, Field(ge=0, le=10)] = EXPLORE
+    explore: Annotated[float, Field(ge=0, le=10)] = EXPLORATION
     """How much a move that was seldom tried is preferred."""
     memory: Annotated[int, Field(ge=1 << 10, le=1 << 26)] = 1 << 19
     """Nodes of the tree, 48 bytes each."""
@@ -72,5 +72,5 @@ class NetworkTreePlayer(TreeSearchPlayer):
 
     def plant(self, game: Game) -> MonteCarloTree:
         if self.heuristic == "cnn":
-            return CnnTree(self.memory, self.explore, network=cnn_for(game, self.file, self.threads))
-        return PerceptronTree(self.memory, self.explore, network=perceptron_for(game, self.file))
+            return CnnTree(self.memory, self.explore, network=load_cnn(game, self.file, self.threads))
+        return PerceptronTree(self.memory, self.explore, network=load_perceptron(game, self.file))

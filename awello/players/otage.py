@@ -18,7 +18,7 @@ from pydantic import Field
 from awello.analysis import Analysis
 from awello.engine.time_management import SPARE, moves_left, time_budget
 from awello.errors import SpecError
-from awello.evaluate.otage_memory import FILE, OtageMemory, shipped_memory
+from awello.evaluate.otage_memory import MEMORY_FILE, OtageMemory, load_shipped_memory
 from awello.folders import lock_path
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
@@ -26,7 +26,7 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 from awello.search.iterative_deepening import Iteration, IterativeDeepening, OtageOptions
-from awello.search.iterative_kernels import DEEPEST
+from awello.search.iterative_kernels import MAX_DEPTH
 
 if TYPE_CHECKING:  # these load kernels or the database library, which most processes do without
     from awello.archive.game_tree import GameTree
@@ -96,7 +96,7 @@ class OtagePlayer(Player):
             if self.memory and not folder.is_dir():
                 raise SpecError(f"no folder {self.memory!r}: 'awello autoplay {self.memory}' makes it")
             self.read_at = self._memory_time()
-            memory = OtageMemory.read(folder / FILE) if self.memory else shipped_memory()
+            memory = OtageMemory.load(folder / MEMORY_FILE) if self.memory else load_shipped_memory()
             place = self.archive or (str(folder / GAMES) if (folder / GAMES).exists() else "")
             self.know(memory, read_book(place) if place else None)
         if self.engine is None:
@@ -108,7 +108,7 @@ class OtagePlayer(Player):
 
     def _memory_time(self) -> int:
         """When the folder's memory was last written: another player may have learnt since."""
-        file = Path(self.memory) / FILE
+        file = Path(self.memory) / MEMORY_FILE
         return file.stat().st_mtime_ns if self.memory and file.exists() else 0
 
     def know(self, memory: OtageMemory, tree: "GameTree | None") -> None:
@@ -137,9 +137,9 @@ class OtagePlayer(Player):
             tags[otage_learning.DEPTHS] = otage_learning.format_depths(record, self.depths)
         game, strong = replace(record, seconds=(), tags=tags), self._is_strong(record, side)
         with lock_path(folder / LOCK):
-            memory = OtageMemory.read(folder / FILE)
+            memory = OtageMemory.load(folder / MEMORY_FILE)
             lesson = otage_learning.learn(memory, game, side)
-            memory.write(folder / FILE)
+            memory.save(folder / MEMORY_FILE)
             if kept := otage_learning.is_worth_keeping(game, side, strong):
                 with closing(Archive(self.archive or folder / GAMES)) as archive:
                     archive.add(game)
@@ -187,9 +187,9 @@ class OtagePlayer(Player):
         else:
             forbidden = advice.forbidden if advice else ()
             before = self.guesses if position == self.expected and not forbidden else []
-            found = search.choose(position, limit, seconds - (time.perf_counter() - begun), forbidden, before)
+            found = search.analyse(position, limit, seconds - (time.perf_counter() - begun), forbidden, before)
         if position.empties > LEAST_CURIOUS and self.chance.randrange(100) < self.explore:
-            return search.choose(position, limit, seconds - (time.perf_counter() - begun), (*forbidden, found.move))
+            return search.analyse(position, limit, seconds - (time.perf_counter() - begun), (*forbidden, found.move))
         if not forbidden and found.depth:
             self.depths[position] = found.depth
         return found
@@ -197,7 +197,7 @@ class OtagePlayer(Player):
 
 def _deepen(search: IterativeDeepening, position: Position, found: list[Iteration]) -> None:
     """Search deeper and deeper until somebody stops it."""
-    for iteration in search.deepen(position, DEEPEST - 2):
+    for iteration in search.deepen(position, MAX_DEPTH - 2):
         found.append(iteration)
 
 

@@ -35,8 +35,8 @@ def learn(memory: OtageMemory, record: Record, side: int) -> Lesson:
     depths = read_depths(record) or usual_depths(record)
     memory.games += 1
     for repeats in range(1, MOST + 1):
-        memory.adjust(record)
-        memory.note(record)
+        memory.learn_factors(record)
+        memory.learn_patterns(record)
         if record.winner in (None, side):
             return Lesson(repeats, None)
         ply = first_change(memory, record, side, depths)
@@ -51,7 +51,7 @@ def first_change(memory: OtageMemory, record: Record, side: int, depths: Mapping
     for ply, position in enumerate(record.positions()):
         if position.side != side or not depths.get(ply):
             continue
-        if search.choose(position, Limit(depth=depths[ply])).move != record.moves[ply]:
+        if search.analyse(position, Limit(depth=depths[ply])).move != record.moves[ply]:
             return ply
     return None
 

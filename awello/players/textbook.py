@@ -7,12 +7,12 @@ from pydantic import Field
 
 from awello.analysis import Analysis
 from awello.errors import SpecError
-from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for, read_learnt
+from awello.evaluate.settings import Evaluator, Heuristic, heuristics_for, read_trained_numbers
 from awello.limits import Clock, Limit
 from awello.players.player import Choice, Player, register
 from awello.position import Position
 from awello.rules.game import Game
-from awello.search.alphabeta_tt import DEEPEST
+from awello.search.alphabeta_tt import MAX_DEPTH
 from awello.search.root import AlphaBetaEvaluator, analyse
 
 
@@ -36,8 +36,8 @@ class TextbookPlayer(Player):
         self.evaluator = self._evaluator(game)
 
     def _check_limit(self) -> None:
-        if self.limit.depth is None or not 1 <= self.limit.depth <= DEEPEST:
-            raise SpecError(f"player {self.spec} needs a depth from 1 to {DEEPEST}, such as {self.spec.name}@4")
+        if self.limit.depth is None or not 1 <= self.limit.depth <= MAX_DEPTH:
+            raise SpecError(f"player {self.spec} needs a depth from 1 to {MAX_DEPTH}, such as {self.spec.name}@4")
 
     def _heuristic(self, game: Game) -> Heuristic:
         """What the settings ask for; unless said, squares count in Othello and seeds in Awalé."""
@@ -45,7 +45,7 @@ class TextbookPlayer(Player):
         if not (early.isdecimal() and dash and late.isdecimal()):
             raise SpecError(f"thresholds {self.thresholds!r} are no two numbers of discs, such as 30-55")
         name = self.heuristic or heuristics_for(game)[0]
-        weights = read_learnt(self.file, "weights", name) if self.file else ()
+        weights = read_trained_numbers(self.file, "weights", name) if self.file else ()
         return Heuristic(name, self.table, (int(early), int(late)), self.corners, weights)
 
     def _evaluator(self, game: Game) -> Evaluator:

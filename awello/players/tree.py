@@ -27,5 +27,5 @@ def search_position(spec: PlayerSpec, position: Position) -> SearchTree:
     assert isinstance(player, TextbookPlayer)
     player.begin(position.game, 0)
     depth = player.limit.depth or PLIES
-    player.evaluator.begin(position, depth)
+    player.evaluator.prepare(position, depth)
     return search_tree(spec.name, PositionSource(position, depth, player.evaluator), str(spec))

@@ -1,1 +1,1 @@
-"""The textbook: one file an algorithm."""
+"""Textbook search algorithms, one file per algorithm."""

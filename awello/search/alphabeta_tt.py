@@ -1,10 +1,10 @@
-"""Alpha-beta that uses what it knows: a memory kept from move to move, moves sorted beforehand, mirror images.
+"""Alpha-beta with a transposition table, move ordering and skipping of mirror images.
 
-The memory is a table of positions met, bounded in size: a player fills it during a game and never sees the other
-player's.  A value searched to the same depth is taken over; from any other depth the best move is tried first.
-Sorting tries first the moves that the heuristic likes best.  A child that is a mirror image of one already
-searched has the same value and is skipped.  None of this changes the value of a position, only the number of nodes:
-`awello lab complexity` measures how much each saves.
+The transposition table stores searched positions and is bounded in size.  A player fills its own table during a game.
+An entry of the same depth can replace a search; an entry of another depth supplies the move to try first.  Move
+ordering tries first the moves that the heuristic rates best.  A child that is a mirror image of one already searched
+has the same value and is skipped.  None of this changes the value of a position, only the number of nodes: `awello lab
+complexity` measures the savings of each technique.
 """
 
 from typing import Annotated
@@ -16,134 +16,137 @@ from awello.layout import Int16, Int32, Layout, UInt8, record_at
 from awello.rules.game import is_over, legal_moves, play
 from awello.rules.othello import canonical
 from awello.search.negamax import INFINITY
-from awello.search.negamax import search as search_plainly
+from awello.search.negamax import search as negamax_search
 
-DEEPEST = 64  # plies: a game of Othello has 60 moves, and passes
-MOST_MOVES = 64  # as many as there are squares: boards that no game reaches have more than 33
-LOWER, UPPER, SAME = 1, 2, 3  # what the table knows of a value: it is at least this, at most this, or this
-NO_MOVE = -1  # the table knows none
-FIRST = 1 << 30  # the key of the move that is tried first: above the estimate of any move
-# Odd multipliers whose bits look random, so that similar boards are spread over the table: 2^64 divided by the golden
-# ratio, and two that hash functions use (xxHash, SplitMix64).  The last one lets high bits act on the middle ones.
+MAX_DEPTH = 64  # plies: a game of Othello has 60 moves, plus passes
+MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
+BOUND_LOWER, BOUND_UPPER, BOUND_EXACT = 1, 2, 3  # how an entry bounds the value: at least, at most, exactly
+NO_MOVE = -1  # the entry has no best move
+TT_MOVE_KEY = 1 << 30  # the sort key of the table's move, above the estimate of any move
+# Odd multipliers with random-looking bits spread similar boards over the table: 2^64 divided by the golden ratio, and
+# the multipliers of two hash functions (xxHash, SplitMix64).  The last one lets high bits affect the middle ones.
 MIX_OWN, MIX_OPP, MIX_ROUND = U(0x9E3779B97F4A7C15), U(0xC2B2AE3D27D4EB4F), U(0xBF58476D1CE4E5B9)
-MIX_OFFSET = U(0x7F4A7C15)  # so that a word of 0 has bits to multiply
-INDEX_SHIFT = U(29)  # the index comes from the middle, because a product's low bits depend on few bits of the words
+MIX_OFFSET = U(0x7F4A7C15)  # so that a word of 0 still has bits to multiply
+INDEX_SHIFT = U(29)  # the index comes from the middle bits: the low bits of a product depend on few bits of the words
 
 
 class AlphaBetaEntry(Layout):
-    """An entry of the table; one of zeros holds no position, because no search comes to a board without discs."""
+    """An entry of the transposition table.
+
+    An entry of zeros is empty, because a board without discs is never searched.
+    """
 
     own: U
     opp: U
     value: Int32
-    depth: UInt8  # plies to which the value was searched
-    bound: UInt8  # LOWER, UPPER or SAME
-    move: Int16  # the best one found
+    depth: UInt8  # plies searched
+    bound: UInt8  # BOUND_LOWER, BOUND_UPPER or BOUND_EXACT
+    move: Int16  # the best move, or NO_MOVE
 
 
 class AlphaBetaMove(Layout):
-    """A move and its key: the larger, the earlier it is tried."""
+    """A move and its sort key: moves with larger keys are tried first."""
 
     key: Int32
     move: Int32
 
 
-class BoardImage(Layout):
-    """The one of a board's mirror images that stands for all of them."""
+class CanonicalBoard(Layout):
+    """The mirror image that represents all mirror images of a board."""
 
     own: U
     opp: U
 
 
 class AlphaBetaPly(Layout):
-    """What the search notes at one ply: the moves in order, and the images of the children searched so far."""
+    """The ordered moves at one ply, and the canonical boards of the children searched so far."""
 
-    moves: Annotated[list[AlphaBetaMove], MOST_MOVES]
-    images: Annotated[list[BoardImage], MOST_MOVES]
+    moves: Annotated[list[AlphaBetaMove], MAX_MOVES]
+    children: Annotated[list[CanonicalBoard], MAX_MOVES]
 
 
 class AlphaBetaState(Layout):
-    """The memory of a search, and the three switches of what it uses."""
+    """The memory of a search, with the switches of its techniques."""
 
     evaluation: HeuristicState
-    table: int  # the address of the first `AlphaBetaEntry`, whose number players choose; 0 without a table
-    table_mask: int  # entries less 1; their number is a power of two
-    plies: Annotated[list[AlphaBetaPly], DEEPEST + 1]  # by the depth that is left
-    sort_moves: bool  # whether moves are sorted by the heuristic
+    tt: int  # the address of the first `AlphaBetaEntry`; 0 without a table
+    tt_mask: int  # the number of entries, a power of two, minus 1
+    plies: Annotated[list[AlphaBetaPly], MAX_DEPTH + 1]  # by remaining depth
+    move_ordering: bool  # whether the heuristic orders the moves
     skip_mirrors: bool  # whether mirror images are skipped
 
 
 alpha_beta_entry_at = record_at(AlphaBetaEntry)
 alpha_beta_state_at = record_at(AlphaBetaState)
-KNOWN_BYTES = AlphaBetaEntry.dtype.itemsize
+ENTRY_BYTES = AlphaBetaEntry.dtype.itemsize
 
 
-# ---- the table ------------------------------------------------------------------------------------------------------
+# ---- the transposition table ----------------------------------------------------------------------------------------
 @kernel("int64(uint64, uint64, AlphaBetaState)")
-def place_of(own: U, opp: U, state: AlphaBetaState) -> int:
-    """The address of the entry where a position is remembered."""
+def entry_address(own: U, opp: U, state: AlphaBetaState) -> int:
+    """Return the address of the entry where a position is stored."""
     mixed = own * MIX_OWN ^ (opp + MIX_OFFSET) * MIX_OPP
     mixed = (mixed ^ mixed >> U(32)) * MIX_ROUND
-    return state.table + KNOWN_BYTES * (to_signed(mixed >> INDEX_SHIFT) & state.table_mask)
+    return state.tt + ENTRY_BYTES * (to_signed(mixed >> INDEX_SHIFT) & state.tt_mask)
 
 
 @kernel("int64(uint64, uint64, AlphaBetaState)")
-def recall(own: U, opp: U, state: AlphaBetaState) -> int:
-    """The address of the entry that holds a position, or 0."""
-    if state.table == 0:
+def probe_tt(own: U, opp: U, state: AlphaBetaState) -> int:
+    """Return the address of the entry that holds a position, or 0."""
+    if state.tt == 0:
         return 0
-    place = place_of(own, opp, state)
-    entry = alpha_beta_entry_at(place)
-    return place if entry.own == own and entry.opp == opp else 0
+    address = entry_address(own, opp, state)
+    entry = alpha_beta_entry_at(address)
+    return address if entry.own == own and entry.opp == opp else 0
 
 
 @kernel("boolean(AlphaBetaEntry, int64, int64, int64)", inline=True)
-def settles(entry: AlphaBetaEntry, alpha: int, beta: int, depth: int) -> bool:
-    """Whether the value of an entry answers a search of this depth and window."""
+def allows_cutoff(entry: AlphaBetaEntry, alpha: int, beta: int, depth: int) -> bool:
+    """Return whether an entry replaces a search with this window and depth."""
     if entry.depth != depth:
         return False
-    if entry.bound == SAME:
+    if entry.bound == BOUND_EXACT:
         return True
-    return bool(entry.value >= beta if entry.bound == LOWER else entry.value <= alpha)
+    return bool(entry.value >= beta if entry.bound == BOUND_LOWER else entry.value <= alpha)
 
 
 @kernel("void(uint64, uint64, int64, int64, int64, int64, int64, AlphaBetaState)")
-def remember(own: U, opp: U, value: int, alpha: int, beta: int, depth: int, move: int, state: AlphaBetaState) -> None:
-    """Write down what a search of this window found, over whatever was there."""
-    if state.table == 0:
+def store_tt(own: U, opp: U, value: int, alpha: int, beta: int, depth: int, move: int, state: AlphaBetaState) -> None:
+    """Store the result of a search with this window, replacing the previous entry."""
+    if state.tt == 0:
         return
-    entry = alpha_beta_entry_at(place_of(own, opp, state))
+    entry = alpha_beta_entry_at(entry_address(own, opp, state))
     entry.own, entry.opp, entry.value = own, opp, value
-    entry.bound = LOWER if value >= beta else UPPER if value <= alpha else SAME
+    entry.bound = BOUND_LOWER if value >= beta else BOUND_UPPER if value <= alpha else BOUND_EXACT
     entry.depth, entry.move = depth, move
 
 
-# ---- the order of moves ---------------------------------------------------------------------------------------------
+# ---- move ordering --------------------------------------------------------------------------------------------------
 @kernel("void(AlphaBetaPly, int64, int64, int64)", inline=True)
-def insert(ply: AlphaBetaPly, count: int, key: int, move: int) -> None:
-    """Put a move into a list of so many that is sorted by falling keys, behind its equals."""
-    place = count
-    while place > 0 and ply.moves[U(place - 1)].key < key:
-        ply.moves[U(place)] = ply.moves[U(place - 1)]
-        place -= 1
-    entry = ply.moves[U(place)]
+def insert_move(ply: AlphaBetaPly, count: int, key: int, move: int) -> None:
+    """Insert a move into a list sorted by descending keys, after moves with the same key."""
+    index = count
+    while index > 0 and ply.moves[U(index - 1)].key < key:
+        ply.moves[U(index)] = ply.moves[U(index - 1)]
+        index -= 1
+    entry = ply.moves[U(index)]
     entry.key, entry.move = key, move
 
 
 @kernel("int64(int64, uint64, uint64, uint64, int64, int64, AlphaBetaPly, AlphaBetaState)")
 def list_moves(
-    game: int, own: U, opp: U, moves: U, first: int, heuristic: int, ply: AlphaBetaPly, state: AlphaBetaState
+    game: int, own: U, opp: U, moves: U, tt_move: int, heuristic: int, ply: AlphaBetaPly, state: AlphaBetaState
 ) -> int:
-    """List the moves of a ply, `first` before all, the others sorted if asked for; their number."""
+    """List the moves of a ply, the table's move first, and return their number."""
     count = 0
     while moves != U(0):
         move, key = bit_scan(moves), 0
-        if move == first:
-            key = FIRST
-        elif state.sort_moves:
+        if move == tt_move:
+            key = TT_MOVE_KEY
+        elif state.move_ordering:
             next_own, next_opp = play(game, own, opp, move)
             key = -estimate(game, heuristic, next_own, next_opp, state.evaluation)
-        insert(ply, count, key, move)
+        insert_move(ply, count, key, move)
         count += 1
         moves = clear_lowest_bit(moves)
     return count
@@ -151,41 +154,41 @@ def list_moves(
 
 @kernel("boolean(uint64, uint64, int64, AlphaBetaPly)")
 def is_mirrored(own: U, opp: U, searched: int, ply: AlphaBetaPly) -> bool:
-    """Whether a child is the mirror image of one of those searched before; notes its own image."""
-    image_own, image_opp = canonical(own, opp)
+    """Return whether a child is a mirror image of one searched before; if not, record it."""
+    canonical_own, canonical_opp = canonical(own, opp)
     for index in range(searched):
-        image = ply.images[U(index)]
-        if image.own == image_own and image.opp == image_opp:
+        child = ply.children[U(index)]
+        if child.own == canonical_own and child.opp == canonical_opp:
             return True
-    image = ply.images[U(searched)]
-    image.own, image.opp = image_own, image_opp
+    child = ply.children[U(searched)]
+    child.own, child.opp = canonical_own, canonical_opp
     return False
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, AlphaBetaState)")
 def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, state: AlphaBetaState) -> int:
-    """Negamax with alpha-beta, fail-soft: exact inside (alpha, beta), outside it a bound on the value."""
-    # Step 1. The last ply: nothing is worth knowing there.  The end of the game.
+    """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
+    # Step 1. At the last ply the table and the ordering do not pay off.  Check for the end of the game.
     if depth <= 1:
-        return search_plainly(game, own, opp, alpha, beta, depth, heuristic, state.evaluation)
+        return negamax_search(game, own, opp, alpha, beta, depth, heuristic, state.evaluation)
     moves = legal_moves(game, own, opp)
     if moves == U(0) and is_over(game, own, opp):
         return evaluate(game, heuristic, own, opp, True, state.evaluation)
     state.evaluation.inner_nodes += 1
-    # Step 2. Pass: the sides swap, the depth counts it.
+    # Step 2. Pass: swap the sides; a pass counts as a ply.
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
-    # Step 3. What the table knows: a value of the same depth, or at least a first move.
-    known, first = recall(own, opp, state), NO_MOVE
-    if known != 0:
-        entry = alpha_beta_entry_at(known)
-        if settles(entry, alpha, beta, depth):
+    # Step 3. Probe the table: for a value of the same depth, or at least for a first move.
+    address, tt_move = probe_tt(own, opp, state), NO_MOVE
+    if address != 0:
+        entry = alpha_beta_entry_at(address)
+        if allows_cutoff(entry, alpha, beta, depth):
             return int(entry.value)
-        first = int(entry.move)
-    # Step 4. Each move in order, but for mirror images, until the opponent would never allow this position.
+        tt_move = int(entry.move)
+    # Step 4. Search the moves in order, without mirror images; stop as soon as the opponent would avoid this position.
     ply = state.plies[U(depth)]
-    count = list_moves(game, own, opp, moves, first, heuristic, ply, state)
+    count = list_moves(game, own, opp, moves, tt_move, heuristic, ply, state)
     best, best_move, floor, searched = -INFINITY, NO_MOVE, alpha, 0
     for index in range(count):
         move = int(ply.moves[U(index)].move)
@@ -199,8 +202,8 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
             alpha = max(alpha, best)
         if alpha >= beta + state.evaluation.cut_margin:
             break
-    # Step 5. Remember.
-    remember(own, opp, best, floor, beta, depth, best_move, state)
+    # Step 5. Store the result.
+    store_tt(own, opp, best, floor, beta, depth, best_move, state)
     return best
 
 

@@ -1,16 +1,16 @@
-"""Alpha-beta on a budget of nodes, with moves tried in an order that it learns (report 1, section 3.4).
+"""Alpha-beta on a budget of nodes, with learnt move ordering (report 1, section 3.4).
 
-A fixed depth costs much where there are many moves and little where there are few.  Here a position is given a budget
-instead: it takes one node for itself and divides the rest among its children, each of which gets `delta` times its
-even share, because alpha-beta will skip some of them.  A position whose budget is below 1 is a leaf.  So lines with few
-choices are looked at further.
+A fixed depth is expensive where there are many moves and cheap where there are few.  Here each position gets a budget
+instead.  It spends one node on itself and divides the rest among its children.  Each child gets `share_factor` times an
+equal share (report 1's delta), because alpha-beta will skip some children.  A position with a budget below 1 is a leaf.
+As a result, lines with few choices are searched deeper.
 
-Moves fall into the *kinds* of `ppaf`, and each kind has a score, the higher the earlier it is tried.  When the move at
-index `i` raises the value of a position, its kind gains `i` and each kind tried before it loses 1; when it causes a
-cut, the same once more.  The scores last from one search to the next.
+Moves are grouped into the *categories* of `ppaf`.  Each category has a score, and moves of higher scores are tried
+earlier.  When the move at index `i` raises the value of a position, its category gains `i` and the category of each
+move tried before it loses 1.  When the move causes a cut, the same happens again.  Scores last from search to search.
 
-Leaves lie at different depths, so whether the opponent is to move at a leaf is told to the heuristic there.  Nodes and
-leaves are counted as in `negamax`.
+Leaves lie at different depths, so each leaf tells the heuristic whether the opponent is to move.  Nodes and leaves are
+counted as in `negamax`.
 """
 
 from typing import Annotated
@@ -21,166 +21,168 @@ from awello.kernel import U, kernel
 from awello.layout import Layout, record_at
 from awello.rules.game import is_over, legal_moves, play
 from awello.search.negamax import INFINITY
-from awello.search.ppaf import KINDS, kind_of
+from awello.search.ppaf import CATEGORY_COUNT, category_of
 
-MOST_MOVES = 64  # as many as there are squares: boards that no game reaches have more than 33
-DEEPEST = 128  # plies, for lines without a choice, on which a budget hardly shrinks
-NONE, FROZEN, LIVE = range(3)  # orders: moves as they come; by scores; by scores that learn
-DELTA_UNIT = 1000  # parts of `delta` that the search tells apart
+MAX_MOVES = 64  # one per square; boards that cannot occur in a game can have more than 33 moves
+MAX_DEPTH = 128  # plies, for forced lines, on which a budget hardly shrinks
+ORDER_NONE, ORDER_FROZEN, ORDER_LIVE = range(3)  # move ordering: none, by fixed scores, by scores that learn
+SHARE_SCALE = 1000  # `share_factor` is stored in units of 1/1000
 
 
 class BudgetPly(Layout):
     """The moves of the position at one ply, packed by `pack_move`."""
 
-    moves: Annotated[list[int], MOST_MOVES]
+    moves: Annotated[list[int], MAX_MOVES]
 
 
 class BudgetState(Layout):
-    """The memory of a search on a budget; the scores last from one search to the next."""
+    """The memory of a search on a budget.  The scores last from search to search."""
 
     evaluation: HeuristicState
-    delta: int  # in thousandths; 0 where the budget is a depth
-    order: int  # NONE, FROZEN or LIVE
-    limit: int  # nodes after which the search gives up
-    deepest_ply: int  # of those reached
-    scores: Annotated[list[int], KINDS]  # by kind of move
-    root_moves: Annotated[list[int], MOST_MOVES]  # in the order in which they were tried
-    root_values: Annotated[list[int], MOST_MOVES]  # of these moves
-    plies: Annotated[list[BudgetPly], DEEPEST]
+    share_factor: int  # in thousandths; 0 if the budget is a depth
+    move_ordering: int  # ORDER_NONE, ORDER_FROZEN or ORDER_LIVE
+    node_limit: int  # the search stops after this many nodes
+    deepest_ply: int  # the deepest ply reached
+    category_scores: Annotated[list[int], CATEGORY_COUNT]  # by category of move
+    root_moves: Annotated[list[int], MAX_MOVES]  # in the order in which they were searched
+    root_values: Annotated[list[int], MAX_MOVES]  # of these moves
+    plies: Annotated[list[BudgetPly], MAX_DEPTH]
 
 
 budget_state_at = record_at(BudgetState)
 
 
 @kernel("float64(float64, int64, BudgetState)", inline=True)
-def share(budget: float, children: int, state: BudgetState) -> float:
-    """What each child gets of a budget."""
+def divide_budget(budget: float, children: int, state: BudgetState) -> float:
+    """Return the budget of each child."""
     rest = budget - 1.0
-    return rest if state.delta == 0 else min(rest * state.delta / (float(DELTA_UNIT) * children), rest)
+    return rest if state.share_factor == 0 else min(rest * state.share_factor / (float(SHARE_SCALE) * children), rest)
 
 
 # ---- the order of moves ---------------------------------------------------------------------------------------------
-# A move, its kind and the score of the kind are one number: the larger, the earlier the move is tried.  A record of
-# three fields took a tenth more time, because the next move is found by comparing all that are left.
+# A move, its category and the category's score are packed into one integer; larger integers are tried first.  A record
+# of three fields was 10 % slower, because selecting the next move compares all remaining ones.
 @kernel("int64(int64, int64, int64)", inline=True)
-def pack_move(score: int, move: int, kind: int) -> int:
-    """A move as a number: the score counts first, then among equals the lower move; the kind does not matter."""
-    return score << 24 | (MOST_MOVES - 1 - move) << 16 | kind
+def pack_move(score: int, move: int, category: int) -> int:
+    """Pack a move so that higher scores compare larger, then lower moves; the category does not matter."""
+    return score << 24 | (MAX_MOVES - 1 - move) << 16 | category
 
 
 @kernel("int64(int64)", inline=True)
-def move_in(packed: int) -> int:
-    """The move of a packed one."""
-    return MOST_MOVES - 1 - (packed >> 16 & 0xFF)
+def unpack_move(packed: int) -> int:
+    """Return the move of a packed move."""
+    return MAX_MOVES - 1 - (packed >> 16 & 0xFF)
 
 
 @kernel("uint64(int64)", inline=True)
-def kind_in(packed: int) -> U:
-    """The kind of a packed move, as an index."""
+def unpack_category(packed: int) -> U:
+    """Return the category of a packed move, as an index."""
     return U(packed & 0xFFFF)
 
 
 @kernel("void(int64, uint64, uint64, uint64, BudgetPly, BudgetState)")
 def list_moves(game: int, own: U, opp: U, moves: U, ply: BudgetPly, state: BudgetState) -> None:
-    """List the moves of a ply, with kinds and scores if there is an order."""
+    """List the moves of a ply, with categories and scores if moves are ordered."""
     count = 0
     while moves != U(0):
-        move, kind, score = bit_scan(moves), 0, 0
-        if state.order != NONE:
-            kind = kind_of(game, own, opp, move)
-            score = state.scores[U(kind)]
-        ply.moves[U(count)] = pack_move(score, move, kind)
+        move, category, score = bit_scan(moves), 0, 0
+        if state.move_ordering != ORDER_NONE:
+            category = category_of(game, own, opp, move)
+            score = state.category_scores[U(category)]
+        ply.moves[U(count)] = pack_move(score, move, category)
         count += 1
         moves = clear_lowest_bit(moves)
 
 
 @kernel("int64(int64, int64, BudgetPly, BudgetState)", inline=True)
-def pick(index: int, count: int, ply: BudgetPly, state: BudgetState) -> int:
-    """The next move to try, exchanged with the one at this index: the largest from here on."""
+def pick_move(index: int, count: int, ply: BudgetPly, state: BudgetState) -> int:
+    """Swap the largest of the remaining moves to this index and return it."""
     first = ply.moves[U(index)]
     largest, chosen = first, index
-    if state.order != NONE:
+    if state.move_ordering != ORDER_NONE:
         for other in range(index + 1, count):
             if ply.moves[U(other)] > largest:
                 largest, chosen = ply.moves[U(other)], other
         ply.moves[U(chosen)] = first
         ply.moves[U(index)] = largest
-    return move_in(largest)
+    return unpack_move(largest)
 
 
 @kernel("void(BudgetPly, int64, BudgetState)")
-def learn(ply: BudgetPly, index: int, state: BudgetState) -> None:
-    """The move at this index was better than those before it: so should its kind have been."""
+def reward_move(ply: BudgetPly, index: int, state: BudgetState) -> None:
+    """Reward the category of the move at this index, and penalise those of the moves tried before it."""
     for earlier in range(index):
-        state.scores[kind_in(ply.moves[U(earlier)])] -= 1
-    state.scores[kind_in(ply.moves[U(index)])] += index
+        state.category_scores[unpack_category(ply.moves[U(earlier)])] -= 1
+    state.category_scores[unpack_category(ply.moves[U(index)])] += index
 
 
 # ---- the search -----------------------------------------------------------------------------------------------------
 @kernel("boolean(BudgetState)", inline=True)
-def is_spent(state: BudgetState) -> bool:
-    """Whether the search has visited as many nodes as it may; its values then mean nothing."""
-    return bool(state.evaluation.inner_nodes + state.evaluation.leaves >= state.limit)
+def reached_node_limit(state: BudgetState) -> bool:
+    """Return whether the search has reached its node limit; its values are then meaningless."""
+    return bool(state.evaluation.inner_nodes + state.evaluation.leaves >= state.node_limit)
 
 
 @kernel("int64(int64, uint64, uint64, int64, int64, float64, int64, int64, BudgetState)")
 def search(
     game: int, own: U, opp: U, alpha: int, beta: int, budget: float, depth: int, heuristic: int, state: BudgetState
 ) -> int:
-    """Negamax with alpha-beta, fail-soft: exact inside (alpha, beta), outside it a bound on the value."""
-    # Step 1. Leaves: the budget is spent, or the game is over.  The root player moves at even depths.
+    """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
+    # Step 1. Leaves: the budget is spent, or the game is over.  The player at the root moves at even depths.
     moves = legal_moves(game, own, opp)
     over = moves == U(0) and is_over(game, own, opp)
-    if budget < 1.0 or depth >= DEEPEST or over:
+    if budget < 1.0 or depth >= MAX_DEPTH or over:
         state.deepest_ply = max(depth, state.deepest_ply)
         state.evaluation.opponent_at_leaf = depth & 1 == 1
         return evaluate(game, heuristic, own, opp, over, state.evaluation)
     state.evaluation.inner_nodes += 1
-    # Step 2. Pass: the sides swap, an only child gets all that is left.
+    # Step 2. Pass: the sides swap, and the only child gets the rest of the budget.
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, budget - 1.0, depth + 1, heuristic, state)
-    # Step 3. The moves in order, each on its share, until the opponent would never allow this position.
+    # Step 3. Search the moves in order, each with its share; stop as soon as the opponent would avoid this position.
     children, ply = popcount(moves), state.plies[U(depth)]
-    budget = share(budget, children, state)
+    budget = divide_budget(budget, children, state)
     list_moves(game, own, opp, moves, ply, state)
     best = -INFINITY
     for index in range(children):
-        next_own, next_opp = play(game, own, opp, pick(index, children, ply, state))
+        next_own, next_opp = play(game, own, opp, pick_move(index, children, ply, state))
         value = -search(game, next_own, next_opp, -beta, -alpha, budget, depth + 1, heuristic, state)
-        if is_spent(state):
+        if reached_node_limit(state):
             return best
-        # Step 4. A better move than those before it: the order learns, twice if it is good enough to stop.
+        # Step 4. A move better than all before it updates the scores, twice if it causes a cut.
         if value > best:
             best = value
-            if state.order == LIVE:
-                learn(ply, index, state)
+            if state.move_ordering == ORDER_LIVE:
+                reward_move(ply, index, state)
             if best >= beta:
-                if state.order == LIVE:
-                    learn(ply, index, state)
+                if state.move_ordering == ORDER_LIVE:
+                    reward_move(ply, index, state)
                 break
             alpha = max(alpha, best)
     return best
 
 
 @kernel("int64(int64, uint64, uint64, uint64, int64, float64, int64, int64)")
-def search_root(game: int, own: U, opp: U, moves: U, most: int, budget: float, heuristic: int, address: int) -> int:
-    """Search each move of the root on its share, those of equal value exactly; how many were tried.
+def search_root(
+    game: int, own: U, opp: U, moves: U, max_value: int, budget: float, heuristic: int, address: int
+) -> int:
+    """Search each root move with its share, moves equal to the best exactly, and return the number of moves searched.
 
-    The state is given by its address, which Python passes faster than a record.
+    The state is passed by its address, because Python passes a number faster than a record.
     """
     state = budget_state_at(address)
-    children, ply, best = popcount(moves), state.plies[U(0)], -most
-    budget = share(budget, children, state)
+    children, ply, best = popcount(moves), state.plies[U(0)], -max_value
+    budget = divide_budget(budget, children, state)
     list_moves(game, own, opp, moves, ply, state)
     for index in range(children):
-        move = pick(index, children, ply, state)
+        move = pick_move(index, children, ply, state)
         next_own, next_opp = play(game, own, opp, move)
-        value = -search(game, next_own, next_opp, -most, 1 - best, budget, 1, heuristic, state)
+        value = -search(game, next_own, next_opp, -max_value, 1 - best, budget, 1, heuristic, state)
         state.root_moves[U(index)], state.root_values[U(index)] = move, value
-        if is_spent(state):
+        if reached_node_limit(state):
             return index + 1
         if value > best:
             best = value
-            if state.order == LIVE:
-                learn(ply, index, state)
+            if state.move_ordering == ORDER_LIVE:
+                reward_move(ply, index, state)
     return children

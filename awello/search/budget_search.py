@@ -1,7 +1,8 @@
-"""Searches on a budget, to a depth or within a time, with an order of moves that lasts from one to the next.
+"""Searches on a budget of nodes, to a depth or within a time, with move ordering that lasts from search to search.
 
-Within a time the budget starts small and doubles, as long as the next search can be expected to end in time by how the
-last two compare; one that does not is given up.  The last complete answer stands.
+Within a time, the budget starts small and doubles as long as the next search is expected to finish, judging by the
+growth between the last two.  A search that does not finish in time is abandoned, and the last complete result is
+returned.
 """
 
 import time
@@ -12,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from awello.analysis import Analysis
-from awello.evaluate.heuristics import EXACT
-from awello.evaluate.settings import Evaluator, Heuristic, read_learnt
+from awello.evaluate.heuristics import EXACT_SCALE
+from awello.evaluate.settings import Evaluator, Heuristic, read_trained_numbers
 from awello.folders import data_file
 from awello.kernel import U
 from awello.memory import address_of
@@ -21,90 +22,96 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search import budget_kernels as kernels
 from awello.search.budget_kernels import BudgetState
-from awello.search.ppaf import KINDS
-from awello.search.root import answer
+from awello.search.ppaf import CATEGORY_COUNT
+from awello.search.root import make_analysis
 
-SHIPPED = {"awale": "travers"}  # the file of scores by family
-ORDERS = {"none": kernels.NONE, "frozen": kernels.FROZEN, "live": kernels.LIVE}
-NODES = 450_000  # the budget of report 1's agent; more takes longer and looks deeper
-DELTA = 1.5  # report 1's: more looks deeper where alpha-beta cuts, and overdraws the budget where it does not
-UNLIMITED = 1 << 62  # nodes
-# A search within a time starts with a budget small enough for any time, some 20 microseconds, and ends with one that is
-# never reached: by then a game is searched to its end.
-FIRST, MOST = 500.0, 1e12
-# Times more nodes that twice the budget takes: what the last two searches say, within limits, because one odd position
-# must neither begin a search that cannot end in time nor prevent one that can.
-GROWTH = (1.5, 6.0)
-CAREFUL = 0.9  # share of the time left that a search may take at the speed so far: the rest is for slower moments
+SHIPPED_SCORES = {"awale": "travers"}  # the file of scores by family
+ORDERINGS = {"none": kernels.ORDER_NONE, "frozen": kernels.ORDER_FROZEN, "live": kernels.ORDER_LIVE}
+DEFAULT_NODES = 450_000  # the budget of report 1's agent; more nodes take longer and search deeper
+DEFAULT_SHARE_FACTOR = 1.5  # report 1's delta; more searches deeper with cuts, and overspends without
+UNLIMITED_NODES = 1 << 62
+# A search within a time starts with a budget that fits any time (about 20 microseconds).  The largest budget is never
+# reached: by then a game is searched to its end.
+FIRST_BUDGET, MAX_BUDGET = 500.0, 1e12
+# Limits on the expected growth in nodes when the budget doubles.  The growth of the last two searches is clipped to
+# them, so that one unusual position neither starts a search that cannot finish nor prevents one that can.
+NODE_GROWTH = (1.5, 6.0)
+TIME_FRACTION = 0.9  # share of the remaining time that a search may use at the speed so far, in case it slows down
 
 Scores = npt.NDArray[np.int64]
 
 
-def learnt_scores(game: Game, file: str | None = None) -> Scores:
-    """The scores of the kinds of moves: of a file that `awello train travers` wrote, else those shipped, else zeros."""
-    if game.family not in SHIPPED:
-        return np.zeros(KINDS, np.int64)
-    read = np.array(read_learnt(file, "scores") if file else (), np.int64)
-    return read if read.size == KINDS else _shipped_scores(SHIPPED[game.family])
+def load_scores(game: Game, weights: str | None = None) -> Scores:
+    """Return the category scores of a file written by `awello train travers`, else the shipped ones, else zeros."""
+    if game.family not in SHIPPED_SCORES:
+        return np.zeros(CATEGORY_COUNT, np.int64)
+    scores = np.array(read_trained_numbers(weights, "scores") if weights else (), np.int64)
+    return scores if scores.size == CATEGORY_COUNT else _load_shipped_scores(SHIPPED_SCORES[game.family])
 
 
 @cache
-def _shipped_scores(name: str) -> Scores:
+def _load_shipped_scores(name: str) -> Scores:
     with np.load(data_file(f"{name}.npz")) as content:
         scores: Scores = content["scores"]
     return scores
 
 
 class BudgetSearch(Evaluator):
-    """An evaluator with the scores of the kinds of moves, which searches by `budget`."""
+    """An evaluator with category scores that searches with `budget_kernels`."""
 
     def __init__(
-        self, game: Game, heuristic: Heuristic, order: str = "live", delta: float = DELTA, scores: Scores | None = None
+        self,
+        game: Game,
+        heuristic: Heuristic,
+        move_ordering: str = "live",
+        share_factor: float = DEFAULT_SHARE_FACTOR,
+        scores: Scores | None = None,
     ) -> None:
         states = BudgetState.new_array(1)
         super().__init__(game, heuristic, states["evaluation"])
         self.search_state: BudgetState = states[0]
         self.address = address_of(states)
-        self.search_state.order = ORDERS[order]
-        self.scores: Scores = states["scores"][0]
-        self.scores[:] = 0 if scores is None else scores
+        self.search_state.move_ordering = ORDERINGS[move_ordering]
+        self.category_scores: Scores = states["category_scores"][0]
+        self.category_scores[:] = 0 if scores is None else scores
         self.root_moves, self.root_values = states["root_moves"][0], states["root_values"][0]
-        self.delta = round(kernels.DELTA_UNIT * delta)
+        self.share_factor = round(kernels.SHARE_SCALE * share_factor)
 
-    def on_budget(self, position: Position, nodes: float = NODES) -> Analysis:
-        """Search a position that has a legal move on a budget of nodes; it may visit somewhat more or fewer."""
-        return self._search(position, nodes, self.delta, UNLIMITED)
+    def search_budget(self, position: Position, nodes: float = DEFAULT_NODES) -> Analysis:
+        """Search a position with a legal move on a budget of nodes; the actual count may differ slightly."""
+        return self._search(position, nodes, self.share_factor, UNLIMITED_NODES)
 
-    def to_depth(self, position: Position, depth: int) -> Analysis:
-        """Search a position that has a legal move to a depth in plies."""
-        return replace(self._search(position, depth, 0, UNLIMITED), depth=depth)
+    def search_depth(self, position: Position, depth: int) -> Analysis:
+        """Search a position with a legal move to a depth in plies."""
+        return replace(self._search(position, depth, 0, UNLIMITED_NODES), depth=depth)
 
-    def within(self, position: Position, seconds: float) -> Analysis:
-        """Search a position that has a legal move on the largest budget that can be finished in a time."""
-        begun = time.perf_counter()
-        found = self.on_budget(position, budget := FIRST)
-        nodes, leaves, before, last = found.nodes, found.leaves, found.nodes, found.nodes
-        while len(found.candidates) > 1 and not found.exact and budget < MOST:
-            elapsed = time.perf_counter() - begun
-            left = CAREFUL * (seconds - elapsed) * nodes / elapsed  # nodes, at the speed so far
-            if last * min(max(last / before, GROWTH[0]), GROWTH[1]) > left:
+    def search_time(self, position: Position, seconds: float) -> Analysis:
+        """Search a position with a legal move on the largest budget that finishes within a time."""
+        started = time.perf_counter()
+        analysis = self.search_budget(position, budget := FIRST_BUDGET)
+        nodes, leaves, before, last = analysis.nodes, analysis.leaves, analysis.nodes, analysis.nodes
+        while len(analysis.candidates) > 1 and not analysis.exact and budget < MAX_BUDGET:
+            elapsed = time.perf_counter() - started
+            left = TIME_FRACTION * (seconds - elapsed) * nodes / elapsed  # in nodes, at the speed so far
+            if last * min(max(last / before, NODE_GROWTH[0]), NODE_GROWTH[1]) > left:
                 break
             budget *= 2
-            more = self._search(position, budget, self.delta, int(left))
+            more = self._search(position, budget, self.share_factor, int(left))
             nodes, leaves = nodes + more.nodes, leaves + more.leaves
-            if kernels.is_spent(self.search_state):
+            if kernels.reached_node_limit(self.search_state):
                 break
-            found, before, last = more, last, more.nodes
-        return replace(found, nodes=nodes, leaves=leaves, seconds=time.perf_counter() - begun)
+            analysis, before, last = more, last, more.nodes
+        return replace(analysis, nodes=nodes, leaves=leaves, seconds=time.perf_counter() - started)
 
-    def _search(self, position: Position, budget: float, delta: int, limit: int) -> Analysis:
-        """Search with these settings; if the limit of nodes is reached, the answer means nothing."""
-        begun, state = time.perf_counter(), self.search_state
-        self.begin(position, 0)
-        self.fields["inner_nodes"], state.deepest_ply = 1, 0
-        state.delta, state.limit = delta, limit
-        moves, most = U(sum(1 << move for move in position.legal_moves())), EXACT * position.game.points
-        question = int(position.game), U(position.own), U(position.opp), moves, most, float(budget)
-        tried = kernels.search_root(*question, self.heuristic, self.address)
-        candidates = zip(self.root_moves[:tried].tolist(), self.root_values[:tried].tolist(), strict=True)
-        return answer(sorted(candidates), int(state.deepest_ply), self, begun)
+    def _search(self, position: Position, budget: float, share_factor: int, node_limit: int) -> Analysis:
+        """Search with these settings.  If the node limit is reached, the result is meaningless."""
+        started, state = time.perf_counter(), self.search_state
+        self.prepare(position, 0)
+        self.state_array["inner_nodes"], state.deepest_ply = 1, 0
+        state.share_factor, state.node_limit = share_factor, node_limit
+        moves = U(sum(1 << move for move in position.legal_moves()))
+        root = int(position.game), U(position.own), U(position.opp), moves
+        max_value = EXACT_SCALE * position.game.points
+        searched = kernels.search_root(*root, max_value, float(budget), self.heuristic, self.address)
+        candidates = zip(self.root_moves[:searched].tolist(), self.root_values[:searched].tolist(), strict=True)
+        return make_analysis(sorted(candidates), int(state.deepest_ply), self, started)

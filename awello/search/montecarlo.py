@@ -1,4 +1,4 @@
-"""Trees for one decision: the memory that `uct.py`, `ppaf.py` and `puct.py` grow in, and what they say."""
+"""Search trees for one decision: the memory in which `uct.py`, `ppaf.py` and `puct.py` grow, and their results."""
 
 import time
 from dataclasses import dataclass, field
@@ -13,67 +13,68 @@ from awello.evaluate.perceptron_weights import Perceptron
 from awello.kernel import U
 from awello.position import Position
 from awello.search import ppaf, puct, uct
-from awello.search.puct import BATCH, LeafBatch
+from awello.search.puct import BATCH_SIZE, LeafBatch
 from awello.search.uct import TreeNode, TreeState
 
-EXPLORE = 0.7  # half of the √2 in UCB1's proof for results from 0 to 1: fewer moves get most visits, and go deeper
-SPREAD = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: neighbouring seeds become random states far apart
+# half of the √2 in the proof of UCB1 for results from 0 to 1: fewer moves get most visits, which searches deeper
+EXPLORATION = 0.7
+SEED_MULTIPLIER = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: neighbouring seeds become distant random states
 
 
 @dataclass
 class MonteCarloTree:
-    """A tree for one decision at a time, of a fixed number of nodes (48 bytes each)."""
+    """A tree of a fixed number of nodes (48 bytes each), used for one decision at a time."""
 
-    room: int = 1 << 19
-    explore: float = EXPLORE
-    rounds: ClassVar[int] = 128
-    """Between two looks at the clock: at most a few milliseconds, so that reading it costs next to nothing."""
+    max_nodes: int = 1 << 19
+    exploration: float = EXPLORATION
+    rounds_per_check: ClassVar[int] = 128
+    """Rounds between two checks of the clock, a few milliseconds at most."""
 
     def __post_init__(self) -> None:
-        self.nodes = TreeNode.new_array(self.room)
+        self.nodes = TreeNode.new_array(self.max_nodes)
         self.state = self._new_state()
-        self.state.exploration = self.explore
+        self.state.exploration = self.exploration
 
     def _new_state(self) -> TreeState:
         return TreeState.new()
 
     @property
-    def size(self) -> int:
-        """Nodes in use."""
+    def node_count(self) -> int:
+        """The number of nodes in use."""
         return int(self.state.node_count)
 
     def analyse(self, position: Position, seconds: float, playouts: int | None, seed: int) -> Analysis:
-        """What random games say of a position within a time and a number of them."""
-        begun, done = time.perf_counter(), 0
-        self.begin(position)
-        self.state.random_state = U((2 * seed + 1) * SPREAD % (1 << 64))
+        """Search a position by random games within a time and a number of games."""
+        started, done = time.perf_counter(), 0
+        self.reset(position)
+        self.state.random_state = U((2 * seed + 1) * SEED_MULTIPLIER % (1 << 64))
         while playouts is None or done < playouts:
-            rounds = self.rounds if playouts is None else min(self.rounds, playouts - done)
+            rounds = self.rounds_per_check if playouts is None else min(self.rounds_per_check, playouts - done)
             self.grow(rounds)
             done += rounds
-            if time.perf_counter() - begun >= seconds:
+            if time.perf_counter() - started >= seconds:
                 break
-        return self._answer(done, time.perf_counter() - begun)
+        return self._make_analysis(done, time.perf_counter() - started)
 
-    def begin(self, position: Position) -> None:
-        """Empty the tree and put a position at its root."""
-        uct.plant(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
+    def reset(self, position: Position) -> None:
+        """Clear the tree and put a position at its root."""
+        uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
         uct.expand(self.nodes, self.state, 0)
 
     def grow(self, rounds: int) -> None:
-        """Grow by so many rounds."""
+        """Run a number of rounds."""
         uct.grow(self.nodes, self.state, rounds)
 
-    def _answer(self, playouts: int, seconds: float) -> Analysis:
+    def _make_analysis(self, playouts: int, seconds: float) -> Analysis:
         children = self._children(0)
         best = max(children, key=self._preference)
-        line, node = [self._move(best)], best
-        while children_below := self._children(node):
-            node = max(children_below, key=self._preference)
-            line.append(self._move(node))
+        pv, node = [self._move(best)], best
+        while grandchildren := self._children(node):
+            node = max(grandchildren, key=self._preference)
+            pv.append(self._move(node))
         candidates = tuple((self._move(child), self._value(child)) for child in children)
         move, value = self._move(best), self._value(best)
-        return Analysis(move, value, False, len(line), self.size, playouts, seconds, candidates, tuple(line))
+        return Analysis(move, value, False, len(pv), self.node_count, playouts, seconds, candidates, tuple(pv))
 
     def _children(self, node: int) -> list[int]:
         first, count = int(self.nodes[node].first_child), int(self.nodes[node].child_count)
@@ -86,13 +87,13 @@ class MonteCarloTree:
         return float(self.nodes[node].visits)
 
     def _value(self, node: int) -> float:
-        """The mean result for the player who moves here, from -1 for a loss to 1 for a win."""
+        """Return the mean result for the player who makes the move, from -1 for a loss to 1 for a win."""
         return float(self.nodes[node].half_points / max(1, self.nodes[node].visits) - 1)
 
 
 @dataclass
 class PpafTree(MonteCarloTree):
-    """A tree whose random games learn; what they learnt is kept from one decision to the next."""
+    """A tree whose random games learn; the learnt weights last from one decision to the next."""
 
     def _new_state(self) -> TreeState:
         self.policy = ppaf.PpafState.new()
@@ -104,14 +105,14 @@ class PpafTree(MonteCarloTree):
 
 @dataclass
 class PuctTree(MonteCarloTree):
-    """A tree that a network judges, without chance."""
+    """A tree evaluated by a network, without random games."""
 
-    def begin(self, position: Position) -> None:
-        """Empty the tree and put a position at its root, which the first round gives its children."""
-        uct.plant(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
+    def reset(self, position: Position) -> None:
+        """Clear the tree and put a position at its root, which the first round expands."""
+        uct.init_tree(self.nodes, self.state, int(position.game), U(position.own), U(position.opp))
 
     def _preference(self, node: int) -> float:
-        """Its visits; among equals its prior, which is below one."""
+        """Return the visits; the prior, which is below one, breaks ties."""
         return super()._preference(node) + 0.5 * float(self.nodes[node].prior)
 
     def _value(self, node: int) -> float:
@@ -121,7 +122,7 @@ class PuctTree(MonteCarloTree):
 
 @dataclass
 class PerceptronTree(PuctTree):
-    """A tree that a perceptron judges, leaf by leaf."""
+    """A tree evaluated by a perceptron, leaf by leaf."""
 
     network: Perceptron = field(kw_only=True)
 
@@ -136,10 +137,10 @@ class PerceptronTree(PuctTree):
 
 @dataclass
 class CnnTree(PuctTree):
-    """A tree that a convolutional network judges, several leaves at a time."""
+    """A tree evaluated by a convolutional network, several leaves at a time."""
 
     network: Cnn = field(kw_only=True)
-    rounds = BATCH
+    rounds_per_check = BATCH_SIZE
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -147,8 +148,8 @@ class CnnTree(PuctTree):
 
     def grow(self, rounds: int) -> None:
         while rounds > 0:
-            rounds -= puct.collect_leaves(self.nodes, self.state, self.batch, min(rounds, BATCH))
+            rounds -= puct.collect_leaves(self.nodes, self.state, self.batch, min(rounds, BATCH_SIZE))
             if self.batch.count:
                 leaves = self.nodes[[path.nodes[path.length - 1] for path in self.batch.paths[: self.batch.count]]]
-                promises, values = self.network.judge(np.column_stack((leaves["own"], leaves["opp"])))
-                puct.resolve_leaves(self.nodes, self.state, self.batch, promises, values)
+                logits, values = self.network.predict(np.column_stack((leaves["own"], leaves["opp"])))
+                puct.resolve_leaves(self.nodes, self.state, self.batch, logits, values)

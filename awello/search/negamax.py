@@ -1,16 +1,16 @@
-"""Minimax with alpha-beta, written as negamax: what is good for one side is bad for the other.
+"""Minimax with alpha-beta pruning, written as negamax: what is good for one side is bad for the other.
 
-In *minimax* (Shannon 1950) one player maximises the value of the game and the other minimises it.  *Negamax* says the
-same with one function: values are from the mover's view, so a child's value changes its sign on the way up.  With
-*alpha-beta* (Knuth and Moore 1975) a window says what is already certain: the mover has at least `alpha` elsewhere, the
-opponent concedes at most `beta`; a branch is left as soon as its value reaches `beta`.  In the child the ends of the
-window change their signs and places.
+In *minimax* (Shannon 1950) one player maximises the value of the game and the other minimises it.  *Negamax* is the
+same search with one function: values are from the mover's view, so a child's value changes its sign on the way up.
+*Alpha-beta* (Knuth and Moore 1975) adds a window: the mover is sure of at least `alpha` elsewhere, and the opponent
+concedes at most `beta`.  A branch is cut as soon as its value reaches `beta`.  In a child the two ends of the window
+swap and change their signs.
 
-How far a value must exceed `beta` for a cut is a setting, `cut_margin`: 0 is alpha-beta, 1 searches on among equals as
-report 0 does, and `NEVER` is plain minimax, which sees every line.
+The setting `cut_margin` is how far a value must exceed `beta` to cause a cut: 0 is alpha-beta, 1 keeps searching moves
+of equal value as report 0 does, and `NO_CUTS` is plain minimax, which searches every line.
 
-Depth counts plies, and a pass is a ply.  A *node* is every position visited, the root included; a *leaf* is a node
-whose value is not taken from children: at the horizon, or at the end of the game.
+Depth counts plies, and a pass is a ply.  A *node* is any position visited, including the root.  A *leaf* is a node
+whose value does not come from children: at the horizon, or at the end of the game.
 """
 
 from awello.bits import bit_scan, clear_lowest_bit
@@ -18,23 +18,23 @@ from awello.evaluate.heuristics import HeuristicState, evaluate, heuristic_state
 from awello.kernel import U, kernel
 from awello.rules.game import is_over, legal_moves, play
 
-INFINITY = 1 << 40  # beyond the value of any finished game, which is 64 * 2^20 at most
-NEVER = 4 * INFINITY  # the margin of a search without cuts: no value exceeds the end of a window by so much
+INFINITY = 1 << 40  # beyond the value of any finished game, which is at most 64 * 2^20
+NO_CUTS = 4 * INFINITY  # a cut margin that no value can exceed
 
 
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, HeuristicState)")
 def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, state: HeuristicState) -> int:
-    """The value for the mover, fail-soft: exact inside (alpha, beta), outside it a bound on the value."""
+    """Return the value for the mover, fail-soft: exact inside (alpha, beta), a bound outside."""
     # Step 1. Leaves: the horizon, or the end of the game.
     moves = legal_moves(game, own, opp)
     over = moves == U(0) and is_over(game, own, opp)
     if depth == 0 or over:
         return evaluate(game, heuristic, own, opp, over, state)
     state.inner_nodes += 1
-    # Step 2. Pass: the sides swap, the depth counts it.
+    # Step 2. Pass: swap the sides; a pass counts as a ply.
     if moves == U(0):
         return -search(game, opp, own, -beta, -alpha, depth - 1, heuristic, state)
-    # Step 3. The best of the children, until the opponent would never allow this position.
+    # Step 3. Return the best child; stop as soon as the opponent would avoid this position.
     best = -INFINITY
     while moves != U(0) and alpha < beta + state.cut_margin:
         next_own, next_opp = play(game, own, opp, bit_scan(moves))
@@ -46,5 +46,5 @@ def search(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heurist
 
 @kernel("int64(int64, uint64, uint64, int64, int64, int64, int64, int64)")
 def search_at(game: int, own: U, opp: U, alpha: int, beta: int, depth: int, heuristic: int, address: int) -> int:
-    """Search with the state at an address: Python passes a number in 0.2 us, a record in 3 us."""
+    """Search with the state at an address: Python passes an integer in 0.2 us, a record in 3 us."""
     return search(game, own, opp, alpha, beta, depth, heuristic, heuristic_state_at(address))

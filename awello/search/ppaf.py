@@ -1,10 +1,10 @@
 """PPAF: UCT whose random games learn, move by move, what tends to win (Cazenave and Diemert 2018).
 
-A random game does not choose evenly but by weights: a move is as likely as the exponential of the weight of its
-*features* says.  After each game the policy adapts: the winner's moves gain weight, at the cost of the moves that
-could have been played instead.  Features are what makes moves alike: in Awalé the pit, its seeds and the seeds where
-the last one lands (report 1's categories), in Othello the square and how many discs it turns.  The weights are kept
-from one decision of a game to the next.
+Random games choose moves by learnt weights: a move is as likely as the exponential of the weight of its *category*.
+After each game the policy adapts: the winner's moves gain weight, at the cost of the other moves that were legal. Moves
+of a category are alike: in Awalé they share the pit, its seeds and the seeds in the pit where the last one lands
+(report 1's categories), in Othello the square and the number of discs flipped.  The weights last from one decision of a
+game to the next.
 """
 
 from typing import Annotated
@@ -27,14 +27,14 @@ from awello.search.uct import (
     expand_visited,
     result_of,
     select_leaf,
-    shuffle,
+    xorshift,
 )
 
-KINDS = 6 * 48 * 49  # of moves: Awalé's pits, seeds in the pit (47 stands for 48 too), seeds where the last one lands
-MAX_TURNED = 7  # discs in Othello: moves that turn more count as alike, because few games teach about them
-LEARNING_RATE = 0.32  # what the winner's move gains: more learns faster, and forgets faster what other games taught
-FLOAT_BITS = 53  # of a random state: as many as a float holds exactly
-UNIT = 2.0**-FLOAT_BITS  # makes them a number from 0 to 1
+CATEGORY_COUNT = 6 * 48 * 49  # Awalé: pits, seeds in the pit (47 also stands for 48), seeds in the last pit
+MAX_FLIPS = 7  # Othello: moves that flip more discs share a category, because few games contain them
+LEARNING_RATE = 0.32  # weight gained by the winner's move; a larger rate learns faster and forgets earlier games faster
+FLOAT_BITS = 53  # bits of a random state that a float holds exactly
+FLOAT_UNIT = 2.0**-FLOAT_BITS  # scales them to the range from 0 to 1
 
 
 class PlayedMove(Layout):
@@ -46,36 +46,36 @@ class PlayedMove(Layout):
 
 
 class PpafState(Layout):
-    """The state of the tree, the random game just played, and what all games have taught so far."""
+    """The state of the tree, the last random game, and the weights learnt from all games."""
 
     tree: TreeState
-    plies: int
+    ply_count: int
     moves: Annotated[list[PlayedMove], MAX_PLAYOUT_PLIES]
-    odds: Annotated[list[float], MAX_MOVES]  # of the legal moves of a position, in the order of their bits
-    weights: Annotated[list[float], KINDS]
-    changes: Annotated[list[float], KINDS]  # of the weights by the last game; zero in between
+    odds: Annotated[list[float], MAX_MOVES]  # of the legal moves of a position, in bit order
+    weights: Annotated[list[float], CATEGORY_COUNT]
+    weight_changes: Annotated[list[float], CATEGORY_COUNT]  # pending changes of the last game; zero between games
 
 
 @kernel("int64(int64, uint64, uint64, int64)")
-def kind_of(game: int, own: U, opp: U, move: int) -> int:
-    """The number of a move's features."""
-    if game >= ABAPA:  # here and not in `rules`: what makes moves alike is not a rule of the game
+def category_of(game: int, own: U, opp: U, move: int) -> int:
+    """Return the number of a move's category."""
+    if game >= ABAPA:  # here and not in `rules`: categories are not a rule of the game
         seeds = int(own >> U(8 * move) & BYTE)
-        place = (move + 1 + (seeds - 1) % 11) % 12  # a long lap skips the pit it began in
-        row, pit = (own, place) if place < 6 else (opp, place - 6)
-        landing = int(row >> U(8 * pit) & BYTE)
-        return move + 6 * min(seeds, 47) + 6 * 48 * landing
-    turned = popcount(opp) - popcount(play(game, own, opp, move)[0])
-    return move + 64 * min(turned, MAX_TURNED)
+        landing_pit = (move + 1 + (seeds - 1) % 11) % 12  # a long lap skips the pit it started in
+        row, pit = (own, landing_pit) if landing_pit < 6 else (opp, landing_pit - 6)
+        landing_seeds = int(row >> U(8 * pit) & BYTE)
+        return move + 6 * min(seeds, 47) + 6 * 48 * landing_seeds
+    flips = popcount(opp) - popcount(play(game, own, opp, move)[0])
+    return move + 64 * min(flips, MAX_FLIPS)
 
 
-# ---- games by the policy --------------------------------------------------------------------------------------------
+# ---- random games ---------------------------------------------------------------------------------------------------
 @kernel("float64(PpafState, uint64, uint64, uint64)")
-def weigh_moves(state: PpafState, own: U, opp: U, moves: U) -> float:
-    """Note the odds of each move; their sum."""
+def compute_odds(state: PpafState, own: U, opp: U, moves: U) -> float:
+    """Write the odds of each move to the state and return their sum."""
     total, count = 0.0, 0
     while moves != U(0):
-        odds = np.exp(state.weights[U(kind_of(state.tree.game, own, opp, bit_scan(moves)))])
+        odds = np.exp(state.weights[U(category_of(state.tree.game, own, opp, bit_scan(moves)))])
         state.odds[U(count)] = odds
         total += odds
         moves = clear_lowest_bit(moves)
@@ -84,10 +84,10 @@ def weigh_moves(state: PpafState, own: U, opp: U, moves: U) -> float:
 
 
 @kernel("int64(PpafState, uint64, uint64, uint64)")
-def draw_move(state: PpafState, own: U, opp: U, moves: U) -> int:
-    """One of the moves, as likely as its odds."""
-    state.tree.random_state = shuffle(state.tree.random_state)
-    point = float(state.tree.random_state >> U(64 - FLOAT_BITS)) * UNIT * weigh_moves(state, own, opp, moves)
+def sample_move(state: PpafState, own: U, opp: U, moves: U) -> int:
+    """Return a random move, each as likely as its odds."""
+    state.tree.random_state = xorshift(state.tree.random_state)
+    point = float(state.tree.random_state >> U(64 - FLOAT_BITS)) * FLOAT_UNIT * compute_odds(state, own, opp, moves)
     count = 0
     while clear_lowest_bit(moves) != U(0) and point >= state.odds[U(count)]:
         point -= state.odds[U(count)]
@@ -98,7 +98,7 @@ def draw_move(state: PpafState, own: U, opp: U, moves: U) -> int:
 
 @kernel("int64(PpafState, uint64, uint64)")
 def playout(state: PpafState, own: U, opp: U) -> int:
-    """Play a game by the policy and note its moves; the half points of the player who moves first."""
+    """Play and record a game by the policy; return the half points of the player to move."""
     game, ply = state.tree.game, 0
     while ply < MAX_PLAYOUT_PLIES:
         moves = legal_moves(game, own, opp)
@@ -109,53 +109,55 @@ def playout(state: PpafState, own: U, opp: U) -> int:
         if moves == U(0):
             own, opp = opp, own
         else:
-            played.move = draw_move(state, own, opp, moves)
+            played.move = sample_move(state, own, opp, moves)
             own, opp = play(game, own, opp, played.move)
         ply += 1
-    state.plies = ply
+    state.ply_count = ply
     margin = score(game, own, opp)
     return result_of(-margin if ply & 1 else margin)
 
 
 # ---- learning -------------------------------------------------------------------------------------------------------
 @kernel("void(PpafState, PlayedMove)")
-def note_changes(state: PpafState, played: PlayedMove) -> None:
-    """Note what the weights would gain so that the move played becomes likelier and the others less likely."""
+def accumulate_changes(state: PpafState, played: PlayedMove) -> None:
+    """Add the weight changes that make the played move more likely and the others less likely."""
     game, own, opp = state.tree.game, played.own, played.opp
     moves, count = legal_moves(game, own, opp), 0
-    total = weigh_moves(state, own, opp, moves)
-    state.changes[U(kind_of(game, own, opp, played.move))] += LEARNING_RATE
+    total = compute_odds(state, own, opp, moves)
+    state.weight_changes[U(category_of(game, own, opp, played.move))] += LEARNING_RATE
     while moves != U(0):
-        state.changes[U(kind_of(game, own, opp, bit_scan(moves)))] -= LEARNING_RATE * state.odds[U(count)] / total
+        state.weight_changes[U(category_of(game, own, opp, bit_scan(moves)))] -= (
+            LEARNING_RATE * state.odds[U(count)] / total
+        )
         moves = clear_lowest_bit(moves)
         count += 1
 
 
 @kernel("void(PpafState, PlayedMove)")
 def apply_changes(state: PpafState, played: PlayedMove) -> None:
-    """Change the weights of the moves of a position, each kind once."""
+    """Apply the changes to the weights of a position's moves, each category once."""
     moves = legal_moves(state.tree.game, played.own, played.opp)
     while moves != U(0):
-        kind = U(kind_of(state.tree.game, played.own, played.opp, bit_scan(moves)))
-        state.weights[kind] += state.changes[kind]
-        state.changes[kind] = 0.0
+        category = U(category_of(state.tree.game, played.own, played.opp, bit_scan(moves)))
+        state.weights[category] += state.weight_changes[category]
+        state.weight_changes[category] = 0.0
         moves = clear_lowest_bit(moves)
 
 
 @kernel("void(PpafState, int64)")
 def adapt(state: PpafState, winner: int) -> None:
-    """Learn from the winner's moves (0: the first mover); all changes follow from the weights before."""
-    for ply in range(winner, state.plies, 2):
+    """Learn from the winner's moves (0: the first player).  All changes are computed before any is applied."""
+    for ply in range(winner, state.ply_count, 2):
         if state.moves[U(ply)].move != PASS:
-            note_changes(state, state.moves[U(ply)])
-    for ply in range(winner, state.plies, 2):
+            accumulate_changes(state, state.moves[U(ply)])
+    for ply in range(winner, state.ply_count, 2):
         if state.moves[U(ply)].move != PASS:
             apply_changes(state, state.moves[U(ply)])
 
 
 @kernel("void(TreeNode[::1], PpafState, int64)")
 def grow(nodes: Nodes, state: PpafState, rounds: int) -> None:
-    """Grow a tree by a number of rounds, with games that learn from their winner."""
+    """Run a number of rounds, with games that learn from their winner."""
     for _ in range(rounds):
         leaf = select_leaf(nodes, state.tree)
         leaf = expand_visited(nodes, state.tree, leaf)

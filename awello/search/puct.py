@@ -1,11 +1,11 @@
-"""PUCT: a tree grown by a network's judgement instead of random games (Silver and others 2017, AlphaZero).
+"""PUCT: a tree grown by a network's evaluation instead of random games (Silver and others 2017, AlphaZero).
 
 A round *selects* a leaf: it walks down from the root, at every node to the child with the best mean value plus a bonus,
-which is larger the more the network expects of the move and the less often it was tried.  It *expands* the leaf at
-once, and the network *evaluates* it: how to share its visits out among the children, and who will win; a finished game
-is worth its result.  The value is *backpropagated* to every node on the path.
+which is larger for moves with a higher prior and fewer visits.  It *expands* the leaf, and the network *evaluates* it:
+the priors of its children, and the expected result.  A finished game has its real result as value.  The value is
+*backpropagated* to every node on the path.
 
-A large network evaluates several leaves at a time (`collect_leaves`, then `resolve_leaves`).  So that they differ,
+A large network evaluates several leaves at a time (`collect_leaves`, then `resolve_leaves`).  To make them differ,
 every walk counts as a loss until its leaf is evaluated (a *virtual loss*).
 """
 
@@ -14,20 +14,21 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from awello.evaluate.perceptron import PerceptronState, judge
+from awello.evaluate.perceptron import PerceptronState, forward
 from awello.kernel import U, kernel
 from awello.layout import Layout
 from awello.rules.game import PASS, is_over, legal_moves, score
-from awello.search.uct import MAX_MOVES, MAX_PATH, Nodes, TreeNode, TreePath, TreeState, expand, extend
+from awello.search.uct import MAX_MOVES, MAX_PATH, Nodes, TreeNode, TreePath, TreeState, append_node, expand
 
-BATCH = 8  # leaves that a large network evaluates at a time: more are faster each, but chosen knowing less
+# leaves per evaluation of a large network: larger batches are faster per leaf, but select with less information
+BATCH_SIZE = 8
 
 
 class LeafBatch(Layout):
-    """Paths to leaves that wait for a network."""
+    """Paths to leaves that wait for evaluation."""
 
     count: int
-    paths: Annotated[list[TreePath], BATCH]
+    paths: Annotated[list[TreePath], BATCH_SIZE]
 
 
 Reals = npt.NDArray[np.float32]
@@ -36,14 +37,14 @@ Reals = npt.NDArray[np.float32]
 # ---- the steps of a round -------------------------------------------------------------------------------------------
 @kernel("int64(TreeNode[::1], TreeNode, float64)", inline=True)
 def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
-    """The child to visit; one never tried is thought to be worth as much as its parent."""
+    """Return the child to visit; a child without visits gets the value of its parent."""
     visits = float(parent.visits)
-    bonus, untried = exploration * np.sqrt(visits), -parent.total_value / max(1.0, visits)
+    bonus, unvisited = exploration * np.sqrt(visits), -parent.total_value / max(1.0, visits)
     best, chosen = -np.inf, int(parent.first_child)
     for child in range(parent.first_child, parent.first_child + parent.child_count):
         node = nodes[U(child)]
         visits = float(node.visits)
-        mean = node.total_value / visits if visits > 0 else untried
+        mean = node.total_value / visits if visits > 0 else unvisited
         bound = mean + bonus * node.prior / (1.0 + visits)
         if bound > best:
             best, chosen = bound, child
@@ -52,24 +53,24 @@ def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
 
 @kernel("int64(TreeNode[::1], TreePath, float64)", inline=True)
 def select_leaf(nodes: Nodes, path: TreePath, exploration: float) -> int:
-    """Step 1, select: walk from the root to a leaf; the leaf."""
+    """Step 1, select: walk from the root to a leaf and return it."""
     leaf = 0
     path.length = 1
     while nodes[U(leaf)].child_count > 0 and path.length < MAX_PATH:
-        leaf = extend(path, select_child(nodes, nodes[U(leaf)], exploration))
+        leaf = append_node(path, select_child(nodes, nodes[U(leaf)], exploration))
     return leaf
 
 
 @kernel("int64(TreeNode[::1], TreePath, TreeNode)", inline=True)
 def follow_pass(nodes: Nodes, path: TreePath, node: TreeNode) -> int:
-    """Go on from a node to its only child, which gets all its visits."""
+    """Extend the path from a node to its only child, which gets a prior of one."""
     nodes[U(node.first_child)].prior = 1.0
-    return extend(path, node.first_child)
+    return append_node(path, node.first_child)
 
 
 @kernel("int64(TreeNode[::1], TreeState, int64)")
 def expand_leaf(nodes: Nodes, state: TreeState, leaf: int) -> int:
-    """Step 2, expand: give a leaf children if there is room, and walk over passes; the end of the path."""
+    """Step 2, expand: give a leaf children if the tree has room, and follow passes; return the end of the path."""
     path = state.path
     while nodes[U(leaf)].child_count == 0 and state.node_count + MAX_MOVES <= len(nodes) and path.length < MAX_PATH:
         expand(nodes, state, leaf)
@@ -81,15 +82,15 @@ def expand_leaf(nodes: Nodes, state: TreeState, leaf: int) -> int:
 
 
 @kernel("void(TreeNode[::1], TreeNode, float32[::1])")
-def set_priors(nodes: Nodes, parent: TreeNode, promises: Reals | list[float]) -> None:
-    """Share a node's visits out among its children by the softmax of what their moves promise."""
+def set_priors(nodes: Nodes, parent: TreeNode, logits: Reals | list[float]) -> None:
+    """Set the priors of a node's children to the softmax of their logits."""
     first = parent.first_child
     end = first + parent.child_count
-    most, total = -np.inf, 0.0
+    largest, total = -np.inf, 0.0
     for child in range(first, end):
-        most = max(most, float(promises[U(nodes[U(child)].move)]))
+        largest = max(largest, float(logits[U(nodes[U(child)].move)]))
     for child in range(first, end):
-        share = np.exp(float(promises[U(nodes[U(child)].move)]) - most)  # at most 1: nothing can overflow
+        share = np.exp(float(logits[U(nodes[U(child)].move)]) - largest)  # at most 1, so it cannot overflow
         nodes[U(child)].prior = share
         total += share
     for child in range(first, end):
@@ -98,11 +99,11 @@ def set_priors(nodes: Nodes, parent: TreeNode, promises: Reals | list[float]) ->
 
 @kernel("float64(TreeNode[::1], TreeState, int64, float32[::1], PerceptronState)")
 def evaluate_leaf(nodes: Nodes, state: TreeState, leaf: int, weights: Reals, perceptron: PerceptronState) -> float:
-    """Step 3, evaluate: the value of a leaf for the player to move; new children get their priors."""
+    """Step 3, evaluate: return the value of a leaf for the player to move, and set the priors of new children."""
     node = nodes[U(leaf)]
     if node.child_count == 0 and is_over(state.game, node.own, node.opp):
         return float(np.sign(score(state.game, node.own, node.opp)))
-    value = judge(state.game, node.own, node.opp, weights, perceptron)
+    value = forward(state.game, node.own, node.opp, weights, perceptron)
     if node.child_count > 0 and node.visits == 0:
         set_priors(nodes, node, perceptron.outputs[0:])
     return value
@@ -110,17 +111,17 @@ def evaluate_leaf(nodes: Nodes, state: TreeState, leaf: int, weights: Reals, per
 
 @kernel("void(TreeNode[::1], TreePath, float64)")
 def backpropagate(nodes: Nodes, path: TreePath, value: float) -> None:
-    """Step 4, backpropagate: add what the end of a path is worth to the mover there to every node of it."""
-    for place in range(path.length - 1, -1, -1):
-        value = -value  # for the player who moved here
-        node = nodes[U(path.nodes[U(place)])]
+    """Step 4, backpropagate: add the value of a path's end, from its mover's view, to every node of the path."""
+    for index in range(path.length - 1, -1, -1):
+        value = -value  # for the player who made this move
+        node = nodes[U(path.nodes[U(index)])]
         node.visits += 1
         node.total_value += value
 
 
 @kernel("void(TreeNode[::1], TreeState, float32[::1], PerceptronState, int64)")
 def grow(nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronState, rounds: int) -> None:
-    """Grow a tree by so many rounds, each with an evaluation by a perceptron."""
+    """Run a number of rounds, each with an evaluation by a perceptron."""
     for _ in range(rounds):
         leaf = select_leaf(nodes, state.path, state.exploration)
         leaf = expand_leaf(nodes, state, leaf)
@@ -128,19 +129,19 @@ def grow(nodes: Nodes, state: TreeState, weights: Reals, perceptron: PerceptronS
         backpropagate(nodes, state.path, value)
 
 
-# ---- several leaves at a time ---------------------------------------------------------------------------------------
+# ---- batches of leaves ----------------------------------------------------------------------------------------------
 @kernel("void(TreeNode[::1], TreePath, int64)")
 def add_virtual_losses(nodes: Nodes, path: TreePath, count: int) -> None:
-    """Count visits that both sides lose on a path, or take them back if the count is negative."""
-    for place in range(path.length):
-        node = nodes[U(path.nodes[U(place)])]
+    """Add lost visits to every node of a path; a negative count removes them."""
+    for index in range(path.length):
+        node = nodes[U(path.nodes[U(index)])]
         node.visits += count
         node.total_value -= count
 
 
 @kernel("int64(TreeNode[::1], TreeState, TreePath, int64)")
 def skip_pass(nodes: Nodes, state: TreeState, path: TreePath, leaf: int) -> int:
-    """Walk over a pass, which leaves no choice; the end of the path."""
+    """Follow a pass, which leaves no choice, and return the end of the path."""
     node = nodes[U(leaf)]
     if path.length == MAX_PATH or state.node_count == len(nodes) or legal_moves(state.game, node.own, node.opp) != U(0):
         return leaf
@@ -149,8 +150,8 @@ def skip_pass(nodes: Nodes, state: TreeState, path: TreePath, leaf: int) -> int:
 
 
 @kernel("boolean(LeafBatch, int64)")
-def is_waiting(batch: LeafBatch, leaf: int) -> bool:
-    """Whether a leaf is in the batch already."""
+def is_in_batch(batch: LeafBatch, leaf: int) -> bool:
+    """Return whether a leaf is in the batch already."""
     for number in range(batch.count):
         path = batch.paths[U(number)]
         if path.nodes[U(path.length - 1)] == leaf:
@@ -160,9 +161,9 @@ def is_waiting(batch: LeafBatch, leaf: int) -> bool:
 
 @kernel("int64(TreeNode[::1], TreeState, LeafBatch, int64)")
 def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, rounds: int) -> int:
-    """Walk to leaves that a network is to evaluate; the rounds done, which end early if a leaf is met again.
+    """Walk to leaves for a network to evaluate; return the number of rounds, fewer if a leaf is met twice.
 
-    A walk to a finished game is a round too, and is backpropagated at once.
+    A walk to a finished game counts as a round and is backpropagated immediately.
     """
     batch.count = 0
     for done in range(rounds):
@@ -172,7 +173,7 @@ def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, rounds: int
         node = nodes[U(leaf)]
         if is_over(state.game, node.own, node.opp):
             backpropagate(nodes, path, float(np.sign(score(state.game, node.own, node.opp))))
-        elif is_waiting(batch, leaf):
+        elif is_in_batch(batch, leaf):
             return done
         else:
             add_virtual_losses(nodes, path, 1)
@@ -181,13 +182,13 @@ def collect_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, rounds: int
 
 
 @kernel("void(TreeNode[::1], TreeState, LeafBatch, float32[:, ::1], float32[::1])")
-def resolve_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, promises: Reals, values: Reals) -> None:
-    """Expand the leaves of a batch, and backpropagate what the network says of them."""
+def resolve_leaves(nodes: Nodes, state: TreeState, batch: LeafBatch, logits: Reals, values: Reals) -> None:
+    """Expand the leaves of a batch, and backpropagate their evaluations."""
     for number in range(batch.count):
         path = batch.paths[U(number)]
         leaf = path.nodes[U(path.length - 1)]
         add_virtual_losses(nodes, path, -1)
         if state.node_count + MAX_MOVES <= len(nodes):
             expand(nodes, state, leaf)
-            set_priors(nodes, nodes[U(leaf)], promises[U(number)])
+            set_priors(nodes, nodes[U(leaf)], logits[U(number)])
         backpropagate(nodes, path, float(values[U(number)]))

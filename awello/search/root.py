@@ -1,13 +1,13 @@
-"""The root of a textbook search: tries each move, keeps all that are best, and counts.
+"""The root of a textbook search: searches each move, keeps all best moves, and counts nodes.
 
-The window starts one below the best value so far, so that equally good moves are known and chance can choose among
-them.  It ends at the best result there is: a player who wins everything need not look for more.
+The window starts one below the best value so far, so that equally good moves are found and one can be chosen at random.
+It ends at the best possible result, because no value exceeds a complete win.
 """
 
 import time
 
 from awello.analysis import Analysis
-from awello.evaluate.heuristics import EXACT
+from awello.evaluate.heuristics import EXACT_SCALE
 from awello.evaluate.settings import Evaluator, Heuristic
 from awello.kernel import U
 from awello.memory import address_of
@@ -15,51 +15,55 @@ from awello.position import Position
 from awello.rules.game import Game
 from awello.search import alphabeta_tt, negamax
 from awello.search.alphabeta_tt import AlphaBetaEntry, AlphaBetaState
-from awello.search.negamax import NEVER
+from awello.search.negamax import NO_CUTS
 
 
 class AlphaBetaEvaluator(Evaluator):
-    """An evaluator with a table that lasts from move to move, and the switches of `alphabeta_tt`."""
+    """An evaluator with the options of `alphabeta_tt` and a transposition table that lasts from move to move."""
 
-    def __init__(self, game: Game, heuristic: Heuristic, memory: int, sort: bool, mirror: bool) -> None:
+    def __init__(
+        self, game: Game, heuristic: Heuristic, tt_entries: int, move_ordering: bool, skip_mirrors: bool
+    ) -> None:
         states = AlphaBetaState.new_array(1)
         super().__init__(game, heuristic, states["evaluation"])
         self.search_state: AlphaBetaState = states[0]
         self.address = address_of(states)
-        if memory:
-            places = 1 << (memory - 1).bit_length()
-            self.table = AlphaBetaEntry.new_array(places)  # kept as long as its address is used
-            self.search_state.table, self.search_state.table_mask = address_of(self.table), places - 1
-        self.search_state.sort_moves = sort
-        self.search_state.skip_mirrors = mirror and game.adapter.has_symmetries
+        if tt_entries:
+            entries = 1 << (tt_entries - 1).bit_length()
+            self.tt = AlphaBetaEntry.new_array(entries)  # kept alive as long as its address is used
+            self.search_state.tt, self.search_state.tt_mask = address_of(self.tt), entries - 1
+        self.search_state.move_ordering = move_ordering
+        self.search_state.skip_mirrors = skip_mirrors and game.adapter.has_symmetries
 
 
-TEXTBOOK = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
-PLAIN, PRUNING = TEXTBOOK[::2], TEXTBOOK[1::2]  # two names of one search each
-ALGORITHMS = dict.fromkeys(TEXTBOOK, negamax.search_at) | {"alphabeta_tt": alphabeta_tt.search_at}
+TEXTBOOK_ALGORITHMS = ("minimax", "alphabeta", "negamax", "negamax-alphabeta")
+# Each search has two names.
+MINIMAX_ALGORITHMS = TEXTBOOK_ALGORITHMS[::2]
+ALPHABETA_ALGORITHMS = TEXTBOOK_ALGORITHMS[1::2]
+ALGORITHMS = dict.fromkeys(TEXTBOOK_ALGORITHMS, negamax.search_at) | {"alphabeta_tt": alphabeta_tt.search_at}
 
 
 def analyse(position: Position, algorithm: str, depth: int, evaluator: Evaluator) -> Analysis:
-    """Search a position that has a legal move to a depth in plies; `alphabeta_tt` needs an `AlphaBetaEvaluator`."""
-    begun = time.perf_counter()
-    evaluator.begin(position, depth)
-    evaluator.fields["inner_nodes"] = 1
-    evaluator.fields["cut_margin"] = NEVER if algorithm in PLAIN else evaluator.cut_margin
-    search, most, candidates = ALGORITHMS[algorithm], EXACT * position.game.points, []
-    tail, best = (depth - 1, evaluator.heuristic, evaluator.address), -most
+    """Search a position with a legal move to a depth in plies; `alphabeta_tt` needs an `AlphaBetaEvaluator`."""
+    started = time.perf_counter()
+    evaluator.prepare(position, depth)
+    evaluator.state_array["inner_nodes"] = 1
+    evaluator.state_array["cut_margin"] = NO_CUTS if algorithm in MINIMAX_ALGORITHMS else evaluator.cut_margin
+    search, max_value, candidates = ALGORITHMS[algorithm], EXACT_SCALE * position.game.points, []
+    tail, best = (depth - 1, evaluator.heuristic, evaluator.address), -max_value
     for move in position.legal_moves():
         child = position.after(move)
-        value = -int(search(int(position.game), U(child.own), U(child.opp), -most, 1 - best, *tail))
+        value = -int(search(int(position.game), U(child.own), U(child.opp), -max_value, 1 - best, *tail))
         candidates.append((move, value))
         best = max(best, value)
-    return answer(candidates, depth, evaluator, begun)
+    return make_analysis(candidates, depth, evaluator, started)
 
 
-def answer(candidates: list[tuple[int, int]], depth: int, evaluator: Evaluator, begun: float) -> Analysis:
-    """What a search that began at this time has found: the value of each move, and what the evaluator counted."""
+def make_analysis(candidates: list[tuple[int, int]], depth: int, evaluator: Evaluator, started: float) -> Analysis:
+    """Return the result of a search from the value of each move and the counts of the evaluator."""
     best = max(value for _, value in candidates)
-    exact = abs(best) >= EXACT
-    scale = EXACT if exact else 1
+    exact = abs(best) >= EXACT_SCALE
+    scale = EXACT_SCALE if exact else 1
     return Analysis(
         next(move for move, value in candidates if value == best),
         best / scale,
@@ -67,6 +71,6 @@ def answer(candidates: list[tuple[int, int]], depth: int, evaluator: Evaluator, 
         depth,
         evaluator.nodes,
         evaluator.leaves,
-        time.perf_counter() - begun,
+        time.perf_counter() - started,
         tuple((move, value / scale) for move, value in candidates),
     )

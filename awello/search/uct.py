@@ -1,11 +1,11 @@
 """UCT: a tree of visit counts, grown by random games played to the end (Kocsis and Szepesvári 2006).
 
 A round has four steps.  *Select*: walk down from the root, at every node to the child with the best upper confidence
-bound, which is its mean result plus a bonus that is larger the less often it was tried.  *Expand*: give the leaf all
-its children if it was visited before, and go on to the first of them.  *Simulate*: play a random game from there.
+bound: its mean result plus a bonus that is larger for children with fewer visits.  *Expand*: if the leaf was visited
+before, give it all its children and continue with the first of them.  *Simulate*: play a random game from there.
 *Backpropagate*: add the result to every node on the path.
 
-A tree is an array of nodes.  The root is node 0, and the children of a node are neighbours.
+A tree is an array of nodes.  The root is node 0, and the children of a node are contiguous.
 """
 
 from typing import Annotated, Any
@@ -18,21 +18,21 @@ from awello.kernel import U, kernel
 from awello.layout import Int16, Int32, Layout
 from awello.rules.game import PASS, is_over, legal_moves, play, score
 
-MAX_PLAYOUT_PLIES = 400  # Awalé can go round in circles; seeds that are still in play then count for neither side
-MAX_PATH = 512  # nodes: no game of Othello is as long, and a tree of Awalé that gets as deep stops growing there
-MAX_MOVES = 64  # children of a node, one for each square: a leaf is expanded only if so many fit into the tree
-WIN, DRAW, LOSS = 2, 1, 0  # results in half points, which add up as whole numbers
+MAX_PLAYOUT_PLIES = 400  # games of Awalé can be endless; seeds still in play then count for neither side
+MAX_PATH = 512  # nodes: longer than any game of Othello; a tree of Awalé this deep stops growing there
+MAX_MOVES = 64  # children of a node, one per square: a leaf is expanded only if this many fit into the tree
+WIN, DRAW, LOSS = 2, 1, 0  # results in half points, so that sums are integers
 
-# The index of the n-th bit of each word of six bits, at 8 * word + n.
+# The index of the n-th bit of each six-bit word, at 8 * word + n.
 NTH_BIT = np.array(
     [([bit for bit in range(6) if word >> bit & 1] + 8 * [0])[n] for word in range(64) for n in range(8)]
 )
 
 
 class TreeNode(Layout):
-    """A position, and the results of the move that led to it for the player who made it.
+    """A position, and the results of the move that led to it from the view of the player who made it.
 
-    Two layouts, one without the fields of networks, would save random games a third of these 48 bytes, and no time.
+    A second layout without the fields of networks would save a third of these 48 bytes for random games, but no time.
     """
 
     own: U
@@ -42,42 +42,42 @@ class TreeNode(Layout):
     move: Int16
     visits: Int32
     half_points: Int32  # the sum of the results of random games
-    total_value: float  # the sum of what a network says, from -1 for a loss to 1 for a win
-    prior: float  # the share of the parent's visits that a network expects it to deserve
+    total_value: float  # the sum of network values, from -1 for a loss to 1 for a win
+    prior: float  # the share of the parent's visits that a network expects for this node
 
 
 class TreePath(Layout):
-    """The nodes from the root, which is the first, to a leaf."""
+    """The nodes from the root to a leaf."""
 
     length: int
     nodes: Annotated[list[int], MAX_PATH]
 
 
 class TreeState(Layout):
-    """What a search keeps besides its nodes."""
+    """The state of a search besides its nodes."""
 
     game: int
     node_count: int  # nodes in use
-    exploration: float  # the weight of the bonus: more of it spreads the visits over more moves
+    exploration: float  # the weight of the bonus; a larger weight spreads the visits over more moves
     random_state: U
     path: TreePath
 
 
-Nodes = npt.NDArray[Any]  # of TreeNode
+Nodes = npt.NDArray[Any]  # an array of TreeNode
 
 
 # ---- random games ---------------------------------------------------------------------------------------------------
 @kernel("uint64(uint64)", inline=True)
-def shuffle(state: U) -> U:
-    """The next state of a xorshift generator; with these shifts (Marsaglia 2003) it visits every state but zero."""
+def xorshift(state: U) -> U:
+    """Return the next state of a xorshift generator, which visits every state except zero (Marsaglia 2003)."""
     state ^= state << U(13)
     state ^= state >> U(7)
     return state ^ state << U(17)
 
 
 @kernel("int64(uint64, uint64)", inline=True)
-def random_move(moves: U, state: U) -> int:
-    """One of the moves, all equally likely; a table spares Awalé a branch that no processor can predict."""
+def pick_random_move(moves: U, state: U) -> int:
+    """Return a uniformly random move; for Awalé a table avoids an unpredictable branch."""
     skip = ((state >> U(32)) * U(popcount(moves))) >> U(32)
     if moves < U(64):
         return int(NTH_BIT[moves << U(3) | skip])
@@ -89,19 +89,19 @@ def random_move(moves: U, state: U) -> int:
 
 @kernel("int64(int64)", inline=True)
 def result_of(margin: int) -> int:
-    """The result of a player who ends a game with this margin, in half points."""
+    """Return the half points of a player who ends the game with this margin."""
     return WIN if margin > 0 else DRAW if margin == 0 else LOSS
 
 
 @kernel("Tuple((int64, uint64))(int64, uint64, uint64, uint64)")
 def playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
-    """Play a random game; the half points of the player to move, and the generator's next state."""
+    """Play a random game; return the half points of the player to move and the generator's next state."""
     swapped = False
     for _ in range(MAX_PLAYOUT_PLIES):
         moves = legal_moves(game, own, opp)
         if moves != U(0):
-            state = shuffle(state)
-            own, opp = play(game, own, opp, random_move(moves, state))
+            state = xorshift(state)
+            own, opp = play(game, own, opp, pick_random_move(moves, state))
         elif is_over(game, own, opp):
             break
         else:
@@ -114,7 +114,7 @@ def playout(game: int, own: U, opp: U, state: U) -> tuple[int, U]:
 # ---- nodes ----------------------------------------------------------------------------------------------------------
 @kernel("void(TreeNode, uint64, uint64, int64)", inline=True)
 def init_node(node: TreeNode, own: U, opp: U, move: int) -> None:
-    """Make a node a leaf that was never visited."""
+    """Initialise a node as a leaf without visits."""
     node.own, node.opp, node.move = own, opp, move
     node.first_child, node.child_count = 0, 0
     node.visits, node.half_points = 0, 0
@@ -122,15 +122,15 @@ def init_node(node: TreeNode, own: U, opp: U, move: int) -> None:
 
 
 @kernel("void(TreeNode[::1], TreeState, int64, uint64, uint64)")
-def plant(nodes: Nodes, state: TreeState, game: int, own: U, opp: U) -> None:
-    """Begin a new tree, whose root is a leaf."""
+def init_tree(nodes: Nodes, state: TreeState, game: int, own: U, opp: U) -> None:
+    """Start a new tree whose root is a leaf."""
     init_node(nodes[U(0)], own, opp, PASS)
     state.game, state.node_count = game, 1
 
 
 @kernel("void(TreeNode[::1], TreeState, int64)")
 def expand(nodes: Nodes, state: TreeState, leaf: int) -> None:
-    """Give a leaf all its children; a finished game has none."""
+    """Add all children of a leaf; a finished game has none."""
     node, count = nodes[U(leaf)], state.node_count
     own, opp = node.own, node.opp
     moves = legal_moves(state.game, own, opp)
@@ -148,8 +148,8 @@ def expand(nodes: Nodes, state: TreeState, leaf: int) -> None:
 
 
 @kernel("int64(TreePath, int64)", inline=True)
-def extend(path: TreePath, node: int) -> int:
-    """Put a node at the end of a path; the node."""
+def append_node(path: TreePath, node: int) -> int:
+    """Append a node to a path and return the node."""
     path.nodes[U(path.length)] = node
     path.length += 1
     return node
@@ -158,7 +158,7 @@ def extend(path: TreePath, node: int) -> int:
 # ---- the steps of a round -------------------------------------------------------------------------------------------
 @kernel("int64(TreeNode[::1], TreeNode, float64)", inline=True)
 def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
-    """The child to visit: one never tried, else that of the best upper confidence bound."""
+    """Return the child to visit: one without visits, else the one with the best upper confidence bound."""
     bonus = exploration * np.sqrt(np.log(float(max(1, parent.visits))))
     best, chosen = -1.0, int(parent.first_child)
     for child in range(parent.first_child, parent.first_child + parent.child_count):
@@ -173,44 +173,44 @@ def select_child(nodes: Nodes, parent: TreeNode, exploration: float) -> int:
 
 @kernel("int64(TreeNode[::1], TreeState)")
 def select_leaf(nodes: Nodes, state: TreeState) -> int:
-    """Step 1, select: walk from the root to a leaf; the leaf."""
+    """Step 1, select: walk from the root to a leaf and return it."""
     leaf, path = 0, state.path
     path.length = 1
     while nodes[U(leaf)].child_count > 0 and path.length < MAX_PATH:
-        leaf = extend(path, select_child(nodes, nodes[U(leaf)], state.exploration))
+        leaf = append_node(path, select_child(nodes, nodes[U(leaf)], state.exploration))
     return leaf
 
 
 @kernel("int64(TreeNode[::1], TreeState, int64)")
 def expand_visited(nodes: Nodes, state: TreeState, leaf: int) -> int:
-    """Step 2, expand: a leaf that was visited before gets children if there is room; the end of the path."""
+    """Step 2, expand: add the children of a visited leaf if the tree has room; return the end of the path."""
     node, path = nodes[U(leaf)], state.path
     if node.visits == 0 or state.node_count + MAX_MOVES > len(nodes) or path.length == MAX_PATH:
         return leaf
     expand(nodes, state, leaf)
-    return extend(path, node.first_child) if node.child_count > 0 else leaf
+    return append_node(path, node.first_child) if node.child_count > 0 else leaf
 
 
 @kernel("int64(TreeState, TreeNode)")
 def simulate(state: TreeState, node: TreeNode) -> int:
-    """Step 3, simulate: a random game from a node; the half points of the player to move."""
+    """Step 3, simulate: play a random game from a node; return the half points of the player to move."""
     result, state.random_state = playout(state.game, node.own, node.opp, state.random_state)
     return result
 
 
 @kernel("void(TreeNode[::1], TreePath, int64)")
 def backpropagate(nodes: Nodes, path: TreePath, result: int) -> None:
-    """Step 4, backpropagate: add the half points that the mover at the end of a path got to every node of it."""
-    for place in range(path.length - 1, -1, -1):
-        result = WIN - result  # of the player who moved here
-        node = nodes[U(path.nodes[U(place)])]
+    """Step 4, backpropagate: add the half points of the mover at the end of a path to every node of it."""
+    for index in range(path.length - 1, -1, -1):
+        result = WIN - result  # for the player who made this move
+        node = nodes[U(path.nodes[U(index)])]
         node.visits += 1
         node.half_points += result
 
 
 @kernel("void(TreeNode[::1], TreeState, int64)")
 def grow(nodes: Nodes, state: TreeState, rounds: int) -> None:
-    """Grow a tree by so many rounds."""
+    """Run a number of rounds."""
     for _ in range(rounds):
         leaf = select_leaf(nodes, state)
         leaf = expand_visited(nodes, state, leaf)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from awello.errors import AwelloError
-from awello.evaluate.settings import LARGEST, TABLES
+from awello.evaluate.settings import MAX_SETTING, SQUARE_TABLES
 from awello.players.player import OWN, Player, find_player, make_player
 from awello.players.spec import parse_spec
 
@@ -32,7 +32,7 @@ YES_OR_NO = _one_of("true", "false")
 SETTINGS: dict[str, Check] = {
     "aspiration": YES_OR_NO,
     "book": YES_OR_NO,
-    "corners": _number(-LARGEST, LARGEST),
+    "corners": _number(-MAX_SETTING, MAX_SETTING),
     "delta": _number(1, 2),
     "equals": YES_OR_NO,
     "explore": _number(0, 100),
@@ -44,7 +44,7 @@ SETTINGS: dict[str, Check] = {
     "slack": _number(0, 1000),
     "sort": YES_OR_NO,
     "symmetries": _number(1, 8),
-    "table": _one_of(*TABLES),
+    "table": _one_of(*SQUARE_TABLES),
     "thresholds": (
         lambda text: bool(re.fullmatch(r"[0-9]{1,2}-[0-9]{1,2}", text)),
         "choose two numbers of discs, as 30-55",

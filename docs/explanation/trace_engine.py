@@ -8,8 +8,8 @@ from typing import Any
 
 from awello.engine import awale, awale_transposition_table, midgame, transposition_table
 from awello.engine.awale_search import AwaleIterativeSearch
+from awello.engine.awale_state import DISC_VALUE as SEED
 from awello.engine.awale_state import PAST
-from awello.engine.awale_state import UNIT as SEED
 from awello.engine.bench import ENDGAME, GAMES
 from awello.engine.endgame import CORNERS
 from awello.engine.engine import Engine
@@ -20,7 +20,7 @@ from awello.engine.probcut import PERCENT, SURE, margin_of, shallow_depth
 from awello.engine.state import NO_MOVE
 from awello.engine.tablebase import SMALL
 from awello.engine.transposition_table import hash_of
-from awello.evaluate.patterns import UNIT, fill_row
+from awello.evaluate.patterns import DISC_VALUE, fill_row
 from awello.formats.transcript import parse_transcript
 from awello.kernel import U
 from awello.limits import Limit
@@ -142,8 +142,8 @@ def probcut_steps(node: Position, alpha: int, beta: int, state: Any) -> Iterator
     """The probable cuts of a node: a limit that the evaluation is too far from is moved beyond all values."""
     own, opp, depth, less = U(node.own), U(node.opp), node.empties, shallow_depth(node.empties, True)
     fill_row(node.own, node.opp, state.pattern_rows[depth])
-    margin = margin_of(SECOND_PASS, depth, depth, less, state.probcut) / UNIT
-    value = midgame.value_of(own, opp, depth, state) / UNIT
+    margin = margin_of(SECOND_PASS, depth, depth, less, state.probcut) / DISC_VALUE
+    value = midgame.value_of(own, opp, depth, state) / DISC_VALUE
     low, high = midgame.probcut_limits(own, opp, alpha, beta, depth, less, state)
     tried = [f"at most {low:+}"] if low >= -midgame.MOST else []
     tried += [f"at least {high:+}"] if high <= midgame.MOST else []
@@ -171,7 +171,7 @@ def othello_order(node: Position, data: int, moves: U, state: Any) -> Iterator[s
         child, answers, key = node.after(square), int(listed.current.answers), int(listed.current.order) >> 8
         fill_row(child.own, child.opp, state.pattern_rows[depth - 1])
         plies, widest = midgame.sorting_depth(depth), midgame.INFINITY
-        value = midgame.shallow(U(child.own), U(child.opp), U(answers), plies, -widest, widest, state) / UNIT
+        value = midgame.shallow(U(child.own), U(child.opp), U(answers), plies, -widest, widest, state) / DISC_VALUE
         shown = " hint" if square == listed.hint else f"{key - midgame.KEY_OFFSET:5}" if key else "second"
         corners, is_odd = (answers & int(CORNERS)).bit_count(), "yes" if odd >> square & 1 else "no"
         terms = f"{answers.bit_count():7} {corners:7} {is_odd:>3}"
