@@ -27,11 +27,11 @@ from urllib.request import urlopen
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from awello.club.accounts import make_token, open_account
+from awello.club.accounts import create_account, create_token
 from awello.club.game_state import GameState
 from awello.club.schema import games
 from awello.club.store import ClubStore
-from awello.club.stored_games import game_state_of, last_heartbeat
+from awello.club.stored_games import game_state_of, load_heartbeat
 
 PROGRAMS, GAMES_PER_PROGRAM = 20, 20  # at least so many programs, and more for many games
 AT_ONCE = 100  # challenges that wait for their games
@@ -72,7 +72,7 @@ class Program:
     async def challenge(self) -> None:
         """Challenge another program, and move first."""
         self.challenges.add(self.number + 1)
-        await self.ask("challenge", name=self.chance.choice(self.rivals), kind="othello", seconds=300, side=0)
+        await self.ask("challenge", name=self.chance.choice(self.rivals), variant="othello", seconds=300, side=0)
 
     async def hear(self, message: dict[str, Any]) -> None:
         event = message.get("type")
@@ -82,14 +82,14 @@ class Program:
             await self.ask("accept", number=message["number"])
         elif event == "game":
             await self.look(message)
-        elif "ok" in message and message["id"] in self.sent:
+        elif message.get("id") in self.sent:
             moment, game = self.sent.pop(message["id"])
             if message["type"] == "done":
                 self.waits.append(time.perf_counter() - moment)
                 self.acknowledged[game] = max(self.acknowledged.get(game, 0), message["ply"])
             else:
                 self.trouble[message["code"]] += 1
-        elif message.get("ok") is False:
+        elif event == "error":
             self.challenges.discard(message["id"])
             self.trouble[message["code"]] += 1
 
@@ -203,8 +203,8 @@ def main() -> None:
         finally:
             server.terminate()
             server.wait()
-        tables, _ = look(place)
-        report(tables, programs)
+        states, _ = look(place)
+        report(states, programs)
 
 
 def serve(place: str, *options: str) -> tuple[subprocess.Popen[str], str]:
@@ -225,10 +225,10 @@ def serve(place: str, *options: str) -> tuple[subprocess.Popen[str], str]:
 def look(place: str) -> tuple[dict[int, GameState], float]:
     """The games in the books, each replayed by the rules, and when the club was last known to be open."""
     store = ClubStore(place)
-    tables = store.read(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
-    stopped = store.read(last_heartbeat)
+    states = store.read(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
+    stopped = store.read(load_heartbeat)
     store.close()
-    return {table.number: table for table in tables}, stopped or 0.0
+    return {state.number: state for state in states}, stopped or 0.0
 
 
 def prepare(place: str, pause: float, count: int = PROGRAMS) -> list[Program]:
@@ -236,21 +236,21 @@ def prepare(place: str, pause: float, count: int = PROGRAMS) -> list[Program]:
     store = ClubStore(place)
     programs = []
     for number in range(count):
-        owner = store.submit(partial(open_account, name=f"owner{number}", hashed="none")).result()
+        owner = store.submit(partial(create_account, name=f"owner{number}", hashed="none")).result()
         name = f"program{number}"
-        made = store.submit(partial(open_account, name=name, hashed=None, owner=owner.number)).result()
-        token = store.submit(partial(make_token, account=made, label="benchmark")).result()
+        made = store.submit(partial(create_account, name=name, hashed=None, owner=owner.number)).result()
+        token = store.submit(partial(create_token, account=made, label="benchmark")).result()
         programs.append(Program(name, token, pause, number))
     store.close()
     return programs
 
 
-def report(tables: dict[int, GameState], programs: list[Program]) -> None:
+def report(states: dict[int, GameState], programs: list[Program]) -> None:
     """Compare what was acknowledged with what is in the books."""
-    lost = sum(len(tables[game].moves) < ply for program in programs for game, ply in program.acknowledged.items())
+    lost = sum(len(states[game].moves) < ply for program in programs for game, ply in program.acknowledged.items())
     waits = [wait for program in programs for wait in program.waits]
     late = statistics.quantiles(waits, n=100)[94]
-    print(f"{len(tables):,d} games, {len(waits):,d} moves acknowledged, {lost} games in which one was lost")
+    print(f"{len(states):,d} games, {len(waits):,d} moves acknowledged, {lost} games in which one was lost")
     times = (
         f"{1000 * statistics.median(waits):.1f} ms (median), {1000 * late:.1f} (p95), {1000 * max(waits):.0f} (most)"
     )

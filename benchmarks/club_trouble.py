@@ -82,11 +82,11 @@ def kill_server(place: str, programs: list[Program], options: argparse.Namespace
             moment = asyncio.run(interrupt(programs, address, server, options.games))
         finally:
             server.kill()
-        tables, stopped = look(place)
-        wrong += count_wrong(tables, plies(programs))
-        worst = max(worst, worst_clock(tables, programs, moment, stopped))
+        states, stopped = look(place)
+        wrong += count_wrong(states, plies(programs))
+        worst = max(worst, worst_clock(states, programs, moment, stopped))
         moves = sum(len(program.waits) for program in programs)
-        playing = sum(not table.over for table in tables.values())
+        playing = sum(not state.over for state in states.values())
         print(
             f"kill {number}: {playing} games, {moves:,d} moves acknowledged, {wrong} wrong, "
             f"clocks within {worst:.2f} s",
@@ -106,15 +106,15 @@ async def interrupt(programs: list[Program], address: str, server: subprocess.Po
     return moment
 
 
-def worst_clock(tables: dict[int, GameState], programs: list[Program], moment: float, stopped: float) -> float:
+def worst_clock(states: dict[int, GameState], programs: list[Program], moment: float, stopped: float) -> float:
     """By how much a clock in the books differs at most from what programs were told before a moment."""
     worst = 0.0
     for program in programs:
-        for game, (told, state) in program.told.items():
-            table = tables[game]
-            if len(table.moves) == state["ply"] and not table.over and told > moment - 10:
-                left = state["clocks"][table.mover] - (moment - told)
-                worst = max(worst, abs(table.resume(stopped, moment).left(moment)[table.mover] - left))
+        for game, (told, message) in program.told.items():
+            state = states[game]
+            if len(state.moves) == message["ply"] and not state.over and told > moment - 10:
+                left = message["clocks"][state.mover] - (moment - told)
+                worst = max(worst, abs(state.resume(stopped, moment).clocks_at(moment)[state.mover] - left))
     return worst
 
 
@@ -142,8 +142,8 @@ async def suffer(trouble: Trouble, programs: list[Program], address: str, option
         found = differences(told, programs, begun, stopped)
         worst, compared = max([worst, *found]), compared + len(found)
         known = plies(programs)  # while the books are read the games go on
-        tables, _ = await asyncio.to_thread(look, trouble.place)
-        wrong += count_wrong(tables, known)
+        states, _ = await asyncio.to_thread(look, trouble.place)
+        wrong += count_wrong(states, known)
         moves = sum(len(program.waits) for program in programs)
         print(
             f"time {number}: {len(found)} games, {moves:,d} moves acknowledged, {refusals(programs):,d} refused with "
@@ -189,15 +189,15 @@ def plies(programs: list[Program]) -> list[tuple[int, int]]:
     return acknowledged + [(game, state["ply"]) for program in programs for game, (_, state) in program.told.items()]
 
 
-def count_wrong(tables: dict[int, GameState], known: list[tuple[int, int]]) -> int:
+def count_wrong(states: dict[int, GameState], known: list[tuple[int, int]]) -> int:
     """How often a game lacks a move that is known, or is none that the rules allow."""
-    wrong = sum(len(tables[game].moves) < ply for game, ply in known)
-    for table in tables.values():
-        position = Position.start(table.game)
-        for move in table.moves:
+    wrong = sum(len(states[game].moves) < ply for game, ply in known)
+    for state in states.values():
+        position = Position.start(state.game)
+        for move in state.moves:
             wrong += move not in position.legal_moves()
             position = position.after(move)
-        wrong += any(left < -1 for left in table.clocks)
+        wrong += any(left < -1 for left in state.clocks)
     return wrong
 
 

@@ -68,24 +68,24 @@ class Members:
         seek = talks[0].ask("seek", side=0, **terms)["seek"]
         number: int = talks[1].ask("accept", number=seek)["game"]
         for ply, move in enumerate(moves):
-            assert talks[ply % 2].ask("move", game=number, ply=ply, move=move)["ok"]
+            assert talks[ply % 2].ask("move", game=number, ply=ply, move=move)["type"] == "done"
         return number
 
     def fill(self) -> None:
         """Some games that have ended, some that go on, and some that are wanted; the first player of all plays."""
         for place, loser in enumerate(LOST):
             other = MEMBERS[place % 2] if MEMBERS[place % 2] != loser else MEMBERS[2]
-            number = self.play(other, loser, ["d3", "c5"], kind="othello", seconds=300)
-            assert self.talks[loser].ask("resign", game=number)["ok"]
-        self.play("Eve", "Dan", re.findall(".", AWALE), kind="abapa", seconds=1800)
-        self.play("Ann", "Bob", re.findall("..", GAME[:40]), kind="othello", seconds=300)
-        self.talks["Eve"].ask("seek", kind="othello", seconds=300)
-        self.talks["Dan"].ask("seek", kind="abapa", seconds=600, increment=5, side=1)
+            number = self.play(other, loser, ["d3", "c5"], variant="othello", seconds=300)
+            assert self.talks[loser].ask("resign", game=number)["type"] == "done"
+        self.play("Eve", "Dan", re.findall(".", AWALE), variant="abapa", seconds=1800)
+        self.play("Ann", "Bob", re.findall("..", GAME[:40]), variant="othello", seconds=300)
+        self.talks["Eve"].ask("seek", variant="othello", seconds=300)
+        self.talks["Dan"].ask("seek", variant="abapa", seconds=600, increment=5, side=1)
 
 
 def photograph_club(browser: Browser) -> None:
     """A game that is played, and the lobby beside it."""
-    club_service.SIGN_UPS = (100, 1)
+    club_service.SIGNUP_RATE = (100, 1)
     with TemporaryDirectory() as folder, clubs.serving(Path(folder) / "club.sqlite") as address, ExitStack() as stack:
         members = Members(stack, address)
         visitor = Visitor(browser, address, viewport={"width": 1200, "height": 960})

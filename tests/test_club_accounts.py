@@ -26,7 +26,7 @@ OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
 def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords are hashed fast, and what is used up does not come back while a test runs."""
     monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    monkeypatch.setattr(logins, "OF_PAIR", (10, 0))
+    monkeypatch.setattr(logins, "PAIR_RATE", (10, 0))
 
 
 @contextmanager
@@ -47,14 +47,14 @@ def guess(visitor: Visitor, network: str) -> int:
 
 def notes(place: Path) -> list[str]:
     store = ClubStore(place)
-    found = [row.what for row in store.read(lambda connection: connection.execute(select(audit)).all())]
+    found = [row.event for row in store.read(lambda connection: connection.execute(select(audit)).all())]
     store.close()
     return found
 
 
 # ---- passwords -------------------------------------------------------------------------------------------------------
 def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_service, "HASHES", 2)
+    monkeypatch.setattr(club_service, "MAX_CONCURRENT_HASHES", 2)
     hash_password, both = accounts.hash_password, threading.Barrier(2, timeout=30)
 
     def wait_for_the_other(password: str) -> str:
@@ -91,7 +91,7 @@ def test_what_is_typed_as_a_name_is_not_written_down(tmp_path: Path) -> None:
     assert notes(tmp_path / "club.sqlite")[1:] == ["wrong password for an unknown name", "wrong password for Ann"]
 
 
-@pytest.mark.parametrize("path", ["programs", "programs/rex/tokens"])
+@pytest.mark.parametrize("path", ["bots", "bots/rex/tokens"])
 def test_a_session_that_has_just_ended_makes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
@@ -106,7 +106,7 @@ def test_a_session_that_has_just_ended_makes_nothing(
     with club(tmp_path / "club.sqlite") as visit:
         ann = visit()
         sign_up(ann, "Ann")
-        assert ann.post("/api/club/programs", json={"name": "rex"}).status_code == 200
+        assert ann.post("/api/club/bots", json={"name": "rex"}).status_code == 200
         monkeypatch.setattr(accounts_api, "_person", logged_out_at_once)
         assert (
             ann.post(f"/api/club/{path}", json={"name": "max"} if path == "programs" else {"label": "x"}).status_code
@@ -142,7 +142,7 @@ def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
         sign_up(owner, "Ann")
         assert log_in(owner, OWNERS) == 200
         cookies = dict(owner.cookies)
-    for limit, elsewhere in (("OF_ACCOUNT", "10.0.0.2"), ("OF_STRANGERS", "10.0.0.3")):
+    for limit, elsewhere in (("NAME_RATE", "10.0.0.2"), ("UNKNOWN_ORIGIN_RATE", "10.0.0.3")):
         with monkeypatch.context() as patch:
             patch.setattr(logins, limit, (3, 0))
             with club(place) as visit:
@@ -155,7 +155,7 @@ def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
 
 
 def test_a_device_is_known_for_its_own_account_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logins, "OF_ACCOUNT", (3, 0))
+    monkeypatch.setattr(logins, "NAME_RATE", (3, 0))
     with club(tmp_path / "club.sqlite") as visit:
         sign_up(visit(), "Ann")
         eve = visit()
@@ -185,22 +185,22 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
     def use(number: int) -> None:
         monkeypatch.setattr(time, "time", lambda: now + number)
         store.submit(
-            lambda connection: accounts.remember_device(connection, ann, f"device{number}", f"net{number}")
+            lambda connection: accounts.save_device(connection, ann, f"device{number}", f"net{number}")
         ).result()
 
     def known(device: str, network: str) -> str | None:
-        return store.read(lambda connection: accounts.is_known(connection, ann.number, device, network))
+        return store.read(lambda connection: accounts.recognise_origin(connection, ann.number, device, network))
 
-    for number in range(accounts.MOST_DEVICES):
+    for number in range(accounts.MAX_DEVICES):
         use(number)
     rows = store.read(lambda connection: connection.execute(select(known_devices)).all())
-    assert len(rows) == accounts.MOST_DEVICES and all(len(row.digest) == 32 for row in rows)
+    assert len(rows) == accounts.MAX_DEVICES and all(len(row.digest) == 32 for row in rows)
     assert known("device0", "net0") is None, "it was used longest ago"
-    last = accounts.MOST_DEVICES - 1
+    last = accounts.MAX_DEVICES - 1
     assert known(f"device{last}", "net0") == "device" and known("other", f"net{last}") == "network"
     use(last)
-    assert len(store.read(lambda connection: connection.execute(select(known_devices)).all())) == accounts.MOST_DEVICES
-    monkeypatch.setattr(time, "time", lambda: now + last + accounts.KNOWN + 1)
+    assert len(store.read(lambda connection: connection.execute(select(known_devices)).all())) == accounts.MAX_DEVICES
+    monkeypatch.setattr(time, "time", lambda: now + last + accounts.DEVICE_SECONDS + 1)
     assert known(f"device{last}", f"net{last}") is None
     use(0)
     store.submit(lambda connection: accounts.change_password(connection, ann, "another")).result()
@@ -209,16 +209,16 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
 
 def test_an_account_has_so_many_sessions(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
     ann, bob, now = member(store, "Ann"), member(store, "Bob"), time.time()
-    others = store.submit(lambda connection: accounts.open_session(connection, bob)).result()
+    others = store.submit(lambda connection: accounts.create_session(connection, bob)).result()
     secrets = []
-    for number in range(accounts.MOST_SESSIONS + 1):
+    for number in range(accounts.MAX_SESSIONS + 1):
         monkeypatch.setattr(time, "time", lambda number=number: now + number)
-        secrets.append(store.submit(lambda connection: accounts.open_session(connection, ann)).result())
+        secrets.append(store.submit(lambda connection: accounts.create_session(connection, ann)).result())
 
     def whose(secret: str) -> accounts.Account | None:
-        return store.read(lambda connection: accounts.by_session(connection, secret))
+        return store.read(lambda connection: accounts.find_by_session(connection, secret))
 
-    assert [whose(secret) for secret in secrets] == [None] + [ann] * accounts.MOST_SESSIONS
+    assert [whose(secret) for secret in secrets] == [None] + [ann] * accounts.MAX_SESSIONS
     assert whose(others) == bob
 
 
@@ -226,6 +226,6 @@ def test_control_characters_are_refused_before_a_database_sees_them(tmp_path: Pa
     with club(tmp_path / "club.sqlite") as visit:
         ann = visit()
         sign_up(ann, "Ann")
-        ann.post("/api/club/programs", json={"name": "rex"})
-        assert ann.post("/api/club/programs/rex/tokens", json={"label": "a\0b"}).status_code == 422
+        ann.post("/api/club/bots", json={"name": "rex"})
+        assert ann.post("/api/club/bots/rex/tokens", json={"label": "a\0b"}).status_code == 422
         assert ann.post("/api/club/session", json={"name": "A\0nn", "password": PASSWORD}).status_code == 422

@@ -21,7 +21,7 @@ from sqlalchemy import select
 from waiting import PATIENCE, wait_until_async
 
 from awello import Game, Player, Position, Record, register
-from awello.club.accounts import make_token, open_account
+from awello.club.accounts import create_account, create_token
 from awello.club.game_state import GameState
 from awello.club.schema import games
 from awello.club.store import ClubStore
@@ -37,7 +37,7 @@ SEEK = BotPolicy(seek=(Game.OTHELLO4, Clock(60.0)))
 
 STATE = {
     "game": 1,
-    "kind": "othello4",
+    "variant": "othello4",
     "players": [{"name": "rex"}, {"name": "Ann"}],
     "over": False,
     "mover": 0,
@@ -62,16 +62,16 @@ class Line:
 def tokens_of(file: Path, *names: str) -> list[str]:
     """The tokens of new programs of Ann's."""
     store = ClubStore(file)
-    ann = store.submit(partial(open_account, name="Ann", hashed="none")).result()
+    ann = store.submit(partial(create_account, name="Ann", hashed="none")).result()
     found = []
     for name in names:
-        program = store.submit(partial(open_account, name=name, hashed=None, owner=ann.number)).result()
-        found.append(store.submit(partial(make_token, account=program, label="test")).result())
+        program = store.submit(partial(create_account, name=name, hashed=None, owner=ann.number)).result()
+        found.append(store.submit(partial(create_token, account=program, label="test")).result())
     store.close()
     return found
 
 
-def tables(store: ClubStore) -> list[GameState]:
+def states(store: ClubStore) -> list[GameState]:
     """The games in the books."""
     rows = store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
@@ -105,8 +105,8 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
             )
         )
     with closing(ClubStore(file)) as store:
-        ended = [table for table in tables(store) if table.over]
-    assert len(ended) >= 2 and all(table.position.over for table in ended)
+        ended = [state for state in states(store) if state.over]
+    assert len(ended) >= 2 and all(state.position.over for state in ended)
     assert "greedy is in the club as rex" in said
 
 
@@ -133,7 +133,7 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
     one, two = tokens_of(file, "rex", "max")
 
     def moves(store: ClubStore) -> int:
-        return sum(len(table.moves) for table in tables(store)[:1])
+        return sum(len(state.moves) for state in states(store)[:1])
 
     async def run(store: ClubStore) -> None:
         port = 0
@@ -145,11 +145,11 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
                         port = int(address.split(":")[2].strip("/"))
                         bots = [ClubBot(address, each, "uct@30ms", policy, said.append) for each in (one, two)]
                         await stack.enter_async_context(playing(bots))
-                    await wait_until_async(lambda: moves(store) >= target or any(table.over for table in tables(store)))  # noqa: B023
+                    await wait_until_async(lambda: moves(store) >= target or any(state.over for state in states(store)))  # noqa: B023
 
     with closing(ClubStore(file)) as store:
         asyncio.run(run(store))
-        first = tables(store)[0]
+        first = states(store)[0]
     assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
     assert sum("is in the club" in line for line in said) == 6, "each bot has come three times"
 
@@ -193,7 +193,7 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
     ],
 )
 def test_policy(policy: BotPolicy, challenge: dict[str, str], playing: int, taken: bool) -> None:
-    assert policy.accepts({"from": "Ann", "kind": "othello"} | challenge, playing) == taken
+    assert policy.accepts({"from": "Ann", "variant": "othello"} | challenge, playing) == taken
 
 
 def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_commands_look_after_the_database(tmp_path: Path) -> None:
     token = awello("club", "program", file, "ann", "rex").stdout.strip()
     assert token.startswith("awello_")
     rows = json.loads(awello("club", "accounts", file, "--json").stdout)["accounts"]
-    assert [(row["name"], row["program"]) for row in rows] == [("Ann", False), ("rex", True)]
+    assert [(row["name"], row["bot"]) for row in rows] == [("Ann", False), ("rex", True)]
     assert awello("club", "password", file, "ann", stdin="battery staple\n").stdout == "Ann has another password now\n"
     assert "is a program" in awello("club", "password", file, "rex", stdin="battery staple\n").stderr
     awello("club", "close", file, "rex")
@@ -231,12 +231,12 @@ def test_commands_look_after_the_database(tmp_path: Path) -> None:
     assert (
         "account opened" in noted
         and "password changed" in noted
-        and "program rex registered" in noted
+        and "bot rex registered" in noted
         and "account closed" in noted
     )
     assert token not in noted
     last = json.loads(awello("club", "audit", file, "--last", "2", "--json").stdout)["audit"]
-    assert [row["what"] for row in last] == ["password changed", "account closed"]
+    assert [row["event"] for row in last] == ["password changed", "account closed"]
     copy = tmp_path / "copy.sqlite"
     assert awello("club", "backup", file, str(copy)).returncode == 0
     assert sqlite3.connect(copy).execute("SELECT count(*) FROM accounts").fetchone() == (2,)
@@ -319,7 +319,7 @@ def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
         bot._look(STATE | OVER)
         bot._look(STATE | OVER)  # the club may say it twice
         bot._look(STATE | {"game": 2})
-        challenge = bot._later(bot._answer_challenge, {"from": "Ann", "kind": "othello", "number": 5})
+        challenge = bot._later(bot._answer_challenge, {"from": "Ann", "variant": "othello", "number": 5})
         await wait_until_async(lambda: words(Pupil.calls)[-1] == "end")
         assert [sent["type"] for sent in line.sent] == ["move"] and not challenge.done()
         Pupil.lesson.set()
@@ -332,7 +332,7 @@ def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
     assert (record.loser, record.reason, side) == (1, "resigned", 0)
 
 
-@pytest.mark.parametrize("reason", ["was not begun", "agreed"])
+@pytest.mark.parametrize("reason", ["aborted", "agreed"])
 def test_a_game_that_was_not_begun_teaches_nothing(reason: str) -> None:
     Pupil.calls.clear()
     Pupil.lesson.set()
@@ -386,7 +386,7 @@ def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> No
         rival = ClubBot(address, two, "champion@level=3,hash=1", policy, lambda line: None)
         asyncio.run(play([ClubBot(address, one, spec, policy, over.append), rival]))
     with closing(ClubStore(file)) as store:
-        finished = [table for table in tables(store) if table.over][:10]
-    lost = [table.moves for table in finished if table.winner is not None and table.players[table.winner] != 2]
+        finished = [state for state in states(store) if state.over][:10]
+    lost = [state.moves for state in finished if state.winner is not None and state.players[state.winner] != 2]
     assert len(lost) > 5, "the opponent is stronger"
     assert (len(set(lost)) == len(lost)) == learning

@@ -37,9 +37,9 @@ ODD = [
     '{"type": "pong", "number": []}',
     '{"type": "pong", "number": 1e999}',
     '{"type": "pong", "number": NaN}',
-    '{"id": 1, "type": "seek", "kind": "othello", "seconds": NaN}',
-    '{"id": 1, "type": "seek", "kind": "othello", "seconds": Infinity}',
-    '{"id": 1, "type": "seek", "kind": ["othello"], "seconds": 60}',
+    '{"id": 1, "type": "seek", "variant": "othello", "seconds": NaN}',
+    '{"id": 1, "type": "seek", "variant": "othello", "seconds": Infinity}',
+    '{"id": 1, "type": "seek", "variant": ["othello"], "seconds": 60}',
     '{"id": 1, "type": "seek", "seconds": 60, "increment": -Infinity}',
     '{"id": 1, "type": "seek", "seconds": 60, "side": 1e308}',
     '{"id": 1, "type": "seek", "seconds": 60, "\\ud800": 1}',
@@ -68,7 +68,7 @@ ODD = [
 
 @pytest.fixture
 def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield address
 
@@ -95,14 +95,14 @@ def test_odd_messages_are_answered_and_the_channel_survives(address: str) -> Non
 
 def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other messages above the limit are, and their answers carry their ids."""
-    monkeypatch.setattr(club_service, "MEMBER", (12, 0.001))
+    monkeypatch.setattr(club_service, "ACCOUNT_RATE", (12, 0.001))
     with ExitStack() as stack:
         address = stack.enter_context(serving(tmp_path / "club.sqlite"))
         ann, bob = Visitor(base_url=address), Visitor(base_url=address)
         sign_up(ann, "Ann")
         sign_up(bob, "Bob")
         first, second = stack.enter_context(ann.channel()), stack.enter_context(bob.channel())
-        number = second.ask("accept", number=first.ask("seek", kind="othello", seconds=60, side=0)["seek"])["game"]
+        number = second.ask("accept", number=first.ask("seek", variant="othello", seconds=60, side=0)["seek"])["game"]
         for talk in (first, second):
             while talk.ask("lobby")["type"] == "done":
                 pass
@@ -129,20 +129,20 @@ def test_messages_without_an_account_are_paid_by_their_network(
     """However many connections it has; another network and accounts are not affected."""
     monkeypatch.setattr(connection, "PATIENCE", 0.0)
     monkeypatch.setattr(web, "COSTS", (40.0, 1.0))
-    with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as guest:
+    with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as client:
 
         def codes(network: str) -> list[str | None]:
             found = []
             for _ in range(3):
-                with guest.channel(**{"x-forwarded-for": network}) as talk:
+                with client.channel(**{"x-forwarded-for": network}) as talk:
                     found += [talk.ask("lobby").get("code") for _ in range(4)]
             return found
 
         spent = codes("203.0.113.7")
         assert spent[0] is None and spent[-4:] == ["often"] * 4
         assert codes("203.0.113.8")[0] is None
-        sign_up(guest, "Ann")
-        with guest.channel(**{"x-forwarded-for": "203.0.113.7"}) as talk:
+        sign_up(client, "Ann")
+        with client.channel(**{"x-forwarded-for": "203.0.113.7"}) as talk:
             assert talk.ask("lobby")["type"] == "done"
 
 
@@ -174,7 +174,7 @@ class Connection:
 STATE = {
     "type": "game",
     "game": 1,
-    "kind": "othello",
+    "variant": "othello",
     "players": [{"name": "rex"}, {"name": "max"}],
     "mover": 0,
     "ply": 0,
@@ -232,15 +232,15 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
         club = Connection({"type": "welcome", "name": "max"}, STATE)
         bot = ClubBot("http://127.0.0.1", "token", "random", tell=said.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
-        gone = {"type": "opponent", "game": 1, "name": "rex", "here": False, "claim": 0.0}
-        club.tell(gone | {"claim": 60.0})
-        club.tell(gone | {"here": True, "claim": None})
+        gone = {"type": "opponent", "game": 1, "name": "rex", "online": False, "claim_in": 0.0}
+        club.tell(gone | {"claim_in": 60.0})
+        club.tell(gone | {"online": True, "claim_in": None})
         club.tell({"type": "ping", "number": 1})
         assert (await club.sent.get())["type"] == "pong" and not bot.claims, "the opponent came back"
         club.tell(gone)
         claim = await club.sent.get()
         assert (claim["type"], claim["game"]) == ("claim", 1)
-        club.tell({"type": "warning", "left": 4, "free": 3, "minutes": 5})
+        club.tell({"type": "warning", "exits": 4, "free_exits": 3, "minutes": 5})
         club.tell(STATE | {"over": True, "winner": 1, "score": None, "reason": "left the game"})
         club.tell({"type": "ping", "number": 2})
         assert (await club.sent.get())["type"] == "pong" and not bot.claims

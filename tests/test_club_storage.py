@@ -19,8 +19,8 @@ from waiting import wait_until
 
 from awello import Game
 from awello.club import store as store_module
-from awello.club.accounts import note, open_account
-from awello.club.game_state import ClubError, GameState, new_game_state
+from awello.club.accounts import create_account, log_event
+from awello.club.game_state import ClubError, GameState, create_game_state
 from awello.club.schema import audit, games
 from awello.club.store import ClubStore
 from awello.club.stored_games import add_game, save_heartbeat
@@ -80,7 +80,7 @@ def begin_game(connection: Connection) -> GameState:
     """A rated game between the first two accounts."""
 
     def make(number: int) -> GameState:
-        return new_game_state(number, Game.OTHELLO4, (1, 2), Clock(300.0), True, 100.0)
+        return create_game_state(number, Game.OTHELLO4, (1, 2), Clock(300.0), True, 100.0)
 
     return add_game(connection, make)
 
@@ -93,9 +93,9 @@ def open_store(place: str, claim: bool = True) -> ClubStore:
     """A store of a server, with two accounts."""
     store = ClubStore(place)
     if claim:
-        store.claim()
+        store.acquire()
     for name in ("Ann", "Bob"):
-        store.submit(lambda connection, name=name: open_account(connection, name, "hash")).result()  # type: ignore[misc]
+        store.submit(lambda connection, name=name: create_account(connection, name, "hash")).result()  # type: ignore[misc]
     return store
 
 
@@ -107,9 +107,9 @@ def test_a_lost_answer_to_commit_is_not_written_twice(place: str, proxy: Cutting
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else moment
-        note(connection, "cut")
+        log_event(connection, "cut")
 
-    futures = write_together(store, begin_game, cut_here, lambda connection: note(connection, "fine"))
+    futures = write_together(store, begin_game, cut_here, lambda connection: log_event(connection, "fine"))
     assert futures[0].result(30).number == 1
     assert all(future.exception(30) is None for future in futures)
     assert proxy.cuts == 1
@@ -122,12 +122,12 @@ def test_a_transaction_that_the_network_forgot_does_not_block_the_club(
     place: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server would wait for its client for hours, and keep the lock of all who write."""
-    monkeypatch.setattr(store_module, "IDLE", 0.5)
+    monkeypatch.setattr(store_module, "IDLE_TIMEOUT", 0.5)
     store = open_store(proxy.address(name_of(place)))
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else FORGET
-        note(connection, "cut")
+        log_event(connection, "cut")
 
     futures = write_together(store, begin_game, cut_here)
     assert futures[0].result(30).number == 1 and futures[1].exception(30) is None
@@ -147,7 +147,7 @@ def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: Cutti
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = DURING
-        note(connection, "cut")
+        log_event(connection, "cut")
 
     with psycopg.connect(place, autocommit=True) as control:
         control.execute(trigger.encode())
@@ -170,7 +170,7 @@ def test_what_may_have_been_written_is_never_repeated(place: str, proxy: Cutting
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = AFTER
-        note(connection, "cut")
+        log_event(connection, "cut")
 
     futures = write_together(store, begin_game, cut_here)
     for future in futures:
@@ -196,12 +196,12 @@ def test_a_server_that_lost_its_claim_cannot_write(place: str) -> None:
     cut_claim(place)
     assert first.submit(begin_game).result().number == 1, "while no other server has opened the club"
     second = ClubStore(place)
-    second.claim()
+    second.acquire()
     with pytest.raises(StorageError, match="another server has opened this club"):
         first.submit(begin_game).result()
     assert second.submit(begin_game).result().number == 2
     command = ClubStore(place)
-    command.submit(lambda connection: note(connection, "by hand")).result()
+    command.submit(lambda connection: log_event(connection, "by hand")).result()
     assert (count(second, games), count(second, audit)) == (2, 1)
     for store in (command, first, second):
         store.close()
@@ -212,14 +212,14 @@ def test_a_lock_file_that_is_removed_does_not_let_two_servers_write(tmp_path: Pa
     first = open_store(str(place))
     Path(f"{place}-open").unlink()
     second = ClubStore(place)
-    second.claim()
+    second.acquire()
     with pytest.raises(StorageError, match="another server has opened this club"):
         first.submit(begin_game).result()
     with pytest.raises(ValueError, match="another server has opened this club"):
-        first.claim()
+        first.acquire()
     assert second.submit(begin_game).result().number == 1
     second.close()
-    first.claim()
+    first.acquire()
     assert first.submit(begin_game).result().number == 2, "the other server has ended"
     first.close()
 
@@ -230,22 +230,24 @@ def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog:
         first = await Club(place).open()
         ann, bob = first.enter("Ann"), first.enter("Bob")
         number = await first.begin(ann, bob)
-        state = await first.hall.watch(ann, number)
+        state = await first.server.watch(ann, number)
         await asyncio.to_thread(cut_claim, place)
         second = await Club(place).open()
         second.people = first.people
         with refused("storage"):
-            await first.hall.move(ann, number, 0, state["legal"][0])
+            await first.server.move(ann, number, 0, state["legal"][0])
         other = second.enter("Ann")
-        assert (await second.hall.move(other, number, 0, state["legal"][0]))["ply"] == 1
-        tries = first.hall.store.failures
+        assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
+        tries = first.server.store.failures
         await first.until(lambda: first.store._lock is None)  # it has tried to be the only one again
-        assert first.hall.store.failing and tries == 1
+        assert first.server.store.failing and tries == 1
         with refused("storage"):
-            await first.hall.resign(bob, number)
+            await first.server.resign(bob, number)
         await second.close()
-        await first.until(lambda: not first.hall.store.failing)
-        assert first.hall.seats[number].names == [state["legal"][0]], "it goes on from what the other has written"
+        await first.until(lambda: not first.server.store.failing)
+        assert first.server.live_games[number].move_names == [state["legal"][0]], (
+            "it goes on from what the other has written"
+        )
         await first.close()
 
     with caplog.at_level(logging.ERROR, "awello"):
@@ -257,7 +259,7 @@ def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog:
 
 # ---- refused acts ----------------------------------------------------------------------------------------------------
 def refuse(connection: Connection) -> None:
-    note(connection, "taken back")
+    log_event(connection, "taken back")
     raise ClubError("no", "not this")
 
 
@@ -267,7 +269,7 @@ def test_a_refused_act_costs_no_further_commits(kind: str, request: pytest.Fixtu
     store = open_store(place)
     commits: list[object] = []
     event.listen(store.engine, "commit", commits.append)
-    fine = [lambda connection: note(connection, "fine")] * 50
+    fine = [lambda connection: log_event(connection, "fine")] * 50
     futures = write_together(store, *fine, refuse, *fine)
     for at, future in enumerate(futures):
         if at == 50:
@@ -283,7 +285,7 @@ def test_a_refused_act_costs_no_further_commits(kind: str, request: pytest.Fixtu
 @needs_postgres
 def test_what_the_database_refuses_harms_nothing_else(place: str) -> None:
     store = open_store(place)
-    fine, wrong = (lambda connection: note(connection, "fine")), (lambda connection: note(connection, "\0"))
+    fine, wrong = (lambda connection: log_event(connection, "fine")), (lambda connection: log_event(connection, "\0"))
     first, second, third = write_together(store, fine, wrong, fine)
     assert first.exception() is None and third.exception() is None
     with pytest.raises(StorageError):
@@ -302,21 +304,21 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
     async def play() -> None:
         club = await Club(tmp_path / "club.sqlite").open()
         number = await club.begin(club.enter("Ann"), club.enter("Bob"))
-        for task in club.hall._tasks:
+        for task in club.server._tasks:
             task.cancel()
-        since = club.hall.now() - 100
+        since = club.server.now() - 100
 
         def move_back(connection: Connection) -> None:  # Ann has thought for 100 seconds, and nothing was noted since
-            connection.execute(update(games).values(since=since))
+            connection.execute(update(games).values(turn_started=since))
             save_heartbeat(connection, since)
 
-        await club.hall.store.write(move_back)
+        await club.server.store.write(move_back)
         with refused("storage"):
-            await club.hall.store.write(fail)
-        assert club.hall.store.failed_at is not None
-        club.hall.store.failed_at -= 40  # it stands still for 40 seconds
-        await club.hall._take_up()
-        assert club.hall.seats[number].view(club.hall.now())["clocks"] == pytest.approx([240, 300], abs=15)
+            await club.server.store.write(fail)
+        assert club.server.store.failed_at is not None
+        club.server.store.failed_at -= 40  # it stands still for 40 seconds
+        await club.server._resume_games()
+        assert club.server.live_games[number].to_json(club.server.now())["clocks"] == pytest.approx([240, 300], abs=15)
         await club.close()
 
     asyncio.run(asyncio.wait_for(play(), 60))

@@ -22,14 +22,14 @@ from waiting import PATIENCE, ManualClock, wait_until_async
 from awello import Game
 from awello.club import server, tournament_store
 from awello.club import tournament_organiser as organiser
-from awello.club.accounts import Account, close_account, make_token, open_account
+from awello.club.accounts import Account, close_account, create_account, create_token
 from awello.club.game_state import ClubError, GameState
 from awello.club.live_game import ClientConnection
 from awello.club.offers import GameTerms
 from awello.club.schema import games, tournaments
 from awello.club.store import ClubStore
-from awello.club.stored_games import game_state_of, load_games, rating_of
-from awello.club.tournament import DOUBLE, ROBIN, SWISS, ClubTournament
+from awello.club.stored_games import game_state_of, load_live_games, load_rating
+from awello.club.tournament import DOUBLE_ROUND_ROBIN, ROUND_ROBIN, SWISS, ClubTournament
 from awello.errors import StorageError
 from awello.limits import Clock
 from awello.protocols.club import BotPolicy, ClubBot
@@ -45,9 +45,9 @@ class Player(ClientConnection):
         self.heard: list[dict[str, Any]] = []
         self.chance, self.tasks = random.Random(name), set[asyncio.Task[Any]]()
         account = club.enter(name)  # makes the account
-        club.hall.leave(account)
+        club.server.disconnect(account)
         super().__init__(account.account, self.hear)
-        club.hall.enter(self)
+        club.server.connect(self)
 
     def hear(self, message: dict[str, Any]) -> None:
         self.heard.append(message)
@@ -62,10 +62,10 @@ class Player(ClientConnection):
         move = self.chance.choice(game["legal"])
         while True:
             try:
-                await self.club.hall.move(self, game["game"], game["ply"], move)
+                await self.club.server.move(self, game["game"], game["ply"], move)
             except ClubError as error:
                 if error.code == "storage":  # try again when the books can be written
-                    await self.club.until(lambda: not self.club.hall.store.failing)
+                    await self.club.until(lambda: not self.club.server.store.failing)
                     continue
             return
 
@@ -86,7 +86,7 @@ def make(club: Club, *terms: Any) -> ClubTournament:
 def begin(club: Club, number: int) -> None:
     """Let it begin now."""
     start_now(club.store, number)
-    club.hall.tournaments.wake()
+    club.server.tournaments.wake()
 
 
 def start_now(store: ClubStore, number: int) -> None:
@@ -95,34 +95,38 @@ def start_now(store: ClubStore, number: int) -> None:
 
 
 def look(club: Club, number: int) -> ClubTournament:
-    return club.store.read(partial(tournament_store.find_tournament, which=number))
+    return club.store.read(partial(tournament_store.find_tournament, key=number))
 
 
 async def until(club: Club, number: int, state: str = "ended", number_of_round: int = 0) -> ClubTournament:
     """The tournament when it has come to a state or a round."""
 
     def there() -> ClubTournament | None:
-        contest = look(club, number)
-        return contest if (contest.round >= number_of_round if number_of_round else contest.state == state) else None
+        tournament = look(club, number)
+        return (
+            tournament
+            if (tournament.round >= number_of_round if number_of_round else tournament.state == state)
+            else None
+        )
 
-    contest = await wait_until_async(there)
-    assert contest
-    return contest
+    tournament = await wait_until_async(there)
+    assert tournament
+    return tournament
 
 
 async def until_looked(club: Club) -> None:
     """Wait until the organiser has looked at every tournament once more."""
-    cups, looked = club.hall.tournaments, asyncio.Event()
-    look = cups._look
+    cups, looked = club.server.tournaments, asyncio.Event()
+    look = cups._check_all
 
     async def report() -> None:
         await look()
         looked.set()
 
-    cups._look = report  # type: ignore[method-assign]
+    cups._check_all = report  # type: ignore[method-assign]
     cups.wake()
     await asyncio.wait_for(looked.wait(), PATIENCE)
-    cups._look = look  # type: ignore[method-assign]
+    cups._check_all = look  # type: ignore[method-assign]
 
 
 def played(club: Club) -> list[GameState]:
@@ -131,19 +135,23 @@ def played(club: Club) -> list[GameState]:
     return [game_state_of(row) for row in rows]
 
 
-def check(club: Club, contest: ClubTournament) -> None:
+def check(club: Club, tournament: ClubTournament) -> None:
     """Every pairing has one game, and every game one pairing with its result."""
-    tables = {table.number: table for table in played(club) if table.tournament == contest.number}
-    bound = [fixture for fixture in contest.fixtures if fixture.game is not None]
-    assert sorted(fixture.game or 0 for fixture in bound) == sorted(tables)
-    for fixture in contest.fixtures:
+    states = {state.number: state for state in played(club) if state.tournament == tournament.number}
+    bound = [fixture for fixture in tournament.fixtures if fixture.game is not None]
+    assert sorted(fixture.game or 0 for fixture in bound) == sorted(states)
+    for fixture in tournament.fixtures:
         if fixture.game is not None:
-            table = tables[fixture.game]
-            assert table.over and table.players == fixture.players and table.game == contest.terms.game
-            expected = {None: (0.5, 0.5), 0: (1.0, 0.0), 1: (0.0, 1.0)}[table.winner]
+            state = states[fixture.game]
+            assert state.over and state.players == fixture.players and state.game == tournament.terms.game
+            expected = {None: (0.5, 0.5), 0: (1.0, 0.0), 1: (0.0, 1.0)}[state.winner]
             assert fixture.points == expected and fixture.decided and not fixture.forfeit
-    assert len({frozenset(fixture.players) for fixture in bound}) == len(bound) // (1 + (contest.system == DOUBLE))
-    assert sum(row.points for row in contest.standings) == sum(sum(fixture.points) for fixture in contest.fixtures)
+    assert len({frozenset(fixture.players) for fixture in bound}) == len(bound) // (
+        1 + (tournament.system == DOUBLE_ROUND_ROBIN)
+    )
+    assert sum(row.points for row in tournament.standings) == sum(
+        sum(fixture.points) for fixture in tournament.fixtures
+    )
 
 
 # ---- whole tournaments ----------------------------------------------------------------------------------------------
@@ -152,12 +160,12 @@ async def test_a_whole_swiss_tournament(club: Club) -> None:
     number = plan(club, rounds=3)
     players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan", "Kim", "Max")]
     for player in players:
-        assert (await club.hall.tournaments.join(player, "friday"))["state"] == "open"
+        assert (await club.server.tournaments.join(player, "friday"))["state"] == "open"
     begin(club, number)
-    contest = await until(club, number)
-    check(club, contest)
-    assert contest.rounds == 3 and len(contest.fixtures) == 9 and len(played(club)) == 9
-    await club.until(lambda: not club.hall.tournaments.contests)
+    tournament = await until(club, number)
+    check(club, tournament)
+    assert tournament.rounds == 3 and len(tournament.fixtures) == 9 and len(played(club)) == 9
+    await club.until(lambda: not club.server.tournaments.tournaments)
     for player in players:
         news = [message for message in player.heard if message["type"] == "tournament"]
         assert [message["round"] for message in news] == sorted(message["round"] for message in news)
@@ -166,26 +174,31 @@ async def test_a_whole_swiss_tournament(club: Club) -> None:
         }
         end = player.last()
         assert end["state"] == "ended" and end["pairing"]["points"] is not None and len(end["standings"]) == 6
-        assert [row["place"] for row in end["standings"]] == sorted(row["place"] for row in end["standings"])
-        assert {"name", "program", "place", "points", "buchholz", "berger", "wins"} == end["standings"][0].keys()
-    assert not club.hall.tournaments._told and not club.hall.tournaments._called, "nothing is remembered for ever"
-    rows = club.store.read(lambda connection: rating_of(connection, 1, "othello4 blitz"))
-    assert rows.doubt < 350, "its games are rated"
+        assert [row["rank"] for row in end["standings"]] == sorted(row["rank"] for row in end["standings"])
+        assert {"name", "bot", "rank", "points", "buchholz", "berger", "wins"} == end["standings"][0].keys()
+    assert not club.server.tournaments._last_news and not club.server.tournaments._round_called, (
+        "nothing is remembered for ever"
+    )
+    rows = club.store.read(lambda connection: load_rating(connection, 1, "othello4 blitz"))
+    assert rows.deviation < 350, "its games are rated"
 
 
-@pytest.mark.parametrize(("system", "size", "count"), [(ROBIN, 5, 10), (DOUBLE, 3, 6)])
+@pytest.mark.parametrize(("system", "size", "count"), [(ROUND_ROBIN, 5, 10), (DOUBLE_ROUND_ROBIN, 3, 6)])
 def test_a_whole_round_robin(tmp_path: Path, system: str, size: int, count: int) -> None:
     @club
     async def play(club: Club) -> None:
         number = plan(club, system=system)
         for name in ("Ann", "Bob", "Eve", "Dan", "Kim")[:size]:
-            await club.hall.tournaments.join(Player(club, name), number)
+            await club.server.tournaments.join(Player(club, name), number)
         begin(club, number)
-        contest = await until(club, number)
-        check(club, contest)
-        assert contest.rounds == contest.round == size * (1 + (system == DOUBLE)) and len(played(club)) == count
-        byes = Counter(fixture.first for fixture in contest.fixtures if fixture.second is None)
-        assert set(byes.values()) == {1 + (system == DOUBLE)} and len(byes) == size
+        tournament = await until(club, number)
+        check(club, tournament)
+        assert (
+            tournament.rounds == tournament.round == size * (1 + (system == DOUBLE_ROUND_ROBIN))
+            and len(played(club)) == count
+        )
+        byes = Counter(fixture.first for fixture in tournament.fixtures if fixture.second is None)
+        assert set(byes.values()) == {1 + (system == DOUBLE_ROUND_ROBIN)} and len(byes) == size
 
     play(tmp_path)
 
@@ -196,23 +209,23 @@ async def test_who_does_not_come_loses_and_is_left_out_until_they_do(club: Club)
     number = plan(club, rounds=3, grace=0.3)
     players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
     for player in players:
-        await club.hall.tournaments.join(player, number)
+        await club.server.tournaments.join(player, number)
     dan = players[3]
-    club.hall.leave(dan)
+    club.server.disconnect(dan)
     begin(club, number)
-    await club.until(lambda: (number, 1) in club.hall.tournaments._called)
+    await club.until(lambda: (number, 1) in club.server.tournaments._round_called)
     await until_looked(club)
     assert not any(fixture.forfeit for fixture in look(club, number).fixtures)
     club.clock.advance(0.3)
-    club.hall.tournaments.wake()
+    club.server.tournaments.wake()
     first = await until(club, number, number_of_round=2)
     (missed,) = [fixture for fixture in first.fixtures if fixture.forfeit]
-    assert dan.account and missed.stayed_away(dan.account.number) and missed.game is None and sum(missed.points) == 1
-    contest = await until(club, number)
-    check(club, contest)
-    later = [fixture for fixture in contest.fixtures if fixture.round > 1]
+    assert dan.account and missed.was_missed_by(dan.account.number) and missed.game is None and sum(missed.points) == 1
+    tournament = await until(club, number)
+    check(club, tournament)
+    later = [fixture for fixture in tournament.fixtures if fixture.round > 1]
     assert all(dan.account.number not in fixture.players for fixture in later) and len(later) == 4
-    assert contest.standings[-1].player == dan.account.number and contest.standings[-1].points == 0
+    assert tournament.standings[-1].player == dan.account.number and tournament.standings[-1].points == 0
 
 
 @club
@@ -220,14 +233,14 @@ async def test_who_comes_late_plays(club: Club) -> None:
     number = plan(club, rounds=1, grace=30.0)
     ann, bob = Player(club, "Ann"), Player(club, "Bob")
     for player in (ann, bob):
-        await club.hall.tournaments.join(player, number)
-    club.hall.leave(bob)
+        await club.server.tournaments.join(player, number)
+    club.server.disconnect(bob)
     begin(club, number)
     await until(club, number, number_of_round=1)
     await until_looked(club)
     assert not played(club) and ann.last()["pairing"]["game"] is None, "Bob is waited for"
     bob.heard.clear()
-    club.hall.enter(bob)
+    club.server.connect(bob)
     assert bob.last()["pairing"]["second"] == "Bob", "they are told at once"
     check(club, await until(club, number))
 
@@ -237,21 +250,23 @@ async def test_if_nobody_comes_nobody_gets_a_point(club: Club) -> None:
     number = plan(club, rounds=5, grace=0.0)
     for name in ("Ann", "Bob", "Eve"):
         player = Player(club, name)
-        await club.hall.tournaments.join(player, number)
-        club.hall.leave(player)
+        await club.server.tournaments.join(player, number)
+        club.server.disconnect(player)
     begin(club, number)
-    contest = await until(club, number)
-    assert contest.rounds == 3 and contest.round == 1, "a bye for one, a forfeit for two, who are left out; so it ends"
-    assert sorted(row.points for row in contest.standings) == [0.0, 0.0, 1.0]
+    tournament = await until(club, number)
+    assert tournament.rounds == 3 and tournament.round == 1, (
+        "a bye for one, a forfeit for two, who are left out; so it ends"
+    )
+    assert sorted(row.points for row in tournament.standings) == [0.0, 0.0, 1.0]
 
 
 @club
 async def test_entering_and_withdrawing(club: Club) -> None:
-    cups = club.hall.tournaments
+    cups = club.server.tournaments
     number = plan(club, rounds=2)
     ann, bob, eve, eyes = (club.enter(name) for name in ("Ann", "Bob", "Eve", "eyes"))
-    for guest in (ann, bob, eve, ann):
-        assert (await cups.join(guest, number))["tournament"] == number
+    for client in (ann, bob, eve, ann):
+        assert (await cups.join(client, number))["tournament"] == number
     assert (await cups.show(number))["entrants"] == 3
     assert (await cups.withdraw(eve, "Friday"))["entrants"] == 2
     assert (await cups.withdraw(eve, "Friday"))["entrants"] == 2
@@ -276,10 +291,10 @@ async def test_entering_and_withdrawing(club: Club) -> None:
 
 @club
 async def test_whoever_looks_round_hears_that_something_changed(club: Club) -> None:
-    """Also who has not entered, and of a tournament that another process planned; who is not curious hears nothing."""
+    """Also who has not entered, and of a tournament that another process planned; others hear nothing."""
     club.enter("eyes")
     program = club.enter("rex", program=True)
-    program.curious = False
+    program.lobby_updates = False
     number = plan(club, rounds=1)
     heard = club.told["eyes"]
 
@@ -288,10 +303,10 @@ async def test_whoever_looks_round_hears_that_something_changed(club: Club) -> N
 
     await club.until(changed)
     assert changed() == [[number]]
-    await asyncio.gather(*(club.hall.tournaments.join(Player(club, name), number) for name in ("Ann", "Bob", "Eve")))
+    await asyncio.gather(*(club.server.tournaments.join(Player(club, name), number) for name in ("Ann", "Bob", "Eve")))
     await until_looked(club)
-    club.clock.advance(organiser.LOOK)
-    club.hall.tournaments.wake()
+    club.clock.advance(organiser.CHECK_SECONDS)
+    club.server.tournaments.wake()
     await club.until(lambda: len(changed()) > 1)
     await until_looked(club)
     assert changed() == [[number], [number]], "three at once are one word"
@@ -302,16 +317,16 @@ async def test_whoever_looks_round_hears_that_something_changed(club: Club) -> N
 async def test_too_few_cancel_it(club: Club) -> None:
     number = plan(club, rounds=2)
     ann, bob = Player(club, "Ann"), club.enter("Bob")
-    for guest in (ann, bob):
-        await club.hall.tournaments.join(guest, number)
+    for client in (ann, bob):
+        await club.server.tournaments.join(client, number)
     assert bob.account
     club.store.submit(partial(close_account, account=bob.account)).result()
     begin(club, number)
-    contest = await until(club, number, state="cancelled")
-    await club.until(lambda: not club.hall.tournaments.contests)
-    assert not contest.fixtures and ann.last()["state"] == "cancelled"
+    tournament = await until(club, number, state="cancelled")
+    await club.until(lambda: not club.server.tournaments.tournaments)
+    assert not tournament.fixtures and ann.last()["state"] == "cancelled"
     with refused("begun"):
-        await club.hall.tournaments.join(club.enter("Eve"), number)
+        await club.server.tournaments.join(club.enter("Eve"), number)
 
 
 @club
@@ -319,15 +334,15 @@ async def test_it_can_be_cancelled_while_it_is_played(club: Club) -> None:
     number = plan(club, rounds=3)
     players = [Player(club, name, idle=True) for name in ("Ann", "Bob", "Eve")]
     for player in players:
-        await club.hall.tournaments.join(player, number)
+        await club.server.tournaments.join(player, number)
     begin(club, number)
-    contest = await until(club, number, number_of_round=1)
+    tournament = await until(club, number, number_of_round=1)
     await club.until(lambda: played(club))
-    club.store.submit(partial(tournament_store.end_tournament, contest=contest, state="cancelled")).result()
-    club.hall.tournaments.wake()
-    await club.until(lambda: not club.hall.tournaments.contests)
+    club.store.submit(partial(tournament_store.end_tournament, tournament=tournament, state="cancelled")).result()
+    club.server.tournaments.wake()
+    await club.until(lambda: not club.server.tournaments.tournaments)
     assert players[0].last()["state"] == "cancelled"
-    assert len(club.hall.seats) == 1, "a game that is played goes on"
+    assert len(club.server.live_games) == 1, "a game that is played goes on"
 
 
 @club
@@ -340,21 +355,21 @@ async def test_there_are_limits(club: Club) -> None:
         ("system", ("Friday", "knockout", SMALL, 3, soon, 60.0)),
         ("rounds", ("Friday", SWISS, SMALL, 0, soon, 60.0)),
         ("rounds", ("Friday", SWISS, SMALL, 31, soon, 60.0)),
-        ("rounds", ("Friday", ROBIN, SMALL, 3, soon, 60.0)),
+        ("rounds", ("Friday", ROUND_ROBIN, SMALL, 3, soon, 60.0)),
         ("grace", ("Friday", SWISS, SMALL, 3, soon, 4000.0)),
         ("control", ("Friday", SWISS, GameTerms(Game.OTHELLO, Clock(1.0)), 3, soon, 60.0)),
     ):
         with refused(code):
             make(club, *terms)
     ann = club.enter("Ann")
-    for each in range(tournament_store.MOST_ENTERED + 1):
+    for each in range(tournament_store.MAX_ENTERED + 1):
         number = plan(club, f"cup {each}", rounds=3)
         with refused("taken"):
             plan(club, f"CUP {each}", rounds=3)
-        if each < tournament_store.MOST_ENTERED:
-            await club.hall.tournaments.join(ann, number)
+        if each < tournament_store.MAX_ENTERED:
+            await club.server.tournaments.join(ann, number)
     with refused("many"):
-        await club.hall.tournaments.join(ann, number)
+        await club.server.tournaments.join(ann, number)
 
 
 @club
@@ -362,21 +377,21 @@ async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(c
     number = plan(club, rounds=1)
     ann, bob = Player(club, "Ann", idle=True), Player(club, "Bob", idle=True)
     for player in (ann, bob):
-        await club.hall.tournaments.join(player, number)
-    for _ in range(server.MOST_GAMES):
+        await club.server.tournaments.join(player, number)
+    for _ in range(server.MAX_GAMES):
         await club.begin(ann, bob, SMALL)
     begin(club, number)
     await until(club, number, number_of_round=1)
-    await club.until(lambda: len(club.hall.seats) > server.MOST_GAMES)
-    (game,) = (table.number for table in played(club) if table.tournament)
+    await club.until(lambda: len(club.server.live_games) > server.MAX_GAMES)
+    (game,) = (state.number for state in played(club) if state.tournament)
     with refused("tournament"):
-        await club.hall.abort(ann, game)
-    await club.hall.abort(ann, game - 1)
+        await club.server.abort(ann, game)
+    await club.server.abort(ann, game - 1)
     with refused("many"):
-        await club.hall.lobby.seek(ann, SMALL)
-    await club.hall.resign(bob, game)
+        await club.server.lobby.seek(ann, SMALL)
+    await club.server.resign(bob, game)
     check(club, await until(club, number))
-    assert (await club.hall.watch(ann, game))["tournament"] == number
+    assert (await club.server.watch(ann, game))["tournament"] == number
 
 
 # ---- what is in the books -------------------------------------------------------------------------------------------
@@ -385,11 +400,11 @@ async def test_books_that_fail_only_delay_it(club: Club) -> None:
     number = plan(club, rounds=2)
     players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
     for player in players:
-        await club.hall.tournaments.join(player, number)
+        await club.server.tournaments.join(player, number)
     write, chance = club.store.submit, random.Random(1)
     patch = pytest.MonkeyPatch()
     patch.setattr(organiser, "LOOK", 0.05)
-    patch.setattr(server, "PULSE", 0.05)  # how often the books are tried again
+    patch.setattr(server, "HEARTBEAT_SECONDS", 0.05)  # how often the books are tried again
 
     def fail(connection: Any) -> None:
         raise StorageError("the disk is full")
@@ -397,13 +412,13 @@ async def test_books_that_fail_only_delay_it(club: Club) -> None:
     start_now(club.store, number)
     patch.setattr(club.store, "submit", lambda act: write(fail if chance.random() < 0.3 else act))
 
-    contest = await until(club, number)
+    tournament = await until(club, number)
     patch.undo()
-    check(club, contest)
-    assert len(contest.fixtures) == 4
+    check(club, tournament)
+    assert len(tournament.fixtures) == 4
 
 
-@pytest.mark.parametrize(("system", "count"), [(SWISS, 16), (ROBIN, 15)])
+@pytest.mark.parametrize(("system", "count"), [(SWISS, 16), (ROUND_ROBIN, 15)])
 def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, system: str, count: int) -> None:
     """Lives of the club that end without a farewell, as if it had been killed."""
     people, clock = dict[str, Account](), ManualClock()
@@ -417,22 +432,22 @@ def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, syste
         if first:
             plan(club, system=system, rounds=4 if system == SWISS else 0)
             for player in players:
-                await club.hall.tournaments.join(player, number)
+                await club.server.tournaments.join(player, number)
             begin(club, number)
-        while club.hall.counts["moves"] < moves and not any(
+        while club.server.counts["moves"] < moves and not any(
             player.heard[-1].get("state") == "ended" for player in players
         ):
             club.news.clear()
             await asyncio.wait_for(club.news.wait(), PATIENCE)
-        for task in (*club.hall._tasks, *(task for player in players for task in player.tasks)):
+        for task in (*club.server._tasks, *(task for player in players for task in player.tasks)):
             task.cancel()
-        contest = look(club, number)
-        open_games.append(sum(fixture.game is not None and not fixture.decided for fixture in contest.fixtures))
-        if contest.state == "ended":
-            check(club, contest)
+        tournament = look(club, number)
+        open_games.append(sum(fixture.game is not None and not fixture.decided for fixture in tournament.fixtures))
+        if tournament.state == "ended":
+            check(club, tournament)
             assert len(played(club)) == count
         club.store.close()
-        return contest.state == "ended"
+        return tournament.state == "ended"
 
     lives = 1
     while not asyncio.run(live(chance.randint(1, 40))):
@@ -445,24 +460,26 @@ async def test_a_pairing_is_played_and_decided_once(club: Club) -> None:
     number = plan(club, rounds=1)
     ann, bob = Player(club, "Ann", idle=True), Player(club, "Bob", idle=True)
     for player in (ann, bob):
-        await club.hall.tournaments.join(player, number)
-    club.hall.leave(bob)
+        await club.server.tournaments.join(player, number)
+    club.server.disconnect(bob)
     begin(club, number)
-    contest = await until(club, number, number_of_round=1)
-    (fixture,) = contest.fixtures
-    club.hall.enter(bob)
-    await club.until(lambda: club.hall.seats)
+    tournament = await until(club, number, number_of_round=1)
+    (fixture,) = tournament.fixtures
+    club.server.connect(bob)
+    await club.until(lambda: club.server.live_games)
     for _ in range(2):  # as if the organiser had not seen that it is done already
         with refused("gone"):
-            await club.hall.tournaments._begin(contest, fixture)
-        await club.hall.store.write(partial(tournament_store.forfeit, contest=contest, fixture=fixture, here=set()))
-        await club.hall.store.write(
-            partial(tournament_store.begin_round, contest=replace(contest, round=0), pairs=[(1, 2)])
+            await club.server.tournaments._start_game(tournament, fixture)
+        await club.server.store.write(
+            partial(tournament_store.record_forfeit, tournament=tournament, fixture=fixture, online=set())
         )
-    assert len(club.hall.seats) == len(played(club)) == len(look(club, number).fixtures) == 1
-    assert not look(club, number).round_over
-    restored = club.store.read(load_games)
-    assert [table.tournament for table in restored] == [number]
+        await club.server.store.write(
+            partial(tournament_store.begin_round, tournament=replace(tournament, round=0), pairs=[(1, 2)])
+        )
+    assert len(club.server.live_games) == len(played(club)) == len(look(club, number).fixtures) == 1
+    assert not look(club, number).is_round_over
+    restored = club.store.read(load_live_games)
+    assert [state.tournament for state in restored] == [number]
 
 
 @pytest.mark.slow
@@ -483,17 +500,17 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
     club = Club(file)
     club.store = store
 
-    def contest() -> ClubTournament:
+    def tournament() -> ClubTournament:
         return look(club, 1)
 
     def moves() -> int:
-        return sum(len(table.moves) for table in played(club))
+        return sum(len(state.moves) for state in played(club))
 
     async def play() -> None:
         server, address = serve(0)
         bots = [ClubBot(address, token, "uct@5ms", BotPolicy(tournament=1), lambda line: None) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
-        await wait_until_async(lambda: len(contest().people) == 6)
+        await wait_until_async(lambda: len(tournament().entrants) == 6)
         start_now(store, 1)
         for _ in range(5):
             target = moves() + chance.randint(5, 30)
@@ -501,7 +518,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
             server.kill()
             server.wait()
             server, _ = await asyncio.to_thread(serve, int(address.split(":")[2].strip("/")))
-        await wait_until_async(lambda: contest().state == "ended")
+        await wait_until_async(lambda: tournament().state == "ended")
         server.terminate()
         server.wait()
         for task in tasks:
@@ -509,16 +526,16 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
         await asyncio.gather(*tasks, return_exceptions=True)
 
     asyncio.run(play())
-    check(club, contest())
-    assert len(played(club)) == 9 and not any(table.reason for table in played(club))
+    check(club, tournament())
+    assert len(played(club)) == 9 and not any(state.reason for state in played(club))
     store.close()
 
 
 def token_of(store: ClubStore, name: str) -> str:
     """The token of a new bot with an owner of its own."""
-    owner = store.submit(partial(open_account, name=f"{name}-owner", hashed="none")).result()
-    bot = store.submit(partial(open_account, name=name, hashed=None, owner=owner.number)).result()
-    return store.submit(partial(make_token, account=bot, label="test")).result()
+    owner = store.submit(partial(create_account, name=f"{name}-owner", hashed="none")).result()
+    bot = store.submit(partial(create_account, name=name, hashed=None, owner=owner.number)).result()
+    return store.submit(partial(create_token, account=bot, label="test")).result()
 
 
 # ---- on a real server -----------------------------------------------------------------------------------------------
@@ -556,9 +573,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     with serving(file) as address:
         end = asyncio.run(play(address))
         assert end["state"] == "ended" and len(end["pairings"]) == 6 and end["round"] == 3
-        assert {row["name"] for row in end["standings"]} == set(names) and all(
-            row["program"] for row in end["standings"]
-        )
+        assert {row["name"] for row in end["standings"]} == set(names) and all(row["bot"] for row in end["standings"])
         assert sum(row["points"] for row in end["standings"]) == 6
         client = Visitor(base_url=address)
         (listed,) = client.get("/api/club/tournaments").json()

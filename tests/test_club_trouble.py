@@ -15,14 +15,16 @@ from waiting import PATIENCE
 from awello import Game
 from awello.archive.archive import Archive, GameFilter
 from awello.archive.schema import ARCHIVE
-from awello.club.accounts import Account, note
+from awello.club.accounts import Account, log_event
 from awello.club.live_game import ClientConnection
 from awello.club.schema import CLUB
 from awello.club.store import ClubStore
 from awello.errors import ConfigError
 from awello.storage.migrations import STATE
 
-BOOKS = Path(__file__).parent / "books"  # as `.dump` of SQLite's shell writes them, of every version that was released
+DATABASES = (
+    Path(__file__).parent / "databases"
+)  # as `.dump` of SQLite's shell writes them, of every version that was released
 
 
 async def go_through(club: Club, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
@@ -30,32 +32,32 @@ async def go_through(club: Club, begin: Callable[[], Any], end: Callable[[], Any
     players = [club.enter("Ann"), club.enter("Bob")]
     number = await club.begin(players[0], players[1])
     with refused("absent"):  # what no database takes is refused before it looks like trouble with the books
-        await club.hall.tournaments.join(players[0], "\0")
+        await club.server.tournaments.join(players[0], "\0")
     await play_on(club, number, players, most=4)
     club.clock.advance(7.0)
     await club.until_noted()
-    before = await club.hall.watch(players[0], number)
+    before = await club.server.watch(players[0], number)
     assert before["clocks"][before["mover"]] == 293
     await asyncio.to_thread(begin)
     mover: ClientConnection = players[before["mover"]]
-    claim, attempts = club.store.claim, list[None]()
-    club.store.claim = lambda: attempts.append(None) or claim()  # type: ignore[method-assign, func-returns-value]
+    claim, attempts = club.store.acquire, list[None]()
+    club.store.acquire = lambda: attempts.append(None) or claim()  # type: ignore[method-assign, func-returns-value]
     with refused("storage"):
         while True:  # what is small may still fit on a full disk
-            await club.hall.store.write(lambda connection: note(connection, "x" * 5000))
+            await club.server.store.write(lambda connection: log_event(connection, "x" * 5000))
     club.clock.advance(1000.0)  # at once: when the books have been taken up again, clocks run
     with refused("storage"):
-        await club.hall.move(mover, number, before["ply"], before["legal"][0])
-    await club.until(lambda: len(attempts) > 1 or not club.hall.store.failing)
-    assert (await club.hall.watch(mover, number))["moves"] == before["moves"]
+        await club.server.move(mover, number, before["ply"], before["legal"][0])
+    await club.until(lambda: len(attempts) > 1 or not club.server.store.failing)
+    assert (await club.server.watch(mover, number))["moves"] == before["moves"]
     await asyncio.to_thread(end)
-    await club.until(lambda: not club.hall.store.failing)
-    after = await club.hall.watch(mover, number)
+    await club.until(lambda: not club.server.store.failing)
+    after = await club.server.watch(mover, number)
     assert after["moves"] == before["moves"] and after["clocks"] == before["clocks"]
     await play_on(club, number, players)
     await club.close()
     again = await Club(club.place, club.clock).open()
-    assert (await again.hall.watch(players[0], number))["over"], "and it is there after a restart"
+    assert (await again.server.watch(players[0], number))["over"], "and it is there after a restart"
     await again.close()
 
 
@@ -107,7 +109,7 @@ def columns(inspected: Any) -> dict[str, set[str]]:
     return {table: {column["name"] for column in inspected.get_columns(table)} for table in inspected.get_table_names()}
 
 
-@pytest.mark.parametrize("file", sorted(BOOKS.glob("club-*.sql")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(DATABASES.glob("club-[0-9]*.sql")), ids=lambda file: file.stem)
 def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
     place = restore(file, tmp_path)
 
@@ -119,9 +121,9 @@ def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
         for name, number in (("Ann", 1), ("Bob", 2), ("rex", 3)):
             club.people[name] = Account(number, name, name == "rex")
         ann, bob, rex = map(club.enter, club.people)
-        assert (await club.hall.watch(ann, 1))["over"]
+        assert (await club.server.watch(ann, 1))["over"]
         for number, players in ((2, [ann, rex]), (3, [bob, ann])):
-            state = club.hall.seats[number].view(club.hall.now())
+            state = club.server.live_games[number].to_json(club.server.now())
             assert state["ply"] > 5 and state["clocks"] == pytest.approx([300, 300], abs=2)
             await play_on(club, number, players)
         await club.close()
@@ -129,7 +131,7 @@ def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
     asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
 
 
-@pytest.mark.parametrize("file", sorted(BOOKS.glob("archive-*.sql")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(DATABASES.glob("archive-[0-9]*.sql")), ids=lambda file: file.stem)
 def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive = Archive(str(restore(file, tmp_path)))
     assert columns(inspect(archive.engine)) == {
@@ -143,7 +145,7 @@ def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
 
 
 def test_books_of_a_newer_version_are_refused(tmp_path: Path) -> None:
-    place = restore(BOOKS / "club-0.1.0.sql", tmp_path)
+    place = restore(DATABASES / "club-0.1.0.sql", tmp_path)
     with sqlite3.connect(place) as connection:
         connection.execute("UPDATE state SET steps = 99")
     with pytest.raises(ConfigError, match="made by a newer Awello"):

@@ -19,7 +19,7 @@ from awello.web.club_service import COOKIE
 @pytest.fixture
 def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A way to come to a club."""
-    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield lambda: Visitor(base_url=address)
 
@@ -59,25 +59,25 @@ def test_another_site_cannot_act(visit: Any) -> None:
     client = visit()
     sign_up(client, "Ann")
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
-        assert client.post("/api/club/programs", json={"name": "bot"}, headers=headers).status_code == 403
+        assert client.post("/api/club/bots", json={"name": "bot"}, headers=headers).status_code == 403
         with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel(**headers) as talk:
             talk.read()
 
 
 def test_programs_and_tokens(visit: Any) -> None:
     client = visit()
-    assert client.post("/api/club/programs", json={"name": "bot"}).status_code == 401
+    assert client.post("/api/club/bots", json={"name": "bot"}).status_code == 401
     sign_up(client, "Ann")
-    assert client.post("/api/club/programs", json={"name": "Ann-bot"}).json() == {"name": "Ann-bot", "program": True}
-    token = client.post("/api/club/programs/Ann-bot/tokens", json={"label": "laptop"}).json()["token"]
+    assert client.post("/api/club/bots", json={"name": "Ann-bot"}).json() == {"name": "Ann-bot", "bot": True}
+    token = client.post("/api/club/bots/Ann-bot/tokens", json={"label": "laptop"}).json()["token"]
     program = {"authorization": f"Bearer {token}"}
     nobody = visit()
-    assert nobody.get("/api/club/session", headers=program).json() == {"name": "Ann-bot", "program": True}
-    assert nobody.post("/api/club/programs", json={"name": "x1"}, headers=program).status_code == 401
+    assert nobody.get("/api/club/session", headers=program).json() == {"name": "Ann-bot", "bot": True}
+    assert nobody.post("/api/club/bots", json={"name": "x1"}, headers=program).status_code == 401
     sign_up(nobody, "Bob")
-    assert nobody.get("/api/club/programs/Ann-bot/tokens").status_code == 404
-    (made,) = client.get("/api/club/programs/Ann-bot/tokens").json()
-    assert client.delete(f"/api/club/programs/Ann-bot/tokens/{made['id']}").json() == {"revoked": True}
+    assert nobody.get("/api/club/bots/Ann-bot/tokens").status_code == 404
+    (made,) = client.get("/api/club/bots/Ann-bot/tokens").json()
+    assert client.delete(f"/api/club/bots/Ann-bot/tokens/{made['id']}").json() == {"revoked": True}
     for forged in (token, token + "x", "awello_", "none"):
         assert visit().get("/api/club/session", headers={"authorization": f"Bearer {forged}"}).status_code == 401
 
@@ -88,10 +88,10 @@ def test_a_game_on_the_channel(visit: Any) -> None:
     sign_up(bob, "Bob")
     with ann.channel() as first, bob.channel() as second, eyes.channel() as watcher:
         assert first.hear("welcome")["name"] == "Ann" and watcher.hear("welcome")["name"] is None
-        seek = first.ask("seek", kind="othello4", seconds=60, side=0)
+        seek = first.ask("seek", variant="othello4", seconds=60, side=0)
         while not (seeks := watcher.hear("lobby")["seeks"]):
             pass
-        assert (seeks[0]["from"], seeks[0]["rating"], seeks[0]["sure"], seeks[0]["program"]) == (
+        assert (seeks[0]["from"], seeks[0]["rating"], seeks[0]["established"], seeks[0]["bot"]) == (
             "Ann",
             1500,
             False,
@@ -104,8 +104,8 @@ def test_a_game_on_the_channel(visit: Any) -> None:
         ended = watcher.ask("watch", game=number)
         assert ended["over"] and len(ended["seconds"]) == len(ended["moves"]) and min(ended["seconds"]) >= 0
         for player in first.state(number)["players"]:
-            assert (player["rating"], player["sure"]) == (1500, False) and player["after"] != 1500
-        rows = ann.get("/api/club/ladder", params={"game": "othello4"}).json()
+            assert (player["rating"], player["established"]) == (1500, False) and player["after"] != 1500
+        rows = ann.get("/api/club/leaderboard", params={"variant": "othello4"}).json()
         assert rows == [], "provisional ratings are not on the ladder"
 
 
@@ -143,7 +143,7 @@ def test_who_is_here_and_offers_that_leave_with_them(visit: Any) -> None:
         with bob.channel() as second:
             while first.hear("lobby")["members"] != ["Ann", "Bob"]:
                 pass
-            number = second.ask("challenge", name="ann", kind="abapa", seconds=300)["challenge"]
+            number = second.ask("challenge", name="ann", variant="abapa", seconds=300)["challenge"]
             assert first.hear("challenge")["number"] == number
         assert first.hear("declined") == {"type": "declined", "number": number, "by": "Bob"}
         assert first.hear("lobby")["members"] == ["Ann"]
@@ -154,42 +154,44 @@ def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> Non
     ann, bob, eyes = visit(), visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
-    ann.post("/api/club/programs", json={"name": "rex"})
-    assert ann.get("/api/club/programs").json() == [{"name": "rex", "program": True}]
-    assert eyes.get("/api/club/programs").status_code == 401
+    ann.post("/api/club/bots", json={"name": "rex"})
+    assert ann.get("/api/club/bots").json() == [{"name": "rex", "bot": True}]
+    assert eyes.get("/api/club/bots").status_code == 401
     assert eyes.get("/api/club/players/ann/games").json()["code"] == "absent", "there is nothing to write yet"
     with ann.channel() as first, bob.channel() as second:
-        seek = first.ask("seek", kind="othello4", seconds=60, side=0)["seek"]
+        seek = first.ask("seek", variant="othello4", seconds=60, side=0)["seek"]
         won = second.ask("accept", number=seek)["game"]
         play_out(won, first, second)
         only = eyes.get("/api/club/players/ann/games")
         assert only.headers["content-disposition"] == 'attachment; filename="awello-Ann.ggf"'
-        seek = second.ask("seek", kind="abapa", seconds=1800, side=0, rated=False)["seek"]
+        seek = second.ask("seek", variant="abapa", seconds=1800, side=0, rated=False)["seek"]
         drawn = first.ask("accept", number=seek)["game"]
         second.ask("move", game=drawn, ply=0, move="A")
         first.ask("draw", game=drawn)
         second.ask("draw", game=drawn)
-        seek = first.ask("seek", kind="othello", seconds=60, side=1)["seek"]
+        seek = first.ask("seek", variant="othello", seconds=60, side=1)["seek"]
         left = second.ask("accept", number=seek)["game"]
         first.ask("abort", game=left)
-        seek = first.ask("seek", kind="othello", seconds=60, side=0)["seek"]
+        seek = first.ask("seek", variant="othello", seconds=60, side=0)["seek"]
         going = second.ask("accept", number=seek)["game"]
         found = eyes.get("/api/club/players/ann").json()
-    assert (found["name"], found["program"], found["owner"], found["games"]) == ("Ann", False, None, 2)
-    assert found["here"] and not eyes.get("/api/club/players/rex").json()["here"]
+    assert (found["name"], found["bot"], found["owner"], found["games_played"]) == ("Ann", False, None, 2)
+    assert found["online"] and not eyes.get("/api/club/players/rex").json()["online"]
     assert eyes.get("/api/club/players/rex").json()["owner"] == "Ann"
     (pool,) = found["ratings"]
-    assert (pool["game"], pool["speed"], pool["wins"] + pool["draws"] + pool["losses"]) == ("othello4", "blitz", 1)
-    assert [game["number"] for game in found["last"]] == [going, left, drawn, won]
-    assert [(game["over"], game["reason"]) for game in found["last"]] == [
+    assert (pool["variant"], pool["speed"], pool["wins"] + pool["draws"] + pool["losses"]) == ("othello4", "blitz", 1)
+    assert [game["number"] for game in found["recent_games"]] == [going, left, drawn, won]
+    assert [(game["over"], game["reason"]) for game in found["recent_games"]] == [
         (False, ""),
-        (True, "was not begun"),
+        (True, "aborted"),
         (True, "a draw was agreed"),
         (True, ""),
     ]
-    assert [game["side"] for game in found["last"]] == [0, 1, 1, 0] and found["last"][3]["score"] is not None
-    assert [game["change"] for game in found["last"]] == [None, None, None, pool["rating"] - 1500]
-    fewer = eyes.get("/api/club/players/ann", params={"limit": 1, "before": drawn}).json()["last"]
+    assert [game["side"] for game in found["recent_games"]] == [0, 1, 1, 0] and found["recent_games"][3][
+        "score"
+    ] is not None
+    assert [game["rating_change"] for game in found["recent_games"]] == [None, None, None, pool["rating"] - 1500]
+    fewer = eyes.get("/api/club/players/ann", params={"limit": 1, "before": drawn}).json()["recent_games"]
     assert [game["number"] for game in fewer] == [won]
     assert eyes.get("/api/club/players/nobody").status_code == 404
 
@@ -210,8 +212,8 @@ def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
     with ann.channel() as talk:
         assert talk.ask("dance")["code"] == "message"
         assert talk.ask("move", game=1, ply=0, move="f5")["code"] == "absent"
-        assert talk.ask("seek", kind="othello", seconds=-5)["code"] == "message"
-        assert talk.ask("seek", kind="chess", seconds=60)["code"] == "message"
+        assert talk.ask("seek", variant="othello", seconds=-5)["code"] == "message"
+        assert talk.ask("seek", variant="chess", seconds=60)["code"] == "message"
         for text in ("", "{", "[]", '{"id": {}}', '{"type": "seek"}', "x" * 70000):
             talk.socket.send(text)
             while "id" not in (answer := talk.read()):
@@ -226,7 +228,7 @@ def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
 def test_without_a_club_everything_is_as_before() -> None:
     with serving(None) as address, Visitor(base_url=address) as client:
         login = {"name": "Ann", "password": PASSWORD}
-        asked = ["ladder", "session", "programs", "players/ann", "players/ann/games"]
+        asked = ["leaderboard", "session", "bots", "players/ann", "players/ann/games"]
         for answer in (
             client.post("/api/club/accounts", json=login),
             *(client.get(f"/api/club/{one}") for one in asked),

@@ -36,7 +36,7 @@ class House:
 
     def begin(self) -> None:
         """A new game."""
-        offer = self.talks[0].ask("seek", kind="othello", seconds=300, side=0)["seek"]
+        offer = self.talks[0].ask("seek", variant="othello", seconds=300, side=0)["seek"]
         self.game, self.ply = self.talks[1].ask("accept", number=offer)["game"], 0
 
     def visitor(self, name: str = "") -> Visitor:
@@ -83,7 +83,7 @@ class House:
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     file = tmp_path_factory.mktemp("club") / "club.sqlite"
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
-        patch.setattr(club_service, "SIGN_UPS", (100, 1))
+        patch.setattr(club_service, "SIGNUP_RATE", (100, 1))
         patch.setattr(club_service, "LOOK", 0.2)
         yield House(stack.enter_context(serving(file)), stack)
 
@@ -157,7 +157,7 @@ def test_replayed_messages_change_nothing(house: House) -> None:
         other = bob if mover is ann else ann
         assert other.ask("move", **fields)["type"] == "error"
     assert house.state() == before
-    offer = ann.ask("seek", kind="abapa", seconds=60)["seek"]
+    offer = ann.ask("seek", variant="abapa", seconds=60)["seek"]
     assert bob.ask("accept", number=offer)["type"] == "done"
     assert bob.ask("accept", number=offer)["code"] == "gone", "an offer is taken once"
     house.play_on()
@@ -166,8 +166,8 @@ def test_replayed_messages_change_nothing(house: House) -> None:
 # ---- who somebody is ------------------------------------------------------------------------------------------------
 def test_forged_secrets_open_nothing(house: House) -> None:
     ann = house.people[0]
-    ann.post("/api/club/programs", json={"name": "rex"})
-    token = ann.post("/api/club/programs/rex/tokens", json={"label": "one"}).json()["token"]
+    ann.post("/api/club/bots", json={"name": "rex"})
+    token = ann.post("/api/club/bots/rex/tokens", json={"label": "one"}).json()["token"]
     session = ann.cookies[COOKIE]
     assert house.knock(token)["name"] == "rex" and house.knock(cookie=session)["name"] == "Ann"
     flipped = token[:-1] + ("A" if token[-1] != "A" else "B")
@@ -191,17 +191,17 @@ def test_forged_secrets_open_nothing(house: House) -> None:
     for cookie in (flipped, token, session[:-1], session.swapcase(), "' OR 1=1 --"):
         assert house.knock(cookie=cookie)["name"] is None, "they can watch, as anybody"
     eve = house.eve
-    assert eve.get("/api/club/programs/rex/tokens").status_code == 404
-    assert eve.post("/api/club/programs/rex/tokens", json={"label": "mine"}).status_code == 404
-    assert eve.delete("/api/club/programs/rex/tokens/1").status_code == 404
+    assert eve.get("/api/club/bots/rex/tokens").status_code == 404
+    assert eve.post("/api/club/bots/rex/tokens", json={"label": "mine"}).status_code == 404
+    assert eve.delete("/api/club/bots/rex/tokens/1").status_code == 404
     assert house.knock(token)["name"] == "rex"
     house.play_on()
 
 
 def test_connections_end_with_what_let_them_in(house: House) -> None:
     mal = house.visitor("Mal")
-    mal.post("/api/club/programs", json={"name": "max"})
-    token = mal.post("/api/club/programs/max/tokens", json={"label": "one"}).json()["token"]
+    mal.post("/api/club/bots", json={"name": "max"})
+    token = mal.post("/api/club/bots/max/tokens", json={"label": "one"}).json()["token"]
 
     def ends(talk: Talk) -> bool:
         with suppress(ConnectionClosed):
@@ -212,8 +212,8 @@ def test_connections_end_with_what_let_them_in(house: House) -> None:
 
     program = {"authorization": f"Bearer {token}"}
     with house.visitor().channel(**program) as talk:
-        number = mal.get("/api/club/programs/max/tokens").json()[0]["id"]
-        assert mal.delete(f"/api/club/programs/max/tokens/{number}").json() == {"revoked": True}
+        number = mal.get("/api/club/bots/max/tokens").json()[0]["id"]
+        assert mal.delete(f"/api/club/bots/max/tokens/{number}").json() == {"revoked": True}
         assert ends(talk)
     assert house.knock(token)["code"] == "token"
     with mal.channel() as talk:
@@ -232,7 +232,7 @@ def test_connections_end_with_what_let_them_in(house: House) -> None:
 
 
 def test_a_wrong_name_costs_what_a_wrong_password_costs(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    house.people[0].post("/api/club/programs", json={"name": "lux"})
+    house.people[0].post("/api/club/bots", json={"name": "lux"})
     seen: list[str] = []
 
     class Counted:
@@ -436,8 +436,8 @@ def test_ten_thousand_connections_leave_room_for_others(house: House, monkeypatc
 
 
 def test_ten_thousand_watchers_leave_room_for_members(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_connection, "MOST_WATCHERS", 20)
-    monkeypatch.setattr(club_connection, "MOST_OF_ACCOUNT", 5)
+    monkeypatch.setattr(club_connection, "MAX_WATCHERS", 20)
+    monkeypatch.setattr(club_connection, "MAX_ACCOUNT_CONNECTIONS", 5)
     with ExitStack() as stack:
         nobody = house.visitor()
         talks = [stack.enter_context(nobody.channel()) for _ in range(30)]

@@ -29,7 +29,7 @@ ON_A_PHONE: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile":
 @pytest.fixture
 def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a club that nobody has come to yet."""
-    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield address
 
@@ -222,7 +222,7 @@ def test_challenges_draws_and_several_games(browser: Browser, club: str) -> None
 @pytest.mark.slow
 def test_games_go_on_after_a_restart(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A move that was not acknowledged is sent again; who reloads the page finds the game."""
-    monkeypatch.setattr(club_service, "SIGN_UPS", (100, 1))
+    monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     file, lost, said = tmp_path / "club.sqlite", list[str](), set[str]()
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
@@ -361,7 +361,7 @@ def test_programs(browser: Browser, club: str) -> None:
         token = page.evaluate("() => navigator.clipboard.readText()")
         headers = {"authorization": f"Bearer {token}"}
         asked = f"{club}api/club/session"
-        assert page.context.request.get(asked, headers=headers).json() == {"name": "rex", "program": True}
+        assert page.context.request.get(asked, headers=headers).json() == {"name": "rex", "bot": True}
         page.click("#club-view-lobby")
         page.click("#club-view-programs")
         expect(page.locator("#token-rex")).to_have_count(0)

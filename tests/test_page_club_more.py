@@ -43,7 +43,7 @@ def enter(books: Path, number: int, *players: str) -> None:
     for player in players:
         account = store.read(partial(find_account, name=player))
         assert account
-        store.submit(partial(enter_tournament, which=number, account=account)).result()
+        store.submit(partial(enter_tournament, key=number, account=account)).result()
     store.close()
 
 

@@ -25,15 +25,15 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
-SHORTEST, LONGEST = 10, 200  # letters of a password
-SESSION = 30 * 86400.0  # seconds that a session lasts
-MOST_TOKENS, MOST_PROGRAMS, MOST_SESSIONS = 10, 10, 50  # of an account
-KNOWN = 180 * 86400.0  # seconds for which a device and a network stay known after a log-in
-MOST_DEVICES = 40  # devices and networks of an account that are known
+NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
+MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200  # letters of a password
+SESSION_SECONDS = 30 * 86400.0  # seconds that a session lasts
+MAX_TOKENS, MAX_BOTS, MAX_SESSIONS = 10, 10, 50  # of an account
+DEVICE_SECONDS = 180 * 86400.0  # seconds for which a device and a network stay known after a log-in
+MAX_DEVICES = 40  # devices and networks of an account that are known
 
 _hasher = PasswordHasher()
-_nobody = _hasher.hash(secrets.token_urlsafe())  # what the password of nobody is compared with
+_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # what the password of nobody is compared with
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class Account:
 
     number: int
     name: str
-    program: bool = False
+    bot: bool = False
     owner: int | None = None
 
 
 def account_of(row: Any) -> Account:
     """The account of a row."""
-    return Account(row.id, row.name, row.program, row.owner)
+    return Account(row.id, row.name, row.bot, row.owner)
 
 
 def _find(connection: Connection, query: Select[Any]) -> Account | None:
@@ -64,20 +64,20 @@ def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
 # ---- accounts --------------------------------------------------------------------------------------------------------
 def hash_password(password: str) -> str:
     """A password as it is kept; refused if it is too short to be one."""
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise ClubError("weak", f"a password has {SHORTEST} to {LONGEST} letters: choose another")
+    if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
+        raise ClubError("weak", f"a password has {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} letters: choose another")
     return _hasher.hash(password)
 
 
-def open_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
+def create_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
     """A new account: a person's with a hashed password, or a program's with an owner."""
-    if not NAME.fullmatch(name):
+    if not NAME_PATTERN.fullmatch(name):
         raise ClubError("name", "a name has 2 to 20 letters, digits, - and _, and begins with a letter: choose another")
-    if _count(connection, accounts.c.key == name.lower()):
+    if _count(connection, accounts.c.lower_name == name.lower()):
         raise ClubError("taken", f"the name {name} is taken: choose another")
-    if owner is not None and _count(connection, accounts.c.owner == owner) >= MOST_PROGRAMS:
-        raise ClubError("many", f"you have {MOST_PROGRAMS} programs already")
-    values = {"name": name, "key": name.lower(), "program": owner is not None, "owner": owner, "password": hashed}
+    if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS:
+        raise ClubError("many", f"you have {MAX_BOTS} programs already")
+    values = {"name": name, "lower_name": name.lower(), "bot": owner is not None, "owner": owner, "password": hashed}
     added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
     assert added.inserted_primary_key is not None
     return Account(added.inserted_primary_key[0], name, owner is not None, owner)
@@ -85,16 +85,16 @@ def open_account(connection: Connection, name: str, hashed: str | None, owner: i
 
 def find_account(connection: Connection, name: str) -> Account | None:
     """The account of a name that is not closed."""
-    return _find(connection, select(accounts).where(accounts.c.key == name.lower()))
+    return _find(connection, select(accounts).where(accounts.c.lower_name == name.lower()))
 
 
-def list_programs(connection: Connection, owner: Account) -> list[Account]:
+def list_bots(connection: Connection, owner: Account) -> list[Account]:
     """The programs of a person that are not closed."""
-    asked = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
-    return [account_of(row) for row in connection.execute(asked)]
+    query = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
+    return [account_of(row) for row in connection.execute(query)]
 
 
-def need_account(connection: Connection, name: str) -> Account:
+def get_account(connection: Connection, name: str) -> Account:
     """The account of a name; refused if there is none."""
     if (found := find_account(connection, name)) is None:
         raise ClubError("absent", f"there is no player {name}")
@@ -103,62 +103,62 @@ def need_account(connection: Connection, name: str) -> Account:
 
 def close_account(connection: Connection, account: Account) -> None:
     """Nobody can log in any more, nor can the programs of the account; games stay."""
-    numbers = [account.number, *(program.number for program in list_programs(connection, account))]
+    numbers = [account.number, *(bot.number for bot in list_bots(connection, account))]
     connection.execute(update(accounts).where(accounts.c.id.in_(numbers)).values(closed=True))
     for table in (sessions, tokens, known_devices):
         connection.execute(delete(table).where(table.c.account.in_(numbers)))
 
 
-def stored_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
+def load_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
     """The account of a name, and its password as it is kept."""
-    row = connection.execute(select(accounts).where(accounts.c.key == name.lower(), ~accounts.c.closed)).first()
+    row = connection.execute(select(accounts).where(accounts.c.lower_name == name.lower(), ~accounts.c.closed)).first()
     return (account_of(row), row.password) if row else (None, None)
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
     """Store another password, end all sessions and forget all devices; refused if it is no longer `old`."""
-    mine = [accounts.c.id == account.number, ~accounts.c.closed]
+    own_rows = [accounts.c.id == account.number, ~accounts.c.closed]
     if old is not None:
-        mine.append(accounts.c.password == old)
-    if not connection.execute(update(accounts).where(*mine).values(password=hashed)).rowcount:
+        own_rows.append(accounts.c.password == old)
+    if not connection.execute(update(accounts).where(*own_rows).values(password=hashed)).rowcount:
         raise ClubError("password", "the password has just been changed: log in with the new one")
     for table in (sessions, known_devices):
         connection.execute(delete(table).where(table.c.account == account.number))
 
 
-def is_password(hashed: str | None, password: str) -> bool:
+def verify_password(hashed: str | None, password: str) -> bool:
     """Whether this is the password; it takes a while, and just as long if there is none."""
     try:
-        return _hasher.verify(hashed or _nobody, password[:LONGEST]) and hashed is not None
+        return _hasher.verify(hashed or _dummy_hash, password[:MAX_PASSWORD_CHARS]) and hashed is not None
     except (VerifyMismatchError, InvalidHashError):
         return False
 
 
 # ---- known devices ---------------------------------------------------------------------------------------------------
-def remember_device(connection: Connection, account: Account, device: str, network: str) -> None:
+def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
     """Store the device and network of a log-in; the ones used longest ago are deleted."""
-    _remember(connection, known_devices, account, _device_digests(device, network), KNOWN, MOST_DEVICES)
+    _store_digests(connection, known_devices, account, _device_digests(device, network), DEVICE_SECONDS, MAX_DEVICES)
 
 
-def is_known(connection: Connection, account: int, device: str, network: str) -> str | None:
+def recognise_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
     """Whether an account has been used by a device, `device`, or if not at least from its network, `network`."""
     digests = _device_digests(device, network)
-    mine = known_devices.c.account == account, known_devices.c.expires > time.time()
-    asked = select(known_devices.c.digest).where(*mine, known_devices.c.digest.in_(digests))
-    found = {bytes(row.digest) for row in connection.execute(asked)}
+    own_rows = known_devices.c.account == account, known_devices.c.expires > time.time()
+    query = select(known_devices.c.digest).where(*own_rows, known_devices.c.digest.in_(digests))
+    found = {bytes(row.digest) for row in connection.execute(query)}
     return "device" if digests[0] in found else "network" if found else None
 
 
-def _remember(
-    connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, most: int
+def _store_digests(
+    connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, max_digests: int
 ) -> None:
     """Store digests that expire; delete those that have expired, and the ones of too many that expire first."""
-    now, mine = time.time(), table.c.account == account.number
-    connection.execute(delete(table).where(table.c.digest.in_(digests) & mine | (table.c.expires < now)))
+    now, own_rows = time.time(), table.c.account == account.number
+    connection.execute(delete(table).where(table.c.digest.in_(digests) & own_rows | (table.c.expires < now)))
     rows = [{"account": account.number, "digest": digest, "expires": now + seconds} for digest in digests]
     connection.execute(insert(table), rows)
-    newest = select(table.c.digest).where(mine).order_by(table.c.expires.desc()).limit(most)
-    connection.execute(delete(table).where(mine, table.c.digest.not_in(newest)))
+    newest = select(table.c.digest).where(own_rows).order_by(table.c.expires.desc()).limit(max_digests)
+    connection.execute(delete(table).where(own_rows, table.c.digest.not_in(newest)))
 
 
 def _device_digests(device: str, network: str) -> tuple[bytes, bytes]:
@@ -171,28 +171,28 @@ def digest_of(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def open_session(connection: Connection, account: Account) -> str:
+def create_session(connection: Connection, account: Account) -> str:
     """The secret of a new session; sessions that have expired are deleted, and the oldest ones of too many."""
     secret = secrets.token_urlsafe(32)
-    _remember(connection, sessions, account, [digest_of(secret)], SESSION, MOST_SESSIONS)
+    _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS)
     return secret
 
 
-def close_session(connection: Connection, secret: str) -> None:
+def delete_session(connection: Connection, secret: str) -> None:
     """End a session."""
     connection.execute(delete(sessions).where(sessions.c.digest == digest_of(secret)))
 
 
-def by_session(connection: Connection, secret: str) -> Account | None:
+def find_by_session(connection: Connection, secret: str) -> Account | None:
     """Whose session this is."""
     joined = select(accounts).join(sessions, sessions.c.account == accounts.c.id)
     return _find(connection, joined.where(sessions.c.digest == digest_of(secret), sessions.c.expires > time.time()))
 
 
-def make_token(connection: Connection, account: Account, label: str) -> str:
+def create_token(connection: Connection, account: Account, label: str) -> str:
     """The secret of a new token, by which a program logs in; it is shown once."""
-    if _count(connection, tokens.c.account == account.number) >= MOST_TOKENS:
-        raise ClubError("many", f"{account.name} has {MOST_TOKENS} tokens already: revoke one")
+    if _count(connection, tokens.c.account == account.number) >= MAX_TOKENS:
+        raise ClubError("many", f"{account.name} has {MAX_TOKENS} tokens already: revoke one")
     secret = f"awello_{secrets.token_urlsafe(32)}"
     values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
     connection.execute(insert(tokens).values(**values))
@@ -201,8 +201,8 @@ def make_token(connection: Connection, account: Account, label: str) -> str:
 
 def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]]:
     """The tokens of an account, without their secrets."""
-    asked = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.number)
-    return [dict(row) for row in connection.execute(asked.order_by(tokens.c.id)).mappings()]
+    query = select(tokens.c.id, tokens.c.label, tokens.c.created).where(tokens.c.account == account.number)
+    return [dict(row) for row in connection.execute(query.order_by(tokens.c.id)).mappings()]
 
 
 def revoke_token(connection: Connection, account: Account, number: int) -> bool:
@@ -211,13 +211,13 @@ def revoke_token(connection: Connection, account: Account, number: int) -> bool:
     return connection.execute(found).rowcount > 0
 
 
-def by_token(connection: Connection, secret: str) -> Account | None:
+def find_by_token(connection: Connection, secret: str) -> Account | None:
     """Whose token this is."""
     joined = select(accounts).join(tokens, tokens.c.account == accounts.c.id)
     return _find(connection, joined.where(tokens.c.digest == digest_of(secret)))
 
 
-def valid_secrets(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
+def find_valid_digests(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
     """Those of some digests whose session or token is still good."""
     kept = select(sessions.c.digest).where(sessions.c.expires > time.time(), sessions.c.digest.in_(digests))
     given = select(tokens.c.digest).where(tokens.c.digest.in_(digests))
@@ -225,6 +225,6 @@ def valid_secrets(connection: Connection, digests: Sequence[bytes]) -> set[bytes
 
 
 # ---- the audit log ---------------------------------------------------------------------------------------------------
-def note(connection: Connection, what: str, address: str = "", account: int | None = None) -> None:
+def log_event(connection: Connection, event: str, address: str = "", account: int | None = None) -> None:
     """Write into the audit log."""
-    connection.execute(insert(audit).values(moment=time.time(), account=account, address=address, what=what))
+    connection.execute(insert(audit).values(time=time.time(), account=account, address=address, event=event))

@@ -37,10 +37,10 @@ async def archive_games(store: ClubStore, ended: asyncio.Event, archive: Callabl
 
 
 async def _archive(store: ClubStore, number: int, archive: Archiver) -> None:
-    seat = await store.fetch(partial(load_game, number=number))
-    table, names = seat.table, (seat.people[0].name, seat.people[1].name)
-    if table.reason != ABORTED and table.moves:
-        await archive(await store.fetch(partial(record_of, table=table, names=names)))
+    live_game = await store.fetch(partial(load_game, number=number))
+    state, names = live_game.state, (live_game.accounts[0].name, live_game.accounts[1].name)
+    if state.reason != ABORTED and state.moves:
+        await archive(await store.fetch(partial(record_of, state=state, names=names)))
     done = update(games).where(games.c.id == number).values(archived=True)
     await store.write(lambda connection: connection.execute(done).rowcount)
 

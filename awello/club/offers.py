@@ -1,4 +1,4 @@
-"""What is offered in the hall: a game on some terms, to everybody or to one."""
+"""What is offered in the server: a game on some terms, to everybody or to one."""
 
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
@@ -10,7 +10,7 @@ from awello.club.rating import Rating
 from awello.limits import Clock
 from awello.rules.game import Game
 
-SHORTEST, LONGEST, MOST_INCREMENT = 5.0, 4 * 3600.0, 60.0  # seconds of a time control
+MIN_CLOCK_SECONDS, MAX_CLOCK_SECONDS, MAX_INCREMENT_SECONDS = 5.0, 4 * 3600.0, 60.0  # seconds of a time control
 
 Message = dict[str, Any]
 
@@ -29,23 +29,25 @@ class GameTerms:
 
     def check(self) -> None:
         """Refuse terms that are none."""
-        fitting = SHORTEST <= self.control.seconds <= LONGEST and 0 <= self.control.increment <= MOST_INCREMENT
-        if not fitting:
-            limits = f"{SHORTEST:.0f} seconds to {LONGEST / 3600:.0f} hours and up to {MOST_INCREMENT:.0f} a move more"
-            raise ClubError("control", f"a game takes {limits}: choose another time")
+        seconds, increment = self.control.seconds, self.control.increment
+        valid = MIN_CLOCK_SECONDS <= seconds <= MAX_CLOCK_SECONDS and 0 <= increment <= MAX_INCREMENT_SECONDS
+        if not valid:
+            limits = f"{MIN_CLOCK_SECONDS:.0f} seconds to {MAX_CLOCK_SECONDS / 3600:.0f} hours"
+            more = f"up to {MAX_INCREMENT_SECONDS:.0f} a move more"
+            raise ClubError("control", f"a game takes {limits} and {more}: choose another time")
 
     @property
-    def pool(self) -> tuple[Game, Clock, bool]:
+    def pairing_key(self) -> tuple[Game, Clock, bool]:
         """What two players must both ask for to be paired."""
         return self.game, self.control, self.rated
 
-    def fits(self, other: "GameTerms") -> bool:
+    def matches(self, other: "GameTerms") -> bool:
         """Whether two who ask for these can play each other."""
-        return self.pool == other.pool and (self.side is None or self.side != other.side)
+        return self.pairing_key == other.pairing_key and (self.side is None or self.side != other.side)
 
-    def view(self) -> Message:
+    def to_json(self) -> Message:
         """For those who are told."""
-        return {"kind": str(self.game), "control": asdict(self.control), "rated": self.rated}
+        return {"variant": str(self.game), "control": asdict(self.control), "rated": self.rated}
 
 
 @dataclass(frozen=True)
@@ -55,16 +57,16 @@ class Offer:
     number: int
     account: Account
     terms: GameTerms
-    to: Account | None = None
+    recipient: Account | None = None
     rating: Rating = field(default_factory=Rating)
     """What whoever offers it is worth in such games."""
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
         """What it is found by: who made it, whom it is made to, and what is to be played."""
-        return ("by", self.account.number), ("to", self.to and self.to.number), self.terms.pool
+        return ("by", self.account.number), ("to", self.recipient and self.recipient.number), self.terms.pairing_key
 
-    def view(self) -> Message:
+    def to_json(self) -> Message:
         """For those who are told."""
-        who = {"from": self.account.name, "program": self.account.program}
-        return {"number": self.number, **who, **self.rating.view(), **self.terms.view(), "side": self.terms.side}
+        who = {"from": self.account.name, "bot": self.account.bot}
+        return {"number": self.number, **who, **self.rating.to_json(), **self.terms.to_json(), "side": self.terms.side}

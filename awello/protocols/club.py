@@ -35,7 +35,7 @@ CLAIM_MARGIN = 0.2  # seconds added before a win is claimed, so that the claim i
 BUSY = ("often", "storage")  # codes of answers that ask for the same message later
 SPARE = 0.3  # seconds of its clock that a player does not know of, for the way there and back
 FOREVER = 1008  # the code of a connection that must not be made again
-NOT_BEGUN = "was not begun"  # the reason of a game that does not count
+ABORTED = "aborted"  # the reason of a game that does not count
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -60,7 +60,7 @@ class BotPolicy:
     def accepts(self, challenge: Message, playing: int) -> bool:
         """Whether to accept a challenge."""
         known = not self.names or str(challenge["from"]).lower() in self.names
-        return known and playing < self.most and Game[challenge["kind"].upper()] in self.games
+        return known and playing < self.most and Game[challenge["variant"].upper()] in self.games
 
 
 @dataclass
@@ -182,13 +182,13 @@ class ClubBot:
         if self.policy.seek and not self.seeking and not self.players:
             game, clock = self.policy.seek
             terms = {"seconds": clock.seconds, "increment": clock.increment, "rated": self.policy.rated}
-            self.seeking = await self._ask("seek", kind=str(game), **terms)
+            self.seeking = await self._ask("seek", variant=str(game), **terms)
 
     def _report_tournament(self, news: Message) -> None:
         """Say what is new in a tournament: it begins, a round begins, it is over."""
-        place = next((row["place"] for row in news["standings"] if row["name"] == self.name), None)
+        rank = next((row["rank"] for row in news["standings"] if row["name"] == self.name), None)
         if news["state"] != "open":
-            state = f"{news['state']}, round {news['round']} of {news['rounds']}, place {place}"
+            state = f"{news['state']}, round {news['round']} of {news['rounds']}, place {rank}"
             self._tell_once(f"tournament {news['name']}: {state}")
 
     def _tell_once(self, line: str) -> None:
@@ -198,8 +198,12 @@ class ClubBot:
 
     def _report_warning(self, warning: Message) -> None:
         """Say that rated games were left early, and what that costs."""
-        price = f"no rated games for {warning['minutes']} min" if warning["minutes"] else f"{warning['free']} are free"
-        self.tell(f"rated games left early within an hour: {warning['left']} ({price})")
+        price = (
+            f"no rated games for {warning['minutes']} min"
+            if warning["minutes"]
+            else f"{warning['free_exits']} are free"
+        )
+        self.tell(f"rated games left early within an hour: {warning['exits']} ({price})")
 
     def _look(self, state: Message) -> None:
         """Begin a game, move in it, or end it."""
@@ -210,7 +214,7 @@ class ClubBot:
             self._end(state, names)
             return
         if number not in self.players:
-            self.tell(f"game {number}, {' - '.join(names)}: {state['kind']}")
+            self.tell(f"game {number}, {' - '.join(names)}: {state['variant']}")
             self.seeking = 0
             self.players[number] = asyncio.create_task(self._begin(state, [*self.learning.values()]))
         if names[state["mover"]] == self.name and ((search := self.searches.get(number)) is None or search.done()):
@@ -221,7 +225,7 @@ class ClubBot:
         await asyncio.gather(*learning)
         player = make_player(self.spec)
         seed = zlib.crc32(f"{self.server} {state['game']}".encode())
-        await self._run(player.begin, Game[state["kind"].upper()], seed)
+        await self._run(player.begin, Game[state["variant"].upper()], seed)
         return player
 
     async def _move(self, state: Message, begun: Task[Player]) -> None:
@@ -258,7 +262,7 @@ class ClubBot:
             player.end()
             if search:
                 await asyncio.wait([search])
-            if state["reason"] != NOT_BEGUN:
+            if state["reason"] != ABORTED:
                 await self._run(player.learn, read_record(state), side)
         except Exception as error:
             self.tell(f"game {state['game']}: nothing was learnt: {describe_error(error)}")
@@ -269,8 +273,8 @@ class ClubBot:
         """Claim the win when the opponent has been away for long enough, unless they come back."""
         if claim := self.claims.pop(news["game"], None):
             claim.cancel()
-        if news["claim"] is not None:
-            delay = news["claim"] + CLAIM_MARGIN
+        if news["claim_in"] is not None:
+            delay = news["claim_in"] + CLAIM_MARGIN
             self.claims[news["game"]] = self._later(self._ask, "claim", delay=delay, game=news["game"])
 
 
@@ -295,7 +299,7 @@ def choose(player: Player, record: Record, clock: Clock) -> Choice:
 
 def read_record(state: Message) -> Record:
     """The game so far, as the club sends it."""
-    record = parse_transcript(" ".join(state["moves"]), Position.start(state["kind"]))
+    record = parse_transcript(" ".join(state["moves"]), Position.start(state["variant"]))
     if state["over"] and state["reason"] and state["winner"] is not None:
         return Record(record.start, record.moves, loser=1 - state["winner"], reason=state["reason"])
     return record
@@ -303,7 +307,7 @@ def read_record(state: Message) -> Record:
 
 def describe(state: Message, names: list[str]) -> str:
     """How a game ended."""
-    drawn = "not played" if state["reason"] == NOT_BEGUN else "drawn"
+    drawn = "not played" if state["reason"] == ABORTED else "drawn"
     result = drawn if state["winner"] is None else f"{names[state['winner']]} won"
     score = " {} - {}".format(*state["score"]) if state["score"] else ""
     return f"{result}{score}{', ' + state['reason'] if state['reason'] else ''}"

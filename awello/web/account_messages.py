@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from awello.web.messages import GameName, Message
 
-LONGEST_LABEL = 60
+MAX_LABEL_CHARS = 60
 PRINTABLE = r"^[^\x00-\x1f\x7f]+$"  # PostgreSQL stores no zero characters, and a terminal would obey others
 Name = Annotated[str, StringConstraints(min_length=1, max_length=40, pattern=PRINTABLE)]
 Secret = Annotated[str, StringConstraints(min_length=1, max_length=400)]
@@ -35,14 +35,14 @@ class BotRegistration(Message):
 class TokenRequest(Message):
     """A token to make."""
 
-    label: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_LABEL, pattern=PRINTABLE)]
+    label: Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL_CHARS, pattern=PRINTABLE)]
 
 
 class SessionJson(BaseModel):
     """Who is logged in."""
 
     name: str | None = Field(description="Null if nobody is")
-    program: bool = False
+    bot: bool = False
 
 
 class TokenJson(BaseModel):
@@ -57,23 +57,23 @@ class RatingJson(BaseModel):
     """A rating, and the rated games it comes from."""
 
     rating: int
-    sure: bool = Field(description="False while too few games have been played")
+    established: bool = Field(description="False while too few games have been played")
     wins: int
     draws: int
     losses: int
 
 
-class LadderRowJson(RatingJson):
+class LeaderboardRowJson(RatingJson):
     """A place on the ladder."""
 
     name: str
-    program: bool
+    bot: bool
 
 
 class PoolRatingJson(RatingJson):
     """What somebody is worth in one game at one speed."""
 
-    game: GameName
+    variant: GameName
     speed: Literal["blitz", "standard"]
 
 
@@ -81,27 +81,27 @@ class ClubGameJson(BaseModel):
     """A game of the club in a list; of two entries the first is that of whoever moved first."""
 
     number: int
-    game: GameName
+    variant: GameName
     players: tuple[str, str]
     side: Literal[0, 1] = Field(description="Of whoever was asked about")
     seconds: float = Field(description="On each clock at first")
     increment: float
     rated: bool
-    begun: float = Field(description="In seconds since 1970")
+    started: float = Field(description="In seconds since 1970")
     over: bool
     winner: Literal[0, 1] | None
     score: tuple[int, int] | None = Field(description="Where the board decided")
     reason: str = Field(description="How it ended, where the board did not decide")
-    change: int | None = Field(description="By how much the rating changed, if the game counted")
+    rating_change: int | None = Field(description="By how much the rating changed, if the game counted")
 
 
 class ProfileJson(BaseModel):
     """What everybody may know of somebody."""
 
     name: str
-    program: bool
+    bot: bool
     owner: str | None = Field(description="Whose program it is")
-    here: bool = Field(description="Whether they are in the club now")
+    online: bool = Field(description="Whether they are in the club now")
     ratings: list[PoolRatingJson]
-    games: int = Field(description="That have ended, whether they counted or not")
-    last: list[ClubGameJson] = Field(description="The latest first; those that are being played too")
+    games_played: int = Field(description="That have ended, whether they counted or not")
+    recent_games: list[ClubGameJson] = Field(description="The latest first; those that are being played too")

@@ -108,7 +108,7 @@ async def review(request: ReviewRequest, client: Request) -> Any:
 
 
 async def _search(task: EngineTask, client: Request) -> list[Answer]:
-    client.app.state.clubhouse.refuse_analysis(task.record, whole=isinstance(task, ReviewTask))
+    client.app.state.clubhouse.check_analysis_allowed(task.record, whole=isinstance(task, ReviewTask))
     return await answers_to(task, client.app.state.engines, client)
 
 

@@ -24,10 +24,10 @@ from awello.web.connection import GONE, POLICY_VIOLATION, TRY_AGAIN, Fields, Id,
 from awello.web.rate_limits import RateLimit, RateLimits
 from awello.web.request_guard import Refusal, network_of_client
 
-MOST_CONNECTIONS, MOST_WATCHERS, MOST_OF_ADDRESS, MOST_OF_ACCOUNT = 5000, 1000, 256, 16
+MAX_CONNECTIONS, MAX_WATCHERS, MAX_NETWORK_CONNECTIONS, MAX_ACCOUNT_CONNECTIONS = 5000, 1000, 256, 16
 PING = 5.0  # seconds between two measurements of the round trip
 PATIENCE = 30.0  # seconds without any message, after which a connection is dead
-WATCHER = (40, 5)  # messages of a connection without an account: at once, and a second
+WATCHER_RATE = (40, 5)  # messages of a connection without an account: at once, and a second
 WATCHER_COST = 4.0  # milliseconds of the event loop that a message without an account costs its network
 
 
@@ -38,14 +38,14 @@ class ClubConnection(MessageConnection):
     without_id = ("pong",)
 
     def __init__(
-        self, socket: WebSocket, hall: ClubServer, account: Account | None, rate: RateLimit, share: RateLimit | None
+        self, socket: WebSocket, server: ClubServer, account: Account | None, rate: RateLimit, share: RateLimit | None
     ) -> None:
         super().__init__(socket, rate, share, WATCHER_COST)
-        self.hall = hall
+        self.server = server
         network = network_of_client(socket)
         outside = None if is_loopback(network) else network
-        self.guest = ClientConnection(
-            account, self.post, network=outside, curious=account is None or not account.program
+        self.client = ClientConnection(
+            account, self.post, network=outside, lobby_updates=account is None or not account.bot
         )
         self.pings: deque[tuple[int, float]] = deque(maxlen=8)
         self.trips: deque[float] = deque(maxlen=5)
@@ -53,25 +53,25 @@ class ClubConnection(MessageConnection):
 
     async def serve(self) -> None:
         """Be in the club until the connection ends."""
-        self.hall.enter(self.guest)
+        self.server.connect(self.client)
         self.running["ping"] = asyncio.create_task(self._ping())
         await super().serve()
 
     def leave(self) -> None:
         """Leave the club."""
-        self.hall.leave(self.guest)
+        self.server.disconnect(self.client)
 
     async def handle(self, identity: Id, type: str, request: Any) -> None:
         """Carry out a request, and answer what came of it."""
         if isinstance(request, Pong):
             self._measure(request)
         else:
-            found = await REQUESTS[type][1](self.hall, self.guest, request)
+            found = await REQUESTS[type][1](self.server, self.client, request)
             self.post({"id": identity, "type": "done", **found})
 
     def note_received(self, event: Mapping[str, Any]) -> None:
         """Remember when a message arrived: a move is charged by that."""
-        self.heard, self.guest.received = monotonic(), event.get("received")
+        self.heard, self.client.received_at = monotonic(), event.get("received")
 
     def is_due(self, fields: Fields) -> bool:
         """Whether a message is the move that a game waits for: the game itself limits these to one per turn."""
@@ -79,7 +79,9 @@ class ClubConnection(MessageConnection):
             move = MoveRequest.model_validate({name: value for name, value in fields.items() if name != "type"})
         except ValidationError:
             return False
-        return fields.get("type") == "move" and self.hall.awaits(self.guest, move.game, move.ply, move.move)
+        return fields.get("type") == "move" and self.server.is_expected_move(
+            self.client, move.game, move.ply, move.move
+        )
 
     async def _ping(self) -> None:
         """Measure the round trip; a connection that does not answer ends."""
@@ -96,7 +98,7 @@ class ClubConnection(MessageConnection):
         for number, moment in self.pings:
             if number == pong.number:
                 self.trips.append(monotonic() - moment)
-                self.guest.lag = min(self.trips)
+                self.client.lag = min(self.trips)
         while self.pings and self.pings[0][0] <= pong.number:
             self.pings.popleft()
 
@@ -109,18 +111,18 @@ async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -
         return
     try:
         account = await house.who(socket.headers, socket.cookies)
-        hall = house.hall
+        server = house.server
     except Refusal as refusal:
         await _refuse(socket, refusal)
         return
-    keys = {"": MOST_CONNECTIONS, f"from {network}": MOST_OF_ADDRESS}
-    keys |= {f"of {account.number}": MOST_OF_ACCOUNT} if account else {"watch": MOST_WATCHERS}
+    keys = {"": MAX_CONNECTIONS, f"from {network}": MAX_NETWORK_CONNECTIONS}
+    keys |= {f"of {account.number}": MAX_ACCOUNT_CONNECTIONS} if account else {"watch": MAX_WATCHERS}
     if not house.connections.enter(keys):
         await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
         return
-    rate = house.messages.find(f"of {account.number}") if account else RateLimit(*WATCHER)
+    rate = house.messages.find(f"of {account.number}") if account else RateLimit(*WATCHER_RATE)
     share = None if account or is_loopback(network) else costs.find(network)
-    connection = ClubConnection(socket, hall, account, rate, share)
+    connection = ClubConnection(socket, server, account, rate, share)
     digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
     if account:
         house.attending.setdefault(digest, set()).add(connection.end)

@@ -1,4 +1,4 @@
-"""The club of this server: its books and its hall while the server runs, and who a request comes from."""
+"""The club of this server: its books and its server while the server runs, and who a request comes from."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ from awello.web.request_guard import Refusal
 
 EXTRA_MISSING: ConfigError | None = None
 try:
-    from awello.club.accounts import Account, by_session, by_token, valid_secrets
+    from awello.club.accounts import Account, find_by_session, find_by_token, find_valid_digests
     from awello.club.server import ClubServer
     from awello.club.store import ClubStore
 except ConfigError as error:  # a server without a club does not need the extra
@@ -27,10 +27,10 @@ except ConfigError as error:  # a server without a club does not need the extra
 
 NO_CLUB = "this server has no club: start it with --club"
 COOKIE = "awello_session"
-SIGN_UPS = (5, 1 / 720)  # of an address: at once, and a second
-HASHES = 1  # at once
-MEMBER = (200, 60)  # messages of an account: at once, and a second
-ARRIVALS = (128, 5)  # connections of an address: at once, and a second
+SIGNUP_RATE = (5, 1 / 720)  # of an address: at once, and a second
+MAX_CONCURRENT_HASHES = 1  # at once
+ACCOUNT_RATE = (200, 60)  # messages of an account: at once, and a second
+CONNECTION_RATE = (128, 5)  # connections of an address: at once, and a second
 LOOK = 5.0  # seconds between two looks whether those who are here may still be
 
 Done = TypeVar("Done")
@@ -43,12 +43,12 @@ class ClubService:
         self.place, self.archivist = place, archivist
         self.connections = ConcurrencyLimit()  # by address, by account, those who only watch, and all
         self.attending: dict[bytes, set[Callable[[str], None]]] = {}  # how to end connections, by what let them in
-        self.logins, self.signups, self.downloads = LoginLimits(), RateLimits(*SIGN_UPS), RateLimits(*DOWNLOADS)
-        self.arrivals, self.messages = RateLimits(*ARRIVALS), RateLimits(*MEMBER)
+        self.logins, self.signups, self.downloads = LoginLimits(), RateLimits(*SIGNUP_RATE), RateLimits(*DOWNLOADS)
+        self.arrivals, self.messages = RateLimits(*CONNECTION_RATE), RateLimits(*ACCOUNT_RATE)
         self.writing = asyncio.Lock()  # while a file with somebody's games is written
-        self._hashing = CapacityLimiter(HASHES)  # few at once, because each takes much memory and time
+        self._hashing = CapacityLimiter(MAX_CONCURRENT_HASHES)  # few at once, because each takes much memory and time
         self._looking: asyncio.Task[None] | None = None
-        self._hall: ClubServer | None = None
+        self._server: ClubServer | None = None
 
     async def open(self) -> None:
         """Open the books, and take up the games that went on."""
@@ -57,42 +57,42 @@ class ClubService:
         if EXTRA_MISSING:
             raise EXTRA_MISSING
         store = await asyncio.to_thread(ClubStore, self.place)
-        self._hall = ClubServer(store, self._archive if self.archivist.place is not None else None)
-        await self._hall.open()
-        self._looking = asyncio.create_task(self._look_at_secrets())
+        self._server = ClubServer(store, self._archive if self.archivist.place is not None else None)
+        await self._server.open()
+        self._looking = asyncio.create_task(self._check_sessions())
 
     async def close(self) -> None:
-        """Close the hall, then the books."""
+        """Close the server, then the books."""
         if self._looking:
             self._looking.cancel()
-        if self._hall:
-            await self._hall.close()
-            await asyncio.to_thread(self._hall.store.close)
+        if self._server:
+            await self._server.close()
+            await asyncio.to_thread(self._server.store.close)
 
     @property
-    def hall(self) -> "ClubServer":
+    def server(self) -> "ClubServer":
         """Where games are played."""
-        if self._hall is None:
+        if self._server is None:
             raise Refusal(404, "noclub", NO_CLUB)
-        return self._hall
+        return self._server
 
-    def refuse_analysis(self, record: Record, whole: bool = False) -> None:
+    def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
         """Refuse to analyse the last position of a game, or all of them, if a rated game in progress is there."""
-        if self._hall is None:
+        if self._server is None:
             return
-        rated = self._hall.rated_positions
-        if rated.meets(record) if whole else record.final in rated:
+        rated = self._server.rated_positions
+        if rated.contains_any(record) if whole else record.final in rated:
             raise Refusal(403, "rated", "Analysis is off for positions of rated games in progress")
 
     async def read(self, question: Callable[[Connection], Done]) -> Done:
         """Ask the books something."""
-        return await self._kept(asyncio.to_thread(self.hall.store.read, question))
+        return await self._translate_errors(asyncio.to_thread(self.server.store.read, question))
 
     async def write(self, act: Callable[[Connection], Done]) -> Done:
         """Write something into the books."""
-        return await self._kept(asyncio.wrap_future(self.hall.store.submit(act)))
+        return await self._translate_errors(asyncio.wrap_future(self.server.store.submit(act)))
 
-    async def _kept(self, work: Awaitable[Done]) -> Done:
+    async def _translate_errors(self, work: Awaitable[Done]) -> Done:
         try:
             return await work
         except StorageError:
@@ -100,11 +100,11 @@ class ClubService:
 
     async def who(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
         """Whose token or session a request carries; a token that is none is refused."""
-        self.hall  # noqa: B018  (refused where there is no club)
+        self.server  # noqa: B018  (refused where there is no club)
         secret, is_token = secret_of(headers, cookies)
         if not secret and not is_token:
             return None
-        found = await self.read(partial(by_token if is_token else by_session, secret=secret))
+        found = await self.read(partial(find_by_token if is_token else find_by_session, secret=secret))
         if is_token and found is None:
             raise Refusal(401, "token", "this token is not valid: make a new one")
         return found
@@ -113,14 +113,14 @@ class ClubService:
         """Hash a password or compare it."""
         return await to_thread.run_sync(partial(work, *words), limiter=self._hashing)
 
-    async def _look_at_secrets(self) -> None:
+    async def _check_sessions(self) -> None:
         """End connections whose session has ended, whose token was revoked or whose account was closed."""
         while True:
             await asyncio.sleep(LOOK)
             digests = list(self.attending)
             for some in (digests[at : at + 500] for at in range(0, len(digests), 500)):
                 try:
-                    valid = await self.read(partial(valid_secrets, digests=some))
+                    valid = await self.read(partial(find_valid_digests, digests=some))
                 except Exception as error:  # at the next look, whatever it was: nobody may stay for ever
                     if not isinstance(error, Refusal):
                         logging.getLogger("awello").exception("sessions could not be looked at")
@@ -144,18 +144,18 @@ def secret_of(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[s
     return cookies.get(COOKIE, ""), False
 
 
-def club_service_of(request: Request) -> ClubService:
+def get_club_service(request: Request) -> ClubService:
     """What the server that got a request has of a club, perhaps nothing."""
     house: ClubService = request.app.state.clubhouse
     return house
 
 
-def open_club_service_of(request: Request) -> ClubService:
+def get_open_club_service(request: Request) -> ClubService:
     """The club of the server that got a request; refused where there is none, before anything of a club is imported."""
-    house = club_service_of(request)
-    house.hall  # noqa: B018
+    house = get_club_service(request)
+    house.server  # noqa: B018
     return house
 
 
-AnyHouse = Annotated[ClubService, Depends(club_service_of)]
-House = Annotated[ClubService, Depends(open_club_service_of)]
+OptionalClub = Annotated[ClubService, Depends(get_club_service)]
+RequiredClub = Annotated[ClubService, Depends(get_open_club_service)]

@@ -15,8 +15,8 @@ from awello.web.rate_limits import RateLimits, network_of
 from awello.web.request_guard import address_of
 
 DEVICE_COOKIE = "awello_device"  # which stays when somebody logs out
-OF_PAIR = (10, 1 / 6)  # tries of an account from a network or a known device: at once, and per second
-OF_NETWORK, OF_ACCOUNT, OF_STRANGERS = (40, 1 / 3), (50, 1 / 2), (100, 5)  # from where nobody has logged in
+PAIR_RATE = (10, 1 / 6)  # tries of an account from a network or a known device: at once, and per second
+NETWORK_RATE, NAME_RATE, UNKNOWN_ORIGIN_RATE = (40, 1 / 3), (50, 1 / 2), (100, 5)  # from where nobody has logged in
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Origin:
     """The secret in the cookie of the device, a new one if it has none."""
 
 
-def origin_of(request: HTTPConnection) -> Origin:
+def read_origin(request: HTTPConnection) -> Origin:
     """Where a request comes from."""
     address, device = address_of(request), request.cookies.get(DEVICE_COOKIE, "")
     if not re.fullmatch(r"[\w-]{43}", device, re.ASCII):
@@ -41,10 +41,10 @@ class LoginLimits:
     """How often passwords may be tried."""
 
     def __init__(self) -> None:
-        self.of_pair, self.of_network = RateLimits(*OF_PAIR), RateLimits(*OF_NETWORK)
-        self.of_account, self.of_strangers = RateLimits(*OF_ACCOUNT), RateLimits(*OF_STRANGERS)
+        self.of_pair, self.of_network = RateLimits(*PAIR_RATE), RateLimits(*NETWORK_RATE)
+        self.of_account, self.of_strangers = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
-    def admit_stranger(self) -> bool:
+    def admit_unknown(self) -> bool:
         """Whether one more password of somebody who is not known may be hashed."""
         return self.of_strangers.take("")
 
@@ -57,5 +57,5 @@ class LoginLimits:
             self.of_network.take(origin.network)
             and self.of_pair.take(f"{name} {origin.network}")
             and self.of_account.take(name)
-            and self.admit_stranger()
+            and self.admit_unknown()
         )

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from awello.club.tournament_store import find_tournament, load_tournaments
-from awello.web.club_service import House
+from awello.web.club_service import RequiredClub
 from awello.web.messages import GameName
 
 router = APIRouter(prefix="/api/club", tags=["club"])
@@ -26,7 +26,7 @@ class TournamentJson(BaseModel):
     tournament: int = Field(description="Its number")
     name: str
     system: Literal["swiss", "round-robin", "double-round-robin"]
-    kind: GameName
+    variant: GameName
     control: TimeControlJson
     rated: bool
     rounds: int = Field(description="0 for a round robin that has not begun")
@@ -40,9 +40,9 @@ class TournamentJson(BaseModel):
 class ClubStandingJson(BaseModel):
     """Where somebody stands."""
 
-    place: int
+    rank: int
     name: str
-    program: bool
+    bot: bool
     points: float
     buchholz: float = Field(description="The points of all opponents")
     berger: float = Field(description="The points of those beaten, and half of those drawn with")
@@ -69,12 +69,12 @@ class TournamentDetailsJson(TournamentJson):
 
 
 @router.get("/tournaments", summary="Tournaments", response_model=list[TournamentJson])
-async def list_tournaments(house: House, limit: Annotated[int, Query(ge=1, le=100)] = 50) -> Any:
+async def list_tournaments(house: RequiredClub, limit: Annotated[int, Query(ge=1, le=100)] = 50) -> Any:
     """The last ones, the oldest first."""
-    return [contest.view() for contest in await house.read(partial(load_tournaments, last=limit))]
+    return [tournament.to_json() for tournament in await house.read(partial(load_tournaments, last=limit))]
 
 
 @router.get("/tournaments/{number}", summary="A tournament", response_model=TournamentDetailsJson)
-async def show_tournament(number: Annotated[int, Path(ge=1, lt=1 << 31)], house: House) -> Any:
+async def show_tournament(number: Annotated[int, Path(ge=1, lt=1 << 31)], house: RequiredClub) -> Any:
     """Its standings and pairings."""
-    return (await house.read(partial(find_tournament, which=number))).whole()
+    return (await house.read(partial(find_tournament, key=number))).details_json()
