@@ -66,18 +66,18 @@ def test_clocks_run_for_the_mover_alone() -> None:
 
 def test_only_the_mover_moves_and_only_now() -> None:
     state = begin()
-    with refused("turn"):
+    with refused("not_your_turn"):
         state.play(BOB, 0, "f5", 101.0)
-    with refused("client"):
+    with refused("not_your_game"):
         state.play(EVE, 0, "f5", 101.0)
-    with refused("ply"):
+    with refused("wrong_ply"):
         state.play(ANN, 1, "f5", 101.0)
     with pytest.raises(AwelloError, match="a1"):
         state.play(ANN, 0, "a1", 101.0)
     after = state.play(ANN, 0, "f5", 101.0)
-    with refused("ply"):
+    with refused("wrong_ply"):
         after.play(ANN, 0, "f5", 102.0)  # sent again
-    with refused("turn"):
+    with refused("not_your_turn"):
         after.play(ANN, 1, "d6", 102.0)
 
 
@@ -94,7 +94,7 @@ def test_time_runs_out() -> None:
     )
     assert state.play(ANN, 2, "c3", 160.1 + MAX_LAG_COMPENSATION, lag=9.0).over, "but not more than a little"
     assert state.deadline == 160.0 + MAX_LAG_COMPENSATION
-    with refused("over"):
+    with refused("game_over"):
         lost.play(ANN, 2, "c3", 162.0)
     assert lost.flag(500.0) == lost
 
@@ -137,16 +137,16 @@ def test_resigning_and_leaving() -> None:
     assert state.abort(ANN).reason == ABORTED and state.abort(ANN).winner is None
     begun = state.play(ANN, 0, "f5", 101.0)
     assert begun.abort(BOB).over
-    with refused("begun"):
+    with refused("game_started"):
         begun.abort(ANN)
-    with refused("over"):
+    with refused("game_over"):
         state.resign(BOB).resign(ANN)
-    with refused("client"):
+    with refused("not_your_game"):
         state.resign(EVE)
 
 
 def test_draws_are_agreed_where_the_rules_allow() -> None:
-    with refused("rules"):
+    with refused("no_draw_offers"):
         begin().offer_draw(ANN)
     state = begin(Game.ABAPA).offer_draw(ANN)
     assert not state.over and state.offer == 0 and state.offer_draw(ANN) == state
@@ -217,7 +217,7 @@ def test_people_log_in(store: ClubStore) -> None:
     for name in ("ann", "a", "1st", "x" * 21, "a b", "Zoë", ""):
         with pytest.raises(ClubError):
             member(store, name)
-    with refused("weak"):
+    with refused("password_length"):
         people.hash_password("short")
     secret = store.submit(lambda connection: people.create_session(connection, ann)).result()
     assert store.read(lambda connection: people.find_by_session(connection, secret)) == ann
@@ -250,7 +250,7 @@ def test_programs_have_tokens_that_can_be_revoked(store: ClubStore) -> None:
     for number in range(people.MAX_TOKENS):
         store.submit(lambda connection: people.create_token(connection, bot, "more")).result()
         assert number < people.MAX_TOKENS
-    with refused("many"):
+    with refused("too_many_tokens"):
         store.submit(lambda connection: people.create_token(connection, bot, "more")).result()
     store.submit(lambda connection: people.close_account(connection, bot)).result()
     assert store.read(lambda connection: people.find_account(connection, "ann-BOT")) is None

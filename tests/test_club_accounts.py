@@ -78,7 +78,7 @@ def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, mon
         for thread in threads:
             thread.join()
         (lost,) = [answer for answer in answers.values() if answer.status_code != 200]
-        assert (lost.status_code, lost.json()["code"]) == (403, "password") and "just been changed" in lost.text
+        assert (lost.status_code, lost.json()["code"]) == (403, "password_changed") and "just been changed" in lost.text
         for new, answer in answers.items():
             assert log_in(visit(), ELSEWHERE, new) == (200 if answer.status_code == 200 else 401)
 

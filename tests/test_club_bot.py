@@ -200,7 +200,7 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
     tokens_of(file)
     with serving(file) as address:
-        with pytest.raises(ConfigError, match="does not let random in: this token is not valid"):
+        with pytest.raises(ConfigError, match="does not let random in: the token is not valid"):
             asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), PATIENCE))
         assert Visitor(base_url=address).get("/api/health").json()["ok"]
     with pytest.raises(SpecError):
@@ -216,7 +216,7 @@ def test_commands_look_after_the_database(tmp_path: Path) -> None:
     assert awello("club", "accounts", file).stderr.startswith("awello: there is no club")
     assert (
         awello("club", "open", file, "Ann", stdin="short\n").stderr
-        == "awello: a password has 10 to 200 letters: choose another\n"
+        == "awello: a password has 10 to 200 characters: choose another\n"
     )
     assert awello("club", "open", file, "Ann", stdin="correct horse\n").stdout == "Ann can log in now\n"
     assert stat.S_IMODE(Path(file).stat().st_mode) == 0o600, "nobody else may read it"

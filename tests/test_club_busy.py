@@ -186,7 +186,7 @@ STATE = {
 
 
 def busy(code: str, number: int) -> dict[str, Any]:
-    return {"id": number, "type": "error", "code": code, "message": "later"}
+    return {"id": number, "type": "error", "code": code, "message": "later", "data": {}}
 
 
 def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> No
         for code in ("often", "storage"):
             club.tell(busy(code, first["id"]))
             assert await club.sent.get() == first and first["type"] == "move"
-        club.tell(busy("ply", first["id"]))  # the game is further by now: nothing to send
+        club.tell(busy("wrong_ply", first["id"]))  # the game is further by now: nothing to send
         club.tell({"type": "ping", "number": 3})
         assert (await club.sent.get())["type"] == "pong"
         listening.cancel()

@@ -22,20 +22,20 @@ async def test_it_is_off_until_both_turn_it_on(club: Club) -> None:
     ann, bob = club.enter("Ann"), club.enter("Bob")
     number = await club.begin(ann, bob)
     say = club.server.chat.say
-    with refused("off"):
+    with refused("chat_off"):
         await say(ann, number, "hello")
     await club.server.chat.set_enabled(ann, True)
-    with refused("quiet"):
+    with refused("opponent_chat_off"):
         await say(ann, number, "hello")
     await club.server.chat.set_enabled(bob, True)
     assert await say(ann, number, "  good luck  ") == {}
     assert club.last("Bob", SAID) == {"type": SAID, "game": number, "by": "Ann", "text": "good luck"}
     assert heard(club, "Ann") == [], "who says it knows it"
     await club.server.chat.set_enabled(bob, False)
-    with refused("quiet"):
+    with refused("opponent_chat_off"):
         await say(ann, number, "hello?")
     club.server.disconnect(bob)
-    with refused("quiet"):
+    with refused("opponent_chat_off"):
         await say(ann, number, "hello?")
     assert heard(club, "Bob") == ["good luck"]
 
@@ -58,11 +58,11 @@ async def test_each_connection_chooses_and_spectators_hear_nothing(club: Club) -
     words = [[each["text"] for each in told if each["type"] == SAID] for told in (told_at_desk, told_on_phone)]
     assert words == [["one", "two"], []], "the phone was off, then it was the one that spoke"
     assert heard(club, "Bob") == ["two"] and heard(club, "Carl") == heard(club, "eyes") == []
-    with refused("client"):
+    with refused("not_your_game"):
         await club.server.chat.say(carl, number, "may I?")
-    with refused("account"):
+    with refused("not_logged_in"):
         await club.server.chat.set_enabled(eyes, True)
-    with refused("account"):
+    with refused("not_logged_in"):
         await club.server.chat.say(eyes, number, "may I?")
 
 
@@ -74,24 +74,27 @@ async def test_lines_are_short_and_few(club: Club) -> None:
         await club.server.chat.set_enabled(client, True)
     moment = club.server.now()
     club.server.now = lambda: moment  # type: ignore[method-assign]
-    for wrong in ("", "   ", "x" * 201, "a\nb", "a\x00b", "a\x1b[31m", "a\u2028b", "a\u202eb", "\ud800"):
-        with refused("text"):
+    for wrong in ("", "   ", "x" * 201):
+        with refused("chat_length"):
+            await club.server.chat.say(ann, number, wrong)
+    for wrong in ("a\nb", "a\x00b", "a\x1b[31m", "a\u2028b", "a\u202eb", "\ud800"):
+        with refused("chat_characters"):
             await club.server.chat.say(ann, number, wrong)
     right = ["x" * 200, "<b>ça va ?</b>", "שלום", "👩‍🚀", "a\u00a0!"]
     for text in right:
         await club.server.chat.say(ann, number, text)
     assert heard(club, "Bob") == right
-    with refused("often"):
+    with refused("chat_rate_limit"):
         await club.server.chat.say(ann, number, "six")
     await club.server.chat.say(bob, number, "each has their own")
     moment += 2.1
     await club.server.chat.say(ann, number, "six")
-    with refused("often"):
+    with refused("chat_rate_limit"):
         await club.server.chat.say(ann, number, "seven")
     moment += 100
     for _ in range(5):
         await club.server.chat.say(ann, number, "again")
-    with refused("often"):
+    with refused("chat_rate_limit"):
         await club.server.chat.say(ann, number, "a rest does not add up")
 
 
@@ -105,7 +108,7 @@ async def test_it_lasts_as_long_as_a_game_is_remembered(club: Club) -> None:
     await club.server.chat.say(bob, number, "a pity")
     assert heard(club, "Ann") == ["a pity"]
     club.server.ended.clear()
-    with refused("gone"):
+    with refused("chat_unavailable"):
         await club.server.chat.say(bob, number, "a pity")
 
 
@@ -120,15 +123,18 @@ def test_on_the_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         with ann.channel() as first, rex.channel(authorization=f"Bearer {token}") as second:
             seek = first.ask("seek", variant="othello4", seconds=60)["seek"]
             number = second.ask("accept", number=seek)["game"]
-            assert first.ask("say", game=number, text="hello")["code"] == "off"
+            assert first.ask("say", game=number, text="hello")["code"] == "chat_off"
             assert first.ask("chat", subscribe=True) == {"id": 3, "type": "done"}
             refusal = first.ask("say", game=number, text="hello")
-            assert (refusal["code"], refusal["message"]) == ("quiet", "rex has chat turned off: nothing was said")
+            assert (refusal["code"], refusal["message"]) == (
+                "opponent_chat_off",
+                "rex has chat turned off: the message was not delivered",
+            )
             assert second.ask("chat")["type"] == "done"
             assert first.ask("say", game=number, text="the secret of the pond")["type"] == "done"
             told: dict[str, Any] = {"type": "chat", "game": number, "by": "Ann", "text": "the secret of the pond"}
             assert second.hear("chat") == told
-            assert first.ask("say", game=number, text="x" * 201)["code"] == "text"
+            assert first.ask("say", game=number, text="x" * 201)["code"] == "chat_length"
             assert first.ask("say", game=number)["code"] == "message"
             assert second.ask("say", game=number, text="bye")["type"] == "done" and first.hear("chat")["by"] == "rex"
     with sqlite3.connect(tmp_path / "club.sqlite") as books:

@@ -161,12 +161,12 @@ async def test_who_leaves_games_early_again_and_again_waits(club: Club) -> None:
         await club.until(lambda: told(club, "Eve", "warning"))
         assert club.last("Eve", "warning")["exits"] == left
         assert bool(club.last("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS)
-    with refused("wait"):
+    with refused("rated_games_suspended"):
         await club.server.lobby.seek(eve, RATED)
-    with refused("wait"):
+    with refused("rated_games_suspended"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     seek = (await club.server.lobby.seek(ann, RATED))["seek"]
-    with refused("wait"):
+    with refused("rated_games_suspended"):
         await club.server.lobby.accept(eve, seek)
     assert "seek" in await club.server.lobby.seek(eve, replace(RATED, rated=False)), "unrated games are possible"
     assert not told(club, "Ann", "warning")
@@ -252,10 +252,10 @@ def test_the_win_is_claimed_when_the_opponent_has_left(tmp_path: Path, plies: in
     async def play(club: Club) -> None:
         ann, bob = club.enter("Ann"), club.enter("Bob")
         number = await club.begin(ann, bob, RATED)
-        with refused("early"):
+        with refused("claim_before_start"):
             await club.server.claim(ann, number)
         await play_on(club, number, [ann, bob], most=plies)
-        with refused("here"):
+        with refused("opponent_online"):
             await club.server.claim(ann, number)
         club.server.disconnect(bob)
         news = club.last("Ann", "opponent")
@@ -263,12 +263,12 @@ def test_the_win_is_claimed_when_the_opponent_has_left(tmp_path: Path, plies: in
             "claim_in"
         ] <= 30.0
         pass_time(club, 20.0)
-        with refused("early"):
+        with refused("claim_too_early"):
             await club.server.claim(ann, number)
-        with refused("client"):
+        with refused("not_your_game"):
             await club.server.claim(club.enter("Eve"), number)
         pass_time(club, 10.1)
-        with refused("rules"):
+        with refused("no_draw_claims"):
             await club.server.claim(ann, number, draw=True)
         await club.server.claim(ann, number)
         end = club.last("Ann")
@@ -286,7 +286,7 @@ async def test_who_comes_back_is_waited_for_longer(club: Club) -> None:
     pass_time(club, 31.0)
     bob = club.enter("Bob")
     assert club.last("Ann", "opponent")["online"] and club.last("Ann", "opponent")["claim_in"] is None
-    with refused("here"):
+    with refused("opponent_online"):
         await club.server.claim(ann, number)
     other = club.enter("Bob")
     club.server.disconnect(bob)
@@ -310,7 +310,7 @@ async def test_after_a_restart_there_is_time_to_come_back(club: Club) -> None:
     await club.open()
     ann = club.enter("Ann")
     assert club.last("Ann", "opponent")["claim_in"] > 55.0
-    with refused("early"):
+    with refused("claim_too_early"):
         await club.server.claim(ann, number)
     pass_time(club, 61.0)
     assert (await club.server.claim(ann, number))["over"]
@@ -325,19 +325,19 @@ async def test_a_blocked_player_does_not_reach_you(club: Club) -> None:
         await club.server.blocks.block(ann, "eve") == {"blocked": ["Eve"]} == await club.server.blocks.block(ann, "Eve")
     )
     assert club.last("Eve", "declined")["number"] == waiting and not club.server.lobby.challenges
-    with refused("closed"):
+    with refused("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     assert len(told(club, "Ann", "challenge")) == 1
     seek = (await club.server.lobby.seek(ann, RATED))["seek"]
     assert "seek" in await club.server.lobby.seek(eve, RATED), "they are not paired"
-    with refused("gone"):
+    with refused("offer_gone"):
         await club.server.lobby.accept(eve, seek)
     assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor the other way round"
     await club.close()
     await club.open()
     ann, eve = club.enter("Ann"), club.enter("Eve")
     assert club.last("Ann", "welcome")["blocked"] == ["Eve"] and club.last("Eve", "welcome")["blocked"] == []
-    with refused("closed"):
+    with refused("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     asked = (await club.server.lobby.challenge(ann, "Eve", RATED))["challenge"]  # the one who blocks may still ask
     assert "game" in await club.server.lobby.accept(eve, asked)
@@ -351,16 +351,16 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: Club) -> None:
     number = await club.begin(ann, eve, RATED)
     ann.chat_enabled = eve.chat_enabled = True
     await club.server.blocks.block(ann, "Eve")
-    with refused("quiet"):
+    with refused("opponent_chat_off"):
         await club.server.chat.say(eve, number, "hello")
     await club.server.resign(eve, number)
-    with refused("closed"):
+    with refused("challenges_declined"):
         await club.server.rematch(eve, number)
-    with refused("self"):
+    with refused("block_self"):
         await club.server.blocks.block(ann, "ann")
-    with refused("absent"):
+    with refused("unknown_player"):
         await club.server.blocks.block(ann, "nobody")
-    with refused("account"):
+    with refused("not_logged_in"):
         await club.server.blocks.block(club.enter("eyes"), "Ann")
 
 
@@ -373,12 +373,12 @@ async def test_one_entry_per_person(club: Club) -> None:
     number = club.store.submit(partial(plan, starts=club.server.now() + 1000)).result().number
     await club.server.tournaments.join(rex, number)
     for twin in (ann, max_):
-        with refused("person"):
+        with refused("same_person_entered"):
             await club.server.tournaments.join(twin, number)
     await club.server.tournaments.join(rex, number)
     bob.network = eve.network = "192.0.2.7"
     await club.server.tournaments.join(bob, number)
-    with refused("person"):
+    with refused("same_network_entered"):
         await club.server.tournaments.join(eve, number)
     await club.server.tournaments.withdraw(rex, number)
     await club.server.tournaments.join(ann, number)
@@ -430,7 +430,7 @@ async def test_a_draw_offer_that_stands_is_not_written_or_sent_again(club: Club)
     assert not [act for act in writes if isinstance(act, SaveGame)]
     await club.server.draw(bob, number, accept=False)
     for _ in range(20):
-        with refused("offered"):
+        with refused("draw_already_offered"):
             await club.server.draw(ann, number)
         await club.server.draw(bob, number, accept=False)
     assert len(told(club, "Bob", "game")) == heard + 1

@@ -133,9 +133,9 @@ async def test_two_who_seek_the_same_play(club: Club) -> None:
         return [[seek["from"] for seek in lobby["seeks"]] for lobby in lobbies]
 
     await club.until(lambda: ["Bob", "Ann"] in seen()[-1:])
-    with refused("self"):
+    with refused("own_offer"):
         await club.server.lobby.accept(bob, 2)
-    with refused("gone"):
+    with refused("offer_gone"):
         await club.server.lobby.accept(bob, 1)
 
 
@@ -163,12 +163,12 @@ async def test_a_game_is_played_told_and_archived(club: Club) -> None:
     await club.until(lambda: club.archived)
     (record,) = club.archived
     assert record.tags["Black"] == "Ann" and record.final.score() == end["score"]
-    with refused("over"):
+    with refused("game_over"):
         await club.server.resign(ann, number)
     assert (await club.server.watch(ann, number))["over"]
     club.server.ended.clear()
     assert (await club.server.watch(ann, number))["moves"] == end["moves"], "from the books"
-    with refused("absent"):
+    with refused("unknown_game"):
         await club.server.watch(ann, 77)
 
 
@@ -177,15 +177,15 @@ async def test_nobody_plays_for_others(club: Club) -> None:
     ann, bob, eve, eyes = (club.enter(name) for name in ("Ann", "Bob", "Eve", "eyes"))
     number = await club.begin(ann, bob)
     state = await club.server.watch(eve, number)
-    for client, code in ((bob, "turn"), (eve, "client"), (eyes, "account")):
+    for client, code in ((bob, "not_your_turn"), (eve, "not_your_game"), (eyes, "not_logged_in")):
         with refused(code):
             await club.server.move(client, number, 0, state["legal"][0])
     for act in (club.server.resign, club.server.abort, club.server.draw):
-        with refused("client"):
+        with refused("not_your_game"):
             await act(eve, number)
-    with refused("account"):
+    with refused("not_logged_in"):
         await club.server.lobby.seek(eyes, BLITZ)
-    with refused("absent"):
+    with refused("game_not_live"):
         await club.server.move(ann, 99, 0, "f5")
     assert club.last("Ann")["ply"] == 0
 
@@ -198,10 +198,10 @@ async def test_a_move_that_is_sent_again_is_acknowledged_again(club: Club) -> No
     first = await club.server.move(ann, number, 0, move)
     again = await club.server.move(ann, number, 0, move)
     assert first["ply"] == again["ply"] == 1
-    with refused("ply"):
+    with refused("wrong_ply"):
         await club.server.move(bob, number, 0, move)
     other = next(name for name in ("b1", "c2", "d3", "a1") if name != move)
-    with refused("ply"):
+    with refused("wrong_ply"):
         await club.server.move(ann, number, 0, other)
 
 
@@ -223,22 +223,22 @@ async def test_challenges(club: Club) -> None:
     ann, bob, eve = club.enter("Ann"), club.enter("Bob"), club.enter("Eve")
     number = (await club.server.lobby.challenge(ann, "bob", BLITZ))["challenge"]
     assert club.last("Bob", "challenge")["from"] == "Ann"
-    with refused("gone"):
+    with refused("offer_gone"):
         await club.server.lobby.accept(eve, number)
-    with refused("gone"):
+    with refused("not_your_offer"):
         await club.server.lobby.decline(eve, number)
     await club.server.lobby.decline(bob, number)
     assert club.last("Ann", "declined")["by"] == "Bob"
     number = (await club.server.lobby.challenge(ann, "Bob", BLITZ))["challenge"]
     assert "game" in await club.server.lobby.accept(bob, number)
-    with refused("self"):
+    with refused("challenge_self"):
         await club.server.lobby.challenge(ann, "Ann", BLITZ)
-    with refused("absent"):
+    with refused("player_offline"):
         await club.server.lobby.challenge(ann, "Zed", BLITZ)
     await club.server.lobby.challenge(eve, "Bob", BLITZ)
     club.server.disconnect(eve)
     assert not club.server.lobby.challenges, "who goes takes offers along"
-    with refused("absent"):
+    with refused("player_offline"):
         await club.server.lobby.challenge(ann, "Eve", BLITZ)
 
 
@@ -246,17 +246,17 @@ async def test_challenges(club: Club) -> None:
 async def test_there_are_limits(club: Club) -> None:
     ann, bob = club.enter("Ann"), club.enter("Bob")
     for control in (Clock(1.0), Clock(1e9), Clock(300.0, 1000.0), Clock(float("nan"))):
-        with refused("control"):
+        with refused("invalid_time_control"):
             await club.server.lobby.seek(ann, replace(BLITZ, control=control))
     for number in range(lobbies.MAX_SEEKS):
         await club.server.lobby.seek(ann, replace(BLITZ, control=Clock(100.0 + number)))
-    with refused("many"):
+    with refused("too_many_seeks"):
         await club.server.lobby.seek(ann, replace(BLITZ, control=Clock(99.0)))
     club.server.disconnect(ann)
     ann = club.enter("Ann")
     for _ in range(server_module.MAX_GAMES):
         await club.begin(ann, bob)
-    with refused("many"):
+    with refused("too_many_games"):
         await club.server.lobby.seek(bob, BLITZ)
 
 
@@ -276,7 +276,7 @@ async def test_who_has_left_offers_nothing(club: Club) -> None:
     seeking = asyncio.create_task(club.server.lobby.seek(ann, BLITZ))
     await asyncio.sleep(0)  # the task begins
     club.server.disconnect(ann)
-    with refused("absent"):
+    with refused("disconnected"):
         await seeking
     assert not club.server.lobby.seeks
 
@@ -302,14 +302,14 @@ async def test_a_game_that_cannot_be_archived_does_not_keep_the_others(club: Clu
 async def test_rematch(club: Club) -> None:
     ann, bob = club.enter("Ann"), club.enter("Bob")
     number = await club.begin(ann, bob)
-    with refused("gone"):
+    with refused("no_rematch"):
         await club.server.rematch(ann, number)
     await club.server.resign(ann, number)
     assert await club.server.rematch(bob, number) == {} == await club.server.rematch(bob, number)
     assert club.last("Ann", "rematch")["by"] == "Bob"
     again = (await club.server.rematch(ann, number))["game"]
     assert again != number and [each["name"] for each in club.last("Ann")["players"]] == ["Bob", "Ann"]
-    with refused("client"):
+    with refused("not_your_game"):
         await club.server.rematch(club.enter("Eve"), number)
 
 
@@ -438,7 +438,7 @@ async def test_challenges_do_not_pile_up_before_somebody(club: Club) -> None:
     for each in crowd[:5]:
         for _ in range(10):
             await club.server.lobby.challenge(each, "Ann", BLITZ)
-    with refused("many"):
+    with refused("too_many_incoming_challenges"):
         await club.server.lobby.challenge(crowd[5], "Ann", BLITZ)
     club.server.disconnect(ann)
     ann = club.enter("Ann")

@@ -270,16 +270,16 @@ async def test_entering_and_withdrawing(club: Club) -> None:
     assert (await cups.show(number))["entrants"] == 3
     assert (await cups.withdraw(eve, "Friday"))["entrants"] == 2
     assert (await cups.withdraw(eve, "Friday"))["entrants"] == 2
-    with refused("account"):
+    with refused("not_logged_in"):
         await cups.join(eyes, number)
     for which in (99, "Monday", "1"):
-        with refused("absent"):
+        with refused("unknown_tournament"):
             await cups.join(eve, which)
     begin(club, number)
     await until(club, number, number_of_round=1)
-    with refused("begun"):
+    with refused("tournament_started"):
         await cups.join(eve, number)
-    with refused("begun"):
+    with refused("tournament_started"):
         await cups.withdraw(ann, number)
     assert (await cups.join(ann, number))["state"] == "playing", "who is in it is in it"
     found = await cups.list(ann)
@@ -325,7 +325,7 @@ async def test_too_few_cancel_it(club: Club) -> None:
     tournament = await until(club, number, state="cancelled")
     await club.until(lambda: not club.server.tournaments.tournaments)
     assert not tournament.fixtures and ann.last()["state"] == "cancelled"
-    with refused("begun"):
+    with refused("tournament_cancelled"):
         await club.server.tournaments.join(club.enter("Eve"), number)
 
 
@@ -349,26 +349,26 @@ async def test_it_can_be_cancelled_while_it_is_played(club: Club) -> None:
 async def test_there_are_limits(club: Club) -> None:
     soon = time.time() + 100
     for code, terms in (
-        ("name", ("7th", SWISS, SMALL, 3, soon, 60.0)),
-        ("name", ("x" * 41, SWISS, SMALL, 3, soon, 60.0)),
-        ("name", ("Fri\nday", SWISS, SMALL, 3, soon, 60.0)),
-        ("system", ("Friday", "knockout", SMALL, 3, soon, 60.0)),
-        ("rounds", ("Friday", SWISS, SMALL, 0, soon, 60.0)),
-        ("rounds", ("Friday", SWISS, SMALL, 31, soon, 60.0)),
-        ("rounds", ("Friday", ROUND_ROBIN, SMALL, 3, soon, 60.0)),
-        ("grace", ("Friday", SWISS, SMALL, 3, soon, 4000.0)),
-        ("control", ("Friday", SWISS, GameTerms(Game.OTHELLO, Clock(1.0)), 3, soon, 60.0)),
+        ("invalid_tournament_name", ("7th", SWISS, SMALL, 3, soon, 60.0)),
+        ("invalid_tournament_name", ("x" * 41, SWISS, SMALL, 3, soon, 60.0)),
+        ("invalid_tournament_name", ("Fri\nday", SWISS, SMALL, 3, soon, 60.0)),
+        ("unknown_system", ("Friday", "knockout", SMALL, 3, soon, 60.0)),
+        ("invalid_rounds", ("Friday", SWISS, SMALL, 0, soon, 60.0)),
+        ("invalid_rounds", ("Friday", SWISS, SMALL, 31, soon, 60.0)),
+        ("invalid_rounds", ("Friday", ROUND_ROBIN, SMALL, 3, soon, 60.0)),
+        ("invalid_grace", ("Friday", SWISS, SMALL, 3, soon, 4000.0)),
+        ("invalid_time_control", ("Friday", SWISS, GameTerms(Game.OTHELLO, Clock(1.0)), 3, soon, 60.0)),
     ):
         with refused(code):
             make(club, *terms)
     ann = club.enter("Ann")
     for each in range(tournament_store.MAX_ENTERED + 1):
         number = plan(club, f"cup {each}", rounds=3)
-        with refused("taken"):
+        with refused("tournament_name_taken"):
             plan(club, f"CUP {each}", rounds=3)
         if each < tournament_store.MAX_ENTERED:
             await club.server.tournaments.join(ann, number)
-    with refused("many"):
+    with refused("too_many_tournaments"):
         await club.server.tournaments.join(ann, number)
 
 
@@ -384,10 +384,10 @@ async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(c
     await until(club, number, number_of_round=1)
     await club.until(lambda: len(club.server.live_games) > server.MAX_GAMES)
     (game,) = (state.number for state in played(club) if state.tournament)
-    with refused("tournament"):
+    with refused("tournament_game"):
         await club.server.abort(ann, game)
     await club.server.abort(ann, game - 1)
-    with refused("many"):
+    with refused("too_many_games"):
         await club.server.lobby.seek(ann, SMALL)
     await club.server.resign(bob, game)
     check(club, await until(club, number))
@@ -468,7 +468,7 @@ async def test_a_pairing_is_played_and_decided_once(club: Club) -> None:
     club.server.connect(bob)
     await club.until(lambda: club.server.live_games)
     for _ in range(2):  # as if the organiser had not seen that it is done already
-        with refused("gone"):
+        with refused("pairing_closed"):
             await club.server.tournaments._start_game(tournament, fixture)
         await club.server.store.write(
             partial(tournament_store.record_forfeit, tournament=tournament, fixture=fixture, online=set())
@@ -579,7 +579,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
         (listed,) = client.get("/api/club/tournaments").json()
         assert listed["name"] == "Friday" and listed["control"] == {"seconds": 60.0, "increment": 0.0}
         missing = client.get("/api/club/tournaments/2")
-        assert (missing.status_code, missing.json()["code"]) == (404, "absent")
+        assert (missing.status_code, missing.json()["code"]) == (404, "unknown_tournament")
     assert "tournament Friday: ended, round 3 of 3, place 1" in said
     (shown,) = json.loads(awello("club", "tournaments", str(file), "--json").stdout)["tournaments"]
     assert shown == end
@@ -602,10 +602,10 @@ def test_people_enter_on_the_channel(tmp_path: Path) -> None:
             assert talk.ask("join", tournament=listed["tournament"])["entrants"] == 1
             assert talk.ask("tournament", tournament="cup")["standings"][0]["name"] == "Ann"
             assert talk.ask("withdraw", tournament="Cup")["entrants"] == 0
-            assert talk.ask("join", tournament=7)["code"] == "absent"
+            assert talk.ask("join", tournament=7)["code"] == "unknown_tournament"
             assert talk.ask("join", tournament=[7])["code"] == "message"
             assert awello("club", "cancel", str(file), "1").stdout == "Cup is cancelled\n"
-            assert talk.ask("join", tournament="Cup")["code"] == "begun"
+            assert talk.ask("join", tournament="Cup")["code"] == "tournament_started"
         assert "is over already" in awello("club", "cancel", str(file), "1").stderr
         assert awello("club", "audit", str(file)).stdout.count("tournament 1 cancelled") == 1
         assert "there is no tournament 9" in awello("club", "cancel", str(file), "9").stderr

@@ -31,7 +31,7 @@ async def go_through(club: Club, begin: Callable[[], Any], end: Callable[[], Any
     """Play while something happens to the books: what was acknowledged stays, what is refused has not happened."""
     players = [club.enter("Ann"), club.enter("Bob")]
     number = await club.begin(players[0], players[1])
-    with refused("absent"):  # what no database takes is refused before it looks like trouble with the books
+    with refused("unknown_tournament"):  # what no database takes is refused before it looks like trouble with the books
         await club.server.tournaments.join(players[0], "\0")
     await play_on(club, number, players, most=4)
     club.clock.advance(7.0)

@@ -33,12 +33,12 @@ def test_accounts_and_cookies(visit: Any) -> None:
     other = visit()
     assert other.get("/api/club/session").json()["name"] is None
     taken = other.post("/api/club/accounts", json={"name": "ANN", "password": PASSWORD})
-    assert (taken.status_code, taken.json()["code"]) == (400, "taken")
+    assert (taken.status_code, taken.json()["code"]) == (400, "name_taken")
     weak = other.post("/api/club/accounts", json={"name": "Bob", "password": "short"})
-    assert (weak.status_code, weak.json()["code"]) == (400, "weak")
+    assert (weak.status_code, weak.json()["code"]) == (400, "password_length")
     for name, password in (("Ann", "wrong password"), ("Nobody", PASSWORD)):
         wrong = other.post("/api/club/session", json={"name": name, "password": password})
-        assert (wrong.status_code, wrong.json()["code"]) == (401, "password")
+        assert (wrong.status_code, wrong.json()["code"]) == (401, "wrong_credentials")
     assert other.post("/api/club/session", json={"name": "ann", "password": PASSWORD}).json()["name"] == "Ann"
     secret = other.cookies[COOKIE]
     other.delete("/api/club/session")
@@ -99,7 +99,7 @@ def test_a_game_on_the_channel(visit: Any) -> None:
         )
         number = second.ask("accept", number=seek["seek"])["game"]
         assert watcher.ask("watch", game=number)["players"][0]["name"] == "Ann"
-        assert watcher.ask("resign", game=number)["code"] == "account"
+        assert watcher.ask("resign", game=number)["code"] == "not_logged_in"
         play_out(number, first, second)
         ended = watcher.ask("watch", game=number)
         assert ended["over"] and len(ended["seconds"]) == len(ended["moves"]) and min(ended["seconds"]) >= 0
@@ -147,7 +147,7 @@ def test_who_is_here_and_offers_that_leave_with_them(visit: Any) -> None:
             assert first.hear("challenge")["number"] == number
         assert first.hear("declined") == {"type": "declined", "number": number, "by": "Bob"}
         assert first.hear("lobby")["members"] == ["Ann"]
-        assert first.ask("accept", number=number)["code"] == "gone"
+        assert first.ask("accept", number=number)["code"] == "offer_gone"
 
 
 def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> None:
@@ -157,7 +157,9 @@ def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> Non
     ann.post("/api/club/bots", json={"name": "rex"})
     assert ann.get("/api/club/bots").json() == [{"name": "rex", "bot": True}]
     assert eyes.get("/api/club/bots").status_code == 401
-    assert eyes.get("/api/club/players/ann/games").json()["code"] == "absent", "there is nothing to write yet"
+    assert eyes.get("/api/club/players/ann/games").json()["code"] == "no_finished_games", (
+        "there is nothing to write yet"
+    )
     with ann.channel() as first, bob.channel() as second:
         seek = first.ask("seek", variant="othello4", seconds=60, side=0)["seek"]
         won = second.ask("accept", number=seek)["game"]
@@ -211,7 +213,7 @@ def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
     sign_up(ann, "Ann")
     with ann.channel() as talk:
         assert talk.ask("dance")["code"] == "message"
-        assert talk.ask("move", game=1, ply=0, move="f5")["code"] == "absent"
+        assert talk.ask("move", game=1, ply=0, move="f5")["code"] == "game_not_live"
         assert talk.ask("seek", variant="othello", seconds=-5)["code"] == "message"
         assert talk.ask("seek", variant="chess", seconds=60)["code"] == "message"
         for text in ("", "{", "[]", '{"id": {}}', '{"type": "seek"}', "x" * 70000):
@@ -233,7 +235,7 @@ def test_without_a_club_everything_is_as_before() -> None:
             client.post("/api/club/accounts", json=login),
             *(client.get(f"/api/club/{one}") for one in asked),
         ):
-            assert (answer.status_code, answer.json()["code"]) == (404, "noclub"), answer.url
+            assert (answer.status_code, answer.json()["code"]) == (404, "no_club"), answer.url
         health = client.get("/api/health").json()
         assert health["ok"] and not health["club"]
         with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel() as talk:

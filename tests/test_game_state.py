@@ -106,7 +106,7 @@ def test_an_offer_that_stands_is_not_made_again() -> None:
 def test_a_side_offers_a_draw_every_few_plies(who: int) -> None:
     """Whether the offer was declined or taken back."""
     game = begin(Game.ABAPA).offer_draw(ANN).decline_draw(who)
-    with refused("offered"):
+    with refused("draw_already_offered"):
         game.offer_draw(ANN)
     assert game.offer_draw(BOB).offer == 1, "the other side has its own count"
     while len(game.moves) < game_state.DRAW_OFFER_INTERVAL:
@@ -208,13 +208,13 @@ def test_in_a_tournament_the_clock_alone_decides() -> None:
 
 def test_a_game_that_was_left_is_won_or_drawn() -> None:
     game = move(begin(Game.ABAPA), 1.0)
-    with refused("early"):
+    with refused("claim_before_start"):
         game.claim(ANN)
     game = move(game, 1.0)
     won = game.claim(BOB)
     assert won.over and won.winner == 1 and won.reason == game_state.LEFT_GAME
     assert game.claim(BOB, draw=True).winner is None and game.claim(BOB, draw=True).reason == game_state.DRAW_CLAIMED
-    with refused("rules"):
+    with refused("no_draw_claims"):
         move(move(begin(), 1.0), 1.0).claim(ANN, draw=True)
 
 

@@ -119,7 +119,7 @@ def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
         for _ in range(4):
             before = house.state()
             move, ply = before["legal"][0], before["ply"]
-            for intruder, code in ((eve, "guest"), (nobody, "account")):
+            for intruder, code in ((eve, "not_your_game"), (nobody, "not_logged_in")):
                 for do, fields in (
                     ("move", {"ply": ply, "move": move}),
                     ("resign", {}),
@@ -129,7 +129,7 @@ def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
                 ):
                     assert intruder.ask(do, game=house.game, **fields)["code"] == code, do
             waiting = house.talks[1 - before["mover"]]
-            assert waiting.ask("move", game=house.game, ply=ply, move=move)["code"] == "turn"
+            assert waiting.ask("move", game=house.game, ply=ply, move=move)["code"] == "not_your_turn"
             for wrong in (ply - 1, ply + 1, ply + 2, 999):
                 assert (
                     house.talks[before["mover"]].ask("move", game=house.game, ply=wrong, move=move)["type"] == "error"
@@ -159,7 +159,7 @@ def test_replayed_messages_change_nothing(house: House) -> None:
     assert house.state() == before
     offer = ann.ask("seek", variant="abapa", seconds=60)["seek"]
     assert bob.ask("accept", number=offer)["type"] == "done"
-    assert bob.ask("accept", number=offer)["code"] == "gone", "an offer is taken once"
+    assert bob.ask("accept", number=offer)["code"] == "offer_gone", "an offer is taken once"
     house.play_on()
 
 
@@ -183,11 +183,11 @@ def test_forged_secrets_open_nothing(house: House) -> None:
         "\xff\xfe",
     ]
     for secret in forged:
-        assert house.knock(secret)["code"] == "token", secret[:40]
+        assert house.knock(secret)["code"] == "invalid_token", secret[:40]
         headers = [(b"authorization", f"Bearer {secret}".encode())]
         assert ann.get("/api/club/session", headers=headers).status_code == 401
     for scheme in ("Basic", "Token", "bearerx"):
-        assert house.knock(token, scheme=scheme)["code"] == "token"
+        assert house.knock(token, scheme=scheme)["code"] == "invalid_token"
     for cookie in (flipped, token, session[:-1], session.swapcase(), "' OR 1=1 --"):
         assert house.knock(cookie=cookie)["name"] is None, "they can watch, as anybody"
     eve = house.eve
@@ -215,12 +215,12 @@ def test_connections_end_with_what_let_them_in(house: House) -> None:
         number = mal.get("/api/club/bots/max/tokens").json()[0]["id"]
         assert mal.delete(f"/api/club/bots/max/tokens/{number}").json() == {"revoked": True}
         assert ends(talk)
-    assert house.knock(token)["code"] == "token"
+    assert house.knock(token)["code"] == "invalid_token"
     with mal.channel() as talk:
         other = house.visitor()
         other.post("/api/club/session", json={"name": "Mal", "password": PASSWORD})
         wrong = other.put("/api/club/password", json={"old": "not this one", "new": "battery staple"})
-        assert (wrong.status_code, wrong.json()["code"]) == (403, "password")
+        assert (wrong.status_code, wrong.json()["code"]) == (403, "wrong_password")
         assert other.put("/api/club/password", json={"old": PASSWORD, "new": "battery staple"}).json()["name"] == "Mal"
         assert ends(talk), "whoever had the old password is out"
     with other.channel() as talk:

@@ -25,6 +25,7 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
+MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 20
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
 MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200  # letters of a password
 SESSION_SECONDS = 30 * 86400.0  # seconds that a session lasts
@@ -65,18 +66,29 @@ def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
 def hash_password(password: str) -> str:
     """A password as it is kept; refused if it is too short to be one."""
     if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
-        raise ClubError("weak", f"a password has {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} letters: choose another")
+        raise ClubError(
+            "password_length",
+            f"a password has {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters: choose another",
+            min=MIN_PASSWORD_CHARS,
+            max=MAX_PASSWORD_CHARS,
+        )
     return _hasher.hash(password)
 
 
 def create_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
     """A new account: a person's with a hashed password, or a program's with an owner."""
     if not NAME_PATTERN.fullmatch(name):
-        raise ClubError("name", "a name has 2 to 20 letters, digits, - and _, and begins with a letter: choose another")
+        raise ClubError(
+            "invalid_name",
+            f"a name has {MIN_NAME_CHARS} to {MAX_NAME_CHARS} letters, digits, - and _, and begins with a letter: "
+            "choose another",
+            min=MIN_NAME_CHARS,
+            max=MAX_NAME_CHARS,
+        )
     if _count(connection, accounts.c.lower_name == name.lower()):
-        raise ClubError("taken", f"the name {name} is taken: choose another")
+        raise ClubError("name_taken", f"the name {name} is taken: choose another", name=name)
     if owner is not None and _count(connection, accounts.c.owner == owner) >= MAX_BOTS:
-        raise ClubError("many", f"you have {MAX_BOTS} programs already")
+        raise ClubError("too_many_bots", f"you already have {MAX_BOTS} bots", limit=MAX_BOTS)
     values = {"name": name, "lower_name": name.lower(), "bot": owner is not None, "owner": owner, "password": hashed}
     added = connection.execute(insert(accounts).values(**values, created=time.time(), closed=False))
     assert added.inserted_primary_key is not None
@@ -97,7 +109,7 @@ def list_bots(connection: Connection, owner: Account) -> list[Account]:
 def get_account(connection: Connection, name: str) -> Account:
     """The account of a name; refused if there is none."""
     if (found := find_account(connection, name)) is None:
-        raise ClubError("absent", f"there is no player {name}")
+        raise ClubError("unknown_player", f"there is no player named {name}", name=name)
     return found
 
 
@@ -115,13 +127,18 @@ def load_password(connection: Connection, name: str) -> tuple[Account | None, st
     return (account_of(row), row.password) if row else (None, None)
 
 
+def password_changed() -> ClubError:
+    """The error for a request that used the previous password."""
+    return ClubError("password_changed", "the password has just been changed: log in with the new one")
+
+
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
     """Store another password, end all sessions and forget all devices; refused if it is no longer `old`."""
     own_rows = [accounts.c.id == account.number, ~accounts.c.closed]
     if old is not None:
         own_rows.append(accounts.c.password == old)
     if not connection.execute(update(accounts).where(*own_rows).values(password=hashed)).rowcount:
-        raise ClubError("password", "the password has just been changed: log in with the new one")
+        raise password_changed()
     for table in (sessions, known_devices):
         connection.execute(delete(table).where(table.c.account == account.number))
 
@@ -192,7 +209,8 @@ def find_by_session(connection: Connection, secret: str) -> Account | None:
 def create_token(connection: Connection, account: Account, label: str) -> str:
     """The secret of a new token, by which a program logs in; it is shown once."""
     if _count(connection, tokens.c.account == account.number) >= MAX_TOKENS:
-        raise ClubError("many", f"{account.name} has {MAX_TOKENS} tokens already: revoke one")
+        message = f"{account.name} already has {MAX_TOKENS} tokens: revoke one"
+        raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS)
     secret = f"awello_{secrets.token_urlsafe(32)}"
     values = {"digest": digest_of(secret), "account": account.number, "label": label[:60], "created": time.time()}
     connection.execute(insert(tokens).values(**values))

@@ -37,10 +37,11 @@ class BlockList:
         account, other = client.require_account(), await self.server.store.fetch(partial(get_account, name=name))
         mine = self._blocked.get(account.number, {})
         if other.number == account.number:
-            raise ClubError("self", "you cannot block yourself")
+            raise ClubError("block_self", "you cannot block yourself")
         if other.number not in mine:
             if len(mine) >= MAX_BLOCKED:
-                raise ClubError("many", f"you have blocked {MAX_BLOCKED} players already: unblock one")
+                message = f"you have already blocked {MAX_BLOCKED} players: unblock one"
+                raise ClubError("too_many_blocks", message, limit=MAX_BLOCKED)
             await self.server.store.write(partial(_add, account=account.number, blocked=other.number))
             self._blocked.setdefault(account.number, {})[other.number] = other.name
             self.server.lobby.decline_all(other, account)
@@ -62,7 +63,8 @@ class BlockList:
     def check(self, account: Account, other: Account) -> None:
         """Refuse what a blocked player asks of the one who blocked them, without saying why."""
         if self.has_blocked(account, other):
-            raise ClubError("closed", f"{account.name} does not take challenges now: seek a game, or ask somebody else")
+            message = f"{account.name} does not accept challenges now: challenge another player, or create a seek"
+            raise ClubError("challenges_declined", message, name=account.name)
 
     def names(self, account: Account | None) -> list[str]:
         """Whom an account has blocked."""

@@ -46,13 +46,21 @@ class Chat:
         account, line = client.require_account(), _check_line(text)
         live_game = self.server.live_games.get(number) or self.server.ended.get(number)
         if live_game is None:
-            raise ClubError("gone", f"game {number} is not played, and has not just ended: nobody is at that state")
+            raise ClubError(
+                "chat_unavailable",
+                f"game {number} is not in progress and has not just ended: it has no chat",
+                game=number,
+            )
         other = live_game.opponent(account.number)
         if not client.chat_enabled:
-            raise ClubError("off", "you have turned chat off here: turn it on to speak")
+            raise ClubError("chat_off", "your chat is off: turn it on first")
         listening = [] if self.server.blocks.has_blocked(other, account) else self._listeners(other)
         if not listening:
-            raise ClubError("quiet", f"{other.name} has chat turned off: nothing was said")
+            raise ClubError(
+                "opponent_chat_off",
+                f"{other.name} has chat turned off: the message was not delivered",
+                name=other.name,
+            )
         self._count_line(account)
         for each in [*listening, *(mine for mine in self._listeners(account) if mine is not client)]:
             each.send({"type": "chat", "game": number, "by": account.name, "text": line})
@@ -66,7 +74,11 @@ class Chat:
         now = self.server.now()
         free = max(now, self._free_at.get(account.number, now))
         if free - now > (LINE_BURST - 1) * SECONDS_PER_LINE:
-            raise ClubError("often", f"you say too much at once: one line every {SECONDS_PER_LINE:.0f} seconds")
+            raise ClubError(
+                "chat_rate_limit",
+                f"too many messages: send at most one every {SECONDS_PER_LINE:.0f} seconds",
+                seconds=round(SECONDS_PER_LINE),
+            )
         if len(self._free_at) >= MAX_TRACKED_ACCOUNTS:
             self._free_at = {number: time for number, time in self._free_at.items() if time > now}
         self._free_at[account.number] = free + SECONDS_PER_LINE
@@ -76,7 +88,12 @@ def _check_line(text: str) -> str:
     """A text as it is told; refused if it is not one line."""
     line = text.strip()
     if not 0 < len(line) <= MAX_LINE_CHARS:
-        raise ClubError("text", f"a line has 1 to {MAX_LINE_CHARS} characters, not {len(line)}")
+        raise ClubError(
+            "chat_length",
+            f"a message has 1 to {MAX_LINE_CHARS} characters, not {len(line)}",
+            max=MAX_LINE_CHARS,
+            length=len(line),
+        )
     if any(category(letter) in CONTROL_CATEGORIES or bidirectional(letter) in BIDI_CONTROLS for letter in line):
-        raise ClubError("text", "a line has no control characters: leave them out")
+        raise ClubError("chat_characters", "a message cannot contain control characters: remove them")
     return line

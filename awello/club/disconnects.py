@@ -4,6 +4,7 @@ A connection may break, so there is a waiting time: shorter in fast games, longe
 The clocks go on meanwhile.
 """
 
+import math
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -66,10 +67,12 @@ class DisconnectTracker:
         """Refuse a claim while the opponent is here, or has not been away for long enough."""
         other = live_game.opponent(account)
         if other.number in self.server.online:
-            raise ClubError("here", f"{other.name} is connected: there is nothing to claim")
+            raise ClubError("opponent_online", f"{other.name} is connected: there is nothing to claim", name=other.name)
         wait = self._claim_time(live_game, other.number) - self.server.now()
         if wait > 0:
-            raise ClubError("early", f"{other.name} may still come back: claim in {wait:.0f} seconds")
+            seconds = math.ceil(wait)
+            message = f"{other.name} may still come back: claim in {seconds} seconds"
+            raise ClubError("claim_too_early", message, name=other.name, seconds=seconds)
 
     def _claim_time(self, live_game: LiveGame, account: int) -> float:
         """The moment from which an absent player's opponent can claim the win."""

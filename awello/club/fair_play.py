@@ -72,9 +72,11 @@ class FairPlayMonitor:
         """Refuse a rated game to an account that has left too many early."""
         _, minutes = self.count_recent_exits(account.number)
         if terms.rated and minutes:
-            often = f"{account.name} has left more than {MAX_FREE_EXITS} rated games early within an hour"
-            until = f"rated games are possible again in {minutes} min, unrated ones now"
-            raise ClubError("wait", f"{often}: {until}", minutes=minutes)
+            message = (
+                f"{account.name} left more than {MAX_FREE_EXITS} rated games early within an hour: "
+                f"rated games are possible again in {minutes} min, unrated games now"
+            )
+            raise ClubError("rated_games_suspended", message, name=account.name, limit=MAX_FREE_EXITS, minutes=minutes)
 
     def count_recent_exits(self, account: int) -> tuple[int, int]:
         """How many games an account has left early within an hour, and the minutes until it may play rated ones."""

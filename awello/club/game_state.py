@@ -25,11 +25,11 @@ Value = TypeVar("Value")
 
 
 class ClubError(AwelloError):
-    """What a player asked for is not allowed now; `code` says why to programs, `facts` are numbers to show."""
+    """A refused request: `code` identifies the message, and `data` holds the values in it."""
 
-    def __init__(self, code: str, message: str, **facts: int) -> None:
+    def __init__(self, code: str, message: str, **data: str | int | float) -> None:
         super().__init__(message)
-        self.code, self.facts = code, facts
+        self.code, self.data = code, data
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,11 @@ class GameState:
     def side_of(self, account: int) -> int:
         """The side of an account; refused if it does not play here."""
         if account not in self.players:
-            raise ClubError("client", f"you do not play game {self.number}: you can only watch it")
+            raise ClubError(
+                "not_your_game",
+                f"you are not a player of game {self.number}: you can only watch it",
+                game=self.number,
+            )
         return self.players.index(account)
 
     # ---- what players do ---------------------------------------------------------------------------------------------
@@ -123,9 +127,19 @@ class GameState:
         """
         side = self._require_player(account)
         if ply != len(self.moves):
-            raise ClubError("ply", f"game {self.number} is at ply {len(self.moves)}, not {ply}: look at it again")
+            raise ClubError(
+                "wrong_ply",
+                f"game {self.number} is at ply {len(self.moves)}, not {ply}: read its state again",
+                game=self.number,
+                ply=len(self.moves),
+                given=ply,
+            )
         if side != self.mover:
-            raise ClubError("turn", f"it is not your turn in game {self.number}: wait for the other's move")
+            raise ClubError(
+                "not_your_turn",
+                f"it is not your turn in game {self.number}: wait for the opponent's move",
+                game=self.number,
+            )
         elapsed = now - self.turn_started
         given_back = self.lag_quotas[side].compensation(lag, elapsed)
         spent = max(0.0, elapsed - given_back)
@@ -167,7 +181,11 @@ class GameState:
         """Offer a draw, or accept the other's offer; in Othello the board decides, as its rules say."""
         side = self._require_player(account)
         if not self.game.adapter.has_draw_offers:
-            raise ClubError("rules", f"a draw cannot be agreed in {self.game.adapter.title}: play on, or resign")
+            raise ClubError(
+                "no_draw_offers",
+                f"{self.game.adapter.title} has no draw by agreement: play on, or resign",
+                variant=str(self.game),
+            )
         if self.offer == 1 - side:
             return replace(self, reason=DRAW_AGREED, offer=None)
         if self.offer == side:
@@ -175,7 +193,10 @@ class GameState:
         ply, again = len(self.moves), self.offered_at[side] + DRAW_OFFER_INTERVAL
         if ply < again:
             raise ClubError(
-                "offered", f"you offered a draw at ply {self.offered_at[side]}: offer again from ply {again}"
+                "draw_already_offered",
+                f"you offered a draw at ply {self.offered_at[side]}: you can offer again from ply {again}",
+                ply=self.offered_at[side],
+                next_ply=again,
             )
         return replace(self, offer=side, offered_at=_with(self.offered_at, side, ply))
 
@@ -188,20 +209,32 @@ class GameState:
         """Leave a game in which one has not moved yet; it counts for nothing."""
         side = self._require_player(account)
         if self.tournament is not None:
-            raise ClubError("tournament", f"game {self.number} belongs to a tournament: play on, or resign")
+            raise ClubError(
+                "tournament_game",
+                f"game {self.number} belongs to a tournament: play on, or resign",
+                game=self.number,
+            )
         if len(self.moves) > side:
-            raise ClubError("begun", f"game {self.number} has begun: play on, or resign")
+            raise ClubError("game_started", f"game {self.number} has started: play on, or resign", game=self.number)
         return replace(self, reason=ABORTED, aborted_by=side)
 
     def claim(self, account: int, draw: bool = False) -> "GameState":
         """Win a game whose other player has left, or have it drawn; whether they have is for the caller to know."""
         side = self._require_player(account)
         if len(self.moves) < 2:
-            raise ClubError("early", f"game {self.number} has not begun on both sides: wait, or abort it")
+            raise ClubError(
+                "claim_before_start",
+                f"both players of game {self.number} must have moved before a claim: wait, or abort it",
+                game=self.number,
+            )
         if not draw:
             return replace(self, loser=1 - side, reason=LEFT_GAME, offer=None)
         if not self.game.adapter.has_draw_offers:
-            raise ClubError("rules", f"a draw cannot be claimed in {self.game.adapter.title}: claim the win")
+            raise ClubError(
+                "no_draw_claims",
+                f"{self.game.adapter.title} has no claim of a draw: claim the win",
+                variant=str(self.game),
+            )
         return replace(self, reason=DRAW_CLAIMED, offer=None)
 
     # ---- what time does ----------------------------------------------------------------------------------------------
@@ -224,7 +257,7 @@ class GameState:
         """The side of an account that may still act."""
         side = self.side_of(account)
         if self.over:
-            raise ClubError("over", f"game {self.number} is over: {self.reason or 'the board has decided'}")
+            raise ClubError("game_over", f"game {self.number} is over", game=self.number)
         return side
 
 

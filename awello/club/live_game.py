@@ -46,7 +46,7 @@ class ClientConnection:
     def require_account(self) -> Account:
         """Whose connection it is; refused for who only watches."""
         if self.account is None:
-            raise ClubError("account", "you only watch: log in first")
+            raise ClubError("not_logged_in", "you are watching without an account: log in first")
         return self.account
 
 
@@ -147,7 +147,7 @@ def load_game(connection: Connection, number: int) -> LiveGame:
     """The stored game of a number; refused if there is no such game."""
     row = connection.execute(select(games).where(games.c.id == number)).first()
     if row is None:
-        raise ClubError("absent", f"there is no game {number}")
+        raise ClubError("unknown_game", f"there is no game {number}", game=number)
     return add_players(connection, game_state_of(row))
 
 

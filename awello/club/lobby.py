@@ -22,6 +22,12 @@ MAX_LISTED = 100  # members, seeks and games that are listed
 Item = TypeVar("Item")
 
 
+def player_offline(name: str) -> ClubError:
+    """The error for a challenge or rematch to a player who is not connected."""
+    message = f"{name} is not online: challenge another player, or create a seek"
+    return ClubError("player_offline", message, name=name)
+
+
 class Lobby:
     """What is offered, to everybody or to one."""
 
@@ -44,7 +50,7 @@ class Lobby:
             if offer.terms.matches(terms) and self._can_pair(account, offer):
                 return await self._start_offered_game(account, offer, terms.side)
         if len(self.seeks.with_key(("by", account.number))) >= MAX_SEEKS:
-            raise ClubError("many", f"you seek {MAX_SEEKS} games already: withdraw one")
+            raise ClubError("too_many_seeks", f"you already have {MAX_SEEKS} seeks: withdraw one", limit=MAX_SEEKS)
         offer = Offer(next(self._numbers), account, terms, None, rating)
         self.seeks.add(offer.number, offer)
         self.mark_changed()
@@ -58,9 +64,9 @@ class Lobby:
             offer is not None and offer.recipient is None and self.server.blocks.has_blocked(offer.account, account)
         )
         if offer is None or hidden or (offer.recipient and offer.recipient.number != account.number):
-            raise ClubError("gone", f"there is no offer {number}: it was withdrawn or taken")
+            raise ClubError("offer_gone", f"offer {number} was withdrawn or accepted: choose another", number=number)
         if offer.account.number == account.number:
-            raise ClubError("self", "this is your own offer: wait for somebody else")
+            raise ClubError("own_offer", f"offer {number} is your own: wait for another player", number=number)
         self.server.check_can_play(account, offer.terms)
         return await self._start_offered_game(account, offer, None)
 
@@ -73,14 +79,17 @@ class Lobby:
         self._require_online(account)
         self.server.check_can_play(account, terms)
         if other is None or other.number not in self.server.online:
-            raise ClubError("absent", f"{name} is not here: look who is, or seek a game")
+            raise player_offline(name)
         if other.number == account.number:
-            raise ClubError("self", "you cannot challenge yourself")
+            raise ClubError("challenge_self", "you cannot challenge yourself")
         self.server.blocks.check(other, account)
         if len(self.challenges.with_key(("by", account.number))) >= MAX_CHALLENGES:
-            raise ClubError("many", f"{MAX_CHALLENGES} of your challenges wait already: withdraw one")
+            message = f"you already have {MAX_CHALLENGES} open challenges: withdraw one"
+            raise ClubError("too_many_challenges", message, limit=MAX_CHALLENGES)
         if len(self.challenges.with_key(("to", other.number))) >= MAX_INCOMING_CHALLENGES:
-            raise ClubError("many", f"{MAX_INCOMING_CHALLENGES} challenges wait for {other.name} already: seek a game")
+            limit = MAX_INCOMING_CHALLENGES
+            message = f"{other.name} already has {limit} open challenges: create a seek"
+            raise ClubError("too_many_incoming_challenges", message, name=other.name, limit=limit)
         offer = Offer(next(self._numbers), account, terms, other, rating)
         self.challenges.add(offer.number, offer)
         self.server.send_to_account(other.number, {"type": "challenge", **offer.to_json()})
@@ -95,7 +104,7 @@ class Lobby:
             offer.recipient.number if offer.recipient else None,
         )
         if offer is None or not mine:
-            raise ClubError("gone", f"there is no such offer {number} of yours")
+            raise ClubError("not_your_offer", f"offer {number} is not yours, or was withdrawn", number=number)
         self._remove(offer)
         if offer.recipient:
             self._notify_declined(
@@ -146,7 +155,7 @@ class Lobby:
     def _require_online(self, account: Account) -> None:
         """Refuse the offer of somebody who has left since they asked: nobody would take it back."""
         if account.number not in self.server.online:
-            raise ClubError("absent", "you have left: come back and try again")
+            raise ClubError("disconnected", "you have disconnected: connect and try again")
 
     async def _load_rating(self, account: Account, terms: GameTerms) -> Rating:
         pool = pool_of(terms.game, terms.control)

@@ -32,9 +32,12 @@ class GameTerms:
         seconds, increment = self.control.seconds, self.control.increment
         valid = MIN_CLOCK_SECONDS <= seconds <= MAX_CLOCK_SECONDS and 0 <= increment <= MAX_INCREMENT_SECONDS
         if not valid:
-            limits = f"{MIN_CLOCK_SECONDS:.0f} seconds to {MAX_CLOCK_SECONDS / 3600:.0f} hours"
-            more = f"up to {MAX_INCREMENT_SECONDS:.0f} a move more"
-            raise ClubError("control", f"a game takes {limits} and {more}: choose another time")
+            least, hours, most = round(MIN_CLOCK_SECONDS), round(MAX_CLOCK_SECONDS / 3600), round(MAX_INCREMENT_SECONDS)
+            message = (
+                f"a player's clock has {least} seconds to {hours} hours, and up to {most} seconds per move: "
+                "choose another time control"
+            )
+            raise ClubError("invalid_time_control", message, min_seconds=least, max_hours=hours, max_increment=most)
 
     @property
     def pairing_key(self) -> tuple[Game, Clock, bool]:

@@ -21,7 +21,7 @@ from awello.club.fair_play import FairPlayMonitor
 from awello.club.game_state import ClubError, GameState
 from awello.club.indexed_collection import IndexedCollection
 from awello.club.live_game import ClientConnection, EncodedMessage, ExtraWrite, LiveGame, create_game, load_game
-from awello.club.lobby import Lobby
+from awello.club.lobby import Lobby, player_offline
 from awello.club.offers import GameTerms, Message
 from awello.club.rated_positions import RatedPositions
 from awello.club.store import ClubStore
@@ -270,11 +270,11 @@ class ClubServer:
         """Offer to play again with the sides changed, or accept it."""
         account, live_game = client.require_account(), self.ended.get(number)
         if live_game is None:
-            raise ClubError("gone", f"game {number} is not one that has just ended: challenge the other player")
+            raise ClubError("no_rematch", f"game {number} has not just ended: challenge the other player", game=number)
         side = live_game.state.side_of(account.number)
         other = live_game.accounts[1 - side]
         if other.number not in self.online:
-            raise ClubError("absent", f"{other.name} is not here any more: look who is, or seek a game")
+            raise player_offline(other.name)
         self.blocks.check(other, account)
         terms = GameTerms(
             live_game.state.game, live_game.state.control, live_game.state.rated or live_game.unrated_reason is not None
@@ -340,8 +340,8 @@ class ClubServer:
         if live_game := self.live_games.get(number):
             return live_game
         if live_game := self.ended.get(number):
-            raise ClubError("over", f"game {number} is over: {live_game.state.reason or 'the board has decided'}")
-        raise ClubError("absent", f"no game {number} is played")
+            raise ClubError("game_over", f"game {number} is over", game=number)
+        raise ClubError("game_not_live", f"game {number} is not in progress", game=number)
 
     async def _load_live_game(self, number: int) -> LiveGame:
         return await self.store.fetch(partial(load_game, number=number))
@@ -375,7 +375,9 @@ class ClubServer:
     def check_can_play(self, account: Account, terms: GameTerms) -> None:
         """Refuse one game more than an account may play, and rated ones after it has left too many early."""
         if len(self.live_games.with_key(account.number)) + self._starting[account.number] >= _max_games(account):
-            raise ClubError("many", f"{account.name} plays {_max_games(account)} games already: end one first")
+            limit = _max_games(account)
+            message = f"{account.name} is already playing {limit} games: finish one first"
+            raise ClubError("too_many_games", message, name=account.name, limit=limit)
         self.fair_play.check_terms(account, terms)
 
 

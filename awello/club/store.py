@@ -33,6 +33,7 @@ from awello.errors import ConfigError, StorageError
 from awello.storage.database import connect, lock_exclusively, writing
 
 MAX_BATCH = 256  # operations in one transaction
+UNAVAILABLE = "the club cannot reach its database, and nothing was saved: try again in a moment"
 IDLE_TIMEOUT = 20.0  # seconds after which a server ends a transaction that is not continued
 
 Result = TypeVar("Result")
@@ -45,6 +46,11 @@ class ClubTakenOverError(StorageError):
 
     def __init__(self) -> None:
         super().__init__("another server has opened this club, and this one stops writing: end one of the two")
+
+
+def unavailable() -> ClubError:
+    """The error for a request that cannot be stored or read now."""
+    return ClubError("storage", UNAVAILABLE)
 
 
 class ClubStore:
@@ -109,7 +115,7 @@ class ClubStore:
     def check(self) -> None:
         """Refuse what cannot be written now."""
         if self.failing:
-            raise ClubError("storage", "the club cannot write now, and all clocks stand still: try again in a moment")
+            raise unavailable()
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
         """Write something, or refuse it as a whole."""
@@ -136,7 +142,7 @@ class ClubStore:
         try:
             return await asyncio.to_thread(self.read, query)
         except StorageError:
-            raise ClubError("storage", "the club cannot read its database now: try again in a moment") from None
+            raise unavailable() from None
 
     # ---- the thread that writes --------------------------------------------------------------------------------------
     def _write_batches(self) -> None:

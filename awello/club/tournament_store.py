@@ -69,14 +69,19 @@ def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list
     return load_tournaments(connection, or_(tournaments.c.state.in_((OPEN, PLAYING)), tournaments.c.id.in_(known)))
 
 
+def _unknown_tournament(key: int | str) -> ClubError:
+    message = f"there is no tournament {key}: list the tournaments"
+    return ClubError("unknown_tournament", message, tournament=key)
+
+
 def find_tournament(connection: Connection, key: int | str) -> ClubTournament:
     """The tournament of a number, or the last one of a name."""
     if isinstance(key, str) and not key.isprintable():  # PostgreSQL takes no zeros, and the club would stand still
-        raise ClubError("absent", "there is no such tournament: ask which there are")
+        raise _unknown_tournament(repr(key))
     named = func.lower(tournaments.c.name) == str(key).lower()
     found = load_tournaments(connection, tournaments.c.id == key if isinstance(key, int) else named, last=1)
     if not found:
-        raise ClubError("absent", f"there is no tournament {key}: ask which there are")
+        raise _unknown_tournament(key)
     return found[0]
 
 
@@ -87,19 +92,25 @@ def create_tournament(
     """A new tournament, key people and programs can enter until it begins."""
     if not (1 < len(name) <= MAX_NAME_CHARS and name.isprintable() and name[0].isalpha() and name == name.strip()):
         raise ClubError(
-            "name", f"a tournament's name has 2 to {MAX_NAME_CHARS} letters and begins with one: choose another"
+            "invalid_tournament_name",
+            f"a tournament's name has 2 to {MAX_NAME_CHARS} characters and begins with a letter: choose another",
+            min=2,
+            max=MAX_NAME_CHARS,
         )
     if system not in SYSTEMS:
-        raise ClubError("system", f"no kind of tournament {system!r}: choose {', '.join(SYSTEMS)}")
+        message = f"{system!r} is not a tournament system: choose {', '.join(SYSTEMS)}"
+        raise ClubError("unknown_system", message, system=system)
     if not (1 <= rounds <= MAX_ROUNDS if system == SWISS else rounds == 0):
-        raise ClubError("rounds", f"a Swiss tournament has 1 to {MAX_ROUNDS} rounds, a round robin as many as it takes")
+        message = f"a Swiss tournament has 1 to {MAX_ROUNDS} rounds; a round robin needs no number of rounds"
+        raise ClubError("invalid_rounds", message, max=MAX_ROUNDS)
     if not 0 <= grace <= MAX_GRACE_SECONDS:
-        raise ClubError(
-            "grace", f"players are waited for up to {MAX_GRACE_SECONDS / 60:.0f} minutes: choose a shorter time"
-        )
+        minutes = round(MAX_GRACE_SECONDS / 60)
+        message = f"the grace period of a round is at most {minutes} minutes: choose a shorter one"
+        raise ClubError("invalid_grace", message, minutes=minutes)
     terms.check()
     if any(tournament.name.lower() == name.lower() for tournament in load_unfinished(connection)):
-        raise ClubError("taken", f"there is a tournament {name} already: choose another name")
+        message = f"there is already a tournament named {name}: choose another name"
+        raise ClubError("tournament_name_taken", message, name=name)
     control = {"base": terms.control.seconds, "increment": terms.control.increment, "rated": terms.rated}
     values = {"name": name, "system": system, "game": int(terms.game), **control, "rounds": rounds}
     added = connection.execute(insert(tournaments).values(**values, starts=starts, grace=grace, state=OPEN, round=0))
@@ -114,14 +125,16 @@ def enter_tournament(
     tournament = find_tournament(connection, key)
     if account.number in tournament.entrants_by_number:
         return tournament
-    _still_open(tournament)
+    _require_open(tournament)
     _check_person(connection, tournament, account, network)
     if len(tournament.entrants) >= MAX_ENTRANTS:
-        raise ClubError("many", f"{MAX_ENTRANTS} have entered {tournament.name} already: it is full")
+        message = f"tournament {tournament.name} already has {MAX_ENTRANTS} players: it is full"
+        raise ClubError("tournament_full", message, name=tournament.name, limit=MAX_ENTRANTS)
     mine = select(entries.c.tournament).join(tournaments, tournaments.c.id == entries.c.tournament)
     going = mine.where(entries.c.account == account.number, tournaments.c.state.in_((OPEN, PLAYING)))
     if len(connection.execute(going).all()) >= MAX_ENTERED:
-        raise ClubError("many", f"{account.name} has entered {MAX_ENTERED} tournaments already: withdraw from one")
+        message = f"{account.name} has already entered {MAX_ENTERED} tournaments: withdraw from one"
+        raise ClubError("too_many_tournaments", message, name=account.name, limit=MAX_ENTERED)
     values = {"tournament": tournament.number, "account": account.number, "entered": time.time(), "network": network}
     connection.execute(insert(entries).values(**values))
     return find_tournament(connection, tournament.number)
@@ -132,33 +145,36 @@ def _check_person(connection: Connection, tournament: ClubTournament, account: A
     for person in tournament.entrants:
         if is_same_person(person, account):
             message = (
-                f"{person.name} has entered {tournament.name} already, and {account.name} belongs to the same person"
+                f"{person.name} has already entered {tournament.name}, and {account.name} belongs to the same person: "
+                f"withdraw {person.name} first"
             )
-            raise ClubError("person", f"{message}: withdraw the other one first")
+            raise ClubError(
+                "same_person_entered", message, entered=person.name, tournament=tournament.name, name=account.name
+            )
     taken = entries.c.tournament == tournament.number, entries.c.network == network
     if network is not None and connection.execute(select(entries.c.account).where(*taken)).first():
-        raise ClubError(
-            "person", f"an account of your network has entered {tournament.name} already: one entry per person"
-        )
+        message = f"an account on your network has already entered {tournament.name}: one entry per person"
+        raise ClubError("same_network_entered", message, tournament=tournament.name)
 
 
 def leave_tournament(connection: Connection, key: int | str, account: Account) -> ClubTournament:
     """Withdraw from a tournament that has not begun."""
     tournament = find_tournament(connection, key)
-    _still_open(tournament)
+    _require_open(tournament)
     mine = entries.c.tournament == tournament.number, entries.c.account == account.number
     connection.execute(delete(entries).where(*mine))
     return find_tournament(connection, tournament.number)
 
 
-def _still_open(tournament: ClubTournament) -> None:
-    if tournament.state != OPEN:
-        said = (
-            "has begun"
-            if tournament.state == PLAYING
-            else f"is {'over' if tournament.state == ENDED else tournament.state}"
-        )
-        raise ClubError("begun", f"tournament {tournament.name} {said}: it can be entered and left only before")
+def _require_open(tournament: ClubTournament) -> None:
+    if tournament.state == OPEN:
+        return
+    name, limit = tournament.name, "players can enter and withdraw only before"
+    if tournament.state == PLAYING:
+        raise ClubError("tournament_started", f"tournament {name} has started: {limit}", name=name)
+    if tournament.state == ENDED:
+        raise ClubError("tournament_ended", f"tournament {name} has ended: {limit} it starts", name=name)
+    raise ClubError("tournament_cancelled", f"tournament {name} is cancelled", name=name)
 
 
 # ---- what the organiser does -----------------------------------------------------------------------------------------
@@ -206,7 +222,8 @@ def assign_game(connection: Connection, table: GameState, tournament: ClubTourna
     """Write down that a pairing is played in a game; refused if it is already, so that the game is not begun."""
     bound = connection.execute(update(pairings).where(*_is_open(tournament, fixture)).values(game=table.number))
     if not bound.rowcount or find_tournament(connection, tournament.number).state != PLAYING:
-        raise ClubError("gone", f"board {fixture.board} of round {fixture.round} is no longer to be played")
+        message = f"board {fixture.board} of round {fixture.round} has already been decided"
+        raise ClubError("pairing_closed", message, board=fixture.board, round=fixture.round)
 
 
 def record_forfeit(

@@ -151,7 +151,7 @@ class ClubBot:
         self.tell(f"the club refused: {answer['message']}")
         if answer["id"] == self.seeking:
             self.seeking = 0
-            self._later(self._seek, delay=max(RETRY, 60.0 * answer.get("minutes", 0)))
+            self._later(self._seek, delay=max(RETRY, 60.0 * answer["data"].get("minutes", 0)))
         elif asked and answer["code"] in BUSY:
             self._later(self._send, asked, self.socket, delay=RESEND)
 

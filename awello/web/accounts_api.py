@@ -34,7 +34,7 @@ router = APIRouter(prefix="/api/club", tags=["club"])
 
 def _often(taken: bool) -> None:
     if not taken:
-        raise Refusal(429, "often", "too many tries: wait a minute")
+        raise Refusal(429, "too_many_attempts", "too many attempts: wait a minute")
 
 
 # ---- accounts -------------------------------------------------------------------------------------------------------
@@ -64,11 +64,11 @@ async def log_in(login: LoginRequest, house: RequiredClub, request: Request) -> 
         await house.write(
             lambda connection: accounts.log_event(connection, f"wrong password for {name}", origin.address)
         )
-        raise Refusal(401, "password", "the name or the password is wrong")
+        raise Refusal(401, "wrong_credentials", "the name or the password is wrong")
 
     def act(connection: Any) -> str:
         if accounts.load_password(connection, login.name)[1] != hashed:
-            raise Refusal(401, "password", "the password has just been changed: use the new one")
+            raise Refusal(401, "password_changed", str(accounts.password_changed()))
         return _let_in(connection, account, origin, "logged in")
 
     return _welcome(request, origin, account.name, await house.write(act))
@@ -83,7 +83,7 @@ async def change(passwords: PasswordChange, house: RequiredClub, request: Reques
         await house.write(
             lambda connection: accounts.log_event(connection, "wrong password", origin.address, person.number)
         )
-        raise Refusal(403, "password", "the old password is wrong")
+        raise Refusal(403, "wrong_password", "the old password is wrong")
     new = await house.hash(accounts.hash_password, passwords.new)
 
     def act(connection: Any) -> str:
@@ -143,14 +143,14 @@ def _welcome(request: Request, origin: Origin, name: str, secret: str) -> Respon
 async def _person(house: Any, request: Request) -> Any:
     account = await house.who(request.headers, request.cookies)
     if account is None or account.bot:
-        raise Refusal(401, "account", "only people who are logged in can do this: log in")
+        raise Refusal(401, "login_required", "this needs a user who is logged in: log in")
     return account
 
 
 def _check_session(connection: Any, request: Request, person: Any) -> None:
     """Refuse an act in whose transaction the session has ended: by another password, or with the account."""
     if accounts.find_by_session(connection, request.cookies.get(COOKIE, "")) != person:
-        raise Refusal(401, "account", "your session has ended: log in again")
+        raise Refusal(401, "session_ended", "your session has ended: log in again")
 
 
 # ---- programs -------------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ async def _program(house: Any, request: Request, name: str) -> tuple[Any, Any]:
     """Whoever asks, and a program of theirs."""
     owner, found = await _person(house, request), await house.read(partial(accounts.find_account, name=name))
     if found is None or found.owner != owner.number:
-        raise Refusal(404, "absent", f"you have no program {name}")
+        raise Refusal(404, "unknown_bot", f"you have no bot named {name}", name=name)
     return owner, found
 
 
@@ -257,5 +257,5 @@ async def take_home(name: OfProgram, house: RequiredClub, request: Request, befo
     async with house.writing:  # one at a time, so that games go on undisturbed
         contents = await house.read(write)
     if not contents:
-        raise Refusal(404, "absent", f"{account.name} has played no game to its end")
+        raise Refusal(404, "no_finished_games", f"{account.name} has not finished a game yet", name=account.name)
     return packed(contents, f"awello-{account.name}")

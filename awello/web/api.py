@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from awello import __version__
 from awello.drawing import draw_svg
@@ -33,6 +33,7 @@ class ErrorJson(BaseModel):
 
     code: str
     message: str
+    data: dict[str, str | int | float] = Field(description="The values in the message")
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {

@@ -118,7 +118,10 @@ async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -
     keys = {"": MAX_CONNECTIONS, f"from {network}": MAX_NETWORK_CONNECTIONS}
     keys |= {f"of {account.number}": MAX_ACCOUNT_CONNECTIONS} if account else {"watch": MAX_WATCHERS}
     if not house.connections.enter(keys):
-        await _refuse(socket, Refusal(503, "many", "there are too many connections: close some, or come back later"))
+        await _refuse(
+            socket,
+            Refusal(503, "too_many_connections", "there are too many connections: close some, or try again later"),
+        )
         return
     rate = house.messages.find(f"of {account.number}") if account else RateLimit(*WATCHER_RATE)
     share = None if account or is_loopback(network) else costs.find(network)
@@ -140,7 +143,9 @@ async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -
 async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
     await socket.accept()
     with suppress(*GONE):
-        await socket.send_text(json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail}))
+        await socket.send_text(
+            json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail, "data": refusal.data})
+        )
         await socket.close(TRY_AGAIN if refusal.status_code == 503 else POLICY_VIOLATION, refusal.detail)
 
 

@@ -21,7 +21,7 @@ EXTRA_MISSING: ConfigError | None = None
 try:
     from awello.club.accounts import Account, find_by_session, find_by_token, find_valid_digests
     from awello.club.server import ClubServer
-    from awello.club.store import ClubStore
+    from awello.club.store import UNAVAILABLE, ClubStore
 except ConfigError as error:  # a server without a club does not need the extra
     EXTRA_MISSING = error
 
@@ -73,7 +73,7 @@ class ClubService:
     def server(self) -> "ClubServer":
         """Where games are played."""
         if self._server is None:
-            raise Refusal(404, "noclub", NO_CLUB)
+            raise Refusal(404, "no_club", NO_CLUB)
         return self._server
 
     def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
@@ -82,7 +82,7 @@ class ClubService:
             return
         rated = self._server.rated_positions
         if rated.contains_any(record) if whole else record.final in rated:
-            raise Refusal(403, "rated", "Analysis is off for positions of rated games in progress")
+            raise Refusal(403, "rated_position", "analysis is off for positions of rated games in progress")
 
     async def read(self, question: Callable[[Connection], Done]) -> Done:
         """Ask the books something."""
@@ -96,7 +96,7 @@ class ClubService:
         try:
             return await work
         except StorageError:
-            raise Refusal(503, "storage", "the club cannot read or write now: try again in a moment") from None
+            raise Refusal(503, "storage", UNAVAILABLE) from None
 
     async def who(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
         """Whose token or session a request carries; a token that is none is refused."""
@@ -106,7 +106,7 @@ class ClubService:
             return None
         found = await self.read(partial(find_by_token if is_token else find_by_session, secret=secret))
         if is_token and found is None:
-            raise Refusal(401, "token", "this token is not valid: make a new one")
+            raise Refusal(401, "invalid_token", "the token is not valid: create a new one")
         return found
 
     async def hash(self, work: Callable[..., Done], *words: str | None) -> Done:
