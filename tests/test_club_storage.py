@@ -253,7 +253,7 @@ def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog:
     with caplog.at_level(logging.ERROR, "awello"):
         asyncio.run(asyncio.wait_for(play(), 60))
     assert [record.getMessage() for record in caplog.records if "another server" in record.getMessage()] == [
-        "the club stands still: another server has opened this club, and this one stops writing: end one of the two"
+        "the club is suspended: another server has opened this club, and this one stops writing: stop one of them"
     ]
 
 

@@ -1,7 +1,7 @@
-"""Accounts of people and programs: passwords, sessions of browsers, tokens of programs.
+"""Accounts of users and bots: passwords, sessions of browsers, tokens of bots.
 
-Passwords are hashed by argon2.  Of a session or a token the club keeps a digest only: who reads the database cannot
-log in.  A wrong name takes as long to refuse as a wrong password.
+Passwords are hashed with argon2.  Only digests of sessions and tokens are stored, so that reading the database does
+not allow to log in.  An unknown name takes as long to refuse as a wrong password.
 """
 
 import hashlib
@@ -27,19 +27,19 @@ except ImportError:
 
 MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 20
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,19}")
-MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200  # letters of a password
-SESSION_SECONDS = 30 * 86400.0  # seconds that a session lasts
-MAX_TOKENS, MAX_BOTS, MAX_SESSIONS = 10, 10, 50  # of an account
-DEVICE_SECONDS = 180 * 86400.0  # seconds for which a device and a network stay known after a log-in
-MAX_DEVICES = 40  # devices and networks of an account that are known
+MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS = 10, 200
+SESSION_SECONDS = 30 * 86400.0  # until a session expires
+MAX_TOKENS, MAX_BOTS, MAX_SESSIONS = 10, 10, 50  # per account
+DEVICE_SECONDS = 180 * 86400.0  # until a device or network that was used to log in is forgotten
+MAX_DEVICES = 40  # devices and networks per account
 
 _hasher = PasswordHasher()
-_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # what the password of nobody is compared with
+_dummy_hash = _hasher.hash(secrets.token_urlsafe())  # compared with the password for an unknown name
 
 
 @dataclass(frozen=True)
 class Account:
-    """Somebody who may play here."""
+    """An account of a user or a bot."""
 
     number: int
     name: str
@@ -53,7 +53,7 @@ def account_of(row: Any) -> Account:
 
 
 def _find(connection: Connection, query: Select[Any]) -> Account | None:
-    """The account that a query finds, if it is not closed."""
+    """The account found by a query, unless it is closed."""
     row = connection.execute(query.where(~accounts.c.closed)).first()
     return account_of(row) if row else None
 
@@ -64,7 +64,7 @@ def _count(connection: Connection, *conditions: ColumnElement[bool]) -> int:
 
 # ---- accounts --------------------------------------------------------------------------------------------------------
 def hash_password(password: str) -> str:
-    """A password as it is kept; refused if it is too short to be one."""
+    """The hash of a new password; refused if its length is not allowed."""
     if not MIN_PASSWORD_CHARS <= len(password) <= MAX_PASSWORD_CHARS:
         raise ClubError(
             "password_length",
@@ -76,7 +76,7 @@ def hash_password(password: str) -> str:
 
 
 def create_account(connection: Connection, name: str, hashed: str | None, owner: int | None = None) -> Account:
-    """A new account: a person's with a hashed password, or a program's with an owner."""
+    """Create an account: a user's with a hashed password, or a bot's with an owner."""
     if not NAME_PATTERN.fullmatch(name):
         raise ClubError(
             "invalid_name",
@@ -96,12 +96,12 @@ def create_account(connection: Connection, name: str, hashed: str | None, owner:
 
 
 def find_account(connection: Connection, name: str) -> Account | None:
-    """The account of a name that is not closed."""
+    """The account of a name, unless it is closed; None if there is none."""
     return _find(connection, select(accounts).where(accounts.c.lower_name == name.lower()))
 
 
 def list_bots(connection: Connection, owner: Account) -> list[Account]:
-    """The programs of a person that are not closed."""
+    """The bots of a user."""
     query = select(accounts).where(accounts.c.owner == owner.number, ~accounts.c.closed).order_by(accounts.c.id)
     return [account_of(row) for row in connection.execute(query)]
 
@@ -114,7 +114,7 @@ def get_account(connection: Connection, name: str) -> Account:
 
 
 def close_account(connection: Connection, account: Account) -> None:
-    """Nobody can log in any more, nor can the programs of the account; games stay."""
+    """Close an account and its bots; their games stay."""
     numbers = [account.number, *(bot.number for bot in list_bots(connection, account))]
     connection.execute(update(accounts).where(accounts.c.id.in_(numbers)).values(closed=True))
     for table in (sessions, tokens, known_devices):
@@ -122,18 +122,18 @@ def close_account(connection: Connection, account: Account) -> None:
 
 
 def load_password(connection: Connection, name: str) -> tuple[Account | None, str | None]:
-    """The account of a name, and its password as it is kept."""
+    """The account of a name and its password hash."""
     row = connection.execute(select(accounts).where(accounts.c.lower_name == name.lower(), ~accounts.c.closed)).first()
     return (account_of(row), row.password) if row else (None, None)
 
 
 def password_changed() -> ClubError:
-    """The error for a request that used the previous password."""
+    """The error for a request that was made with the previous password."""
     return ClubError("password_changed", "the password has just been changed: log in with the new one")
 
 
 def change_password(connection: Connection, account: Account, hashed: str, old: str | None = None) -> None:
-    """Store another password, end all sessions and forget all devices; refused if it is no longer `old`."""
+    """Store a new password, end all sessions and forget all devices; refused if the password is no longer `old`."""
     own_rows = [accounts.c.id == account.number, ~accounts.c.closed]
     if old is not None:
         own_rows.append(accounts.c.password == old)
@@ -144,7 +144,7 @@ def change_password(connection: Connection, account: Account, hashed: str, old: 
 
 
 def verify_password(hashed: str | None, password: str) -> bool:
-    """Whether this is the password; it takes a while, and just as long if there is none."""
+    """Whether a password matches its hash; takes as long if there is no hash."""
     try:
         return _hasher.verify(hashed or _dummy_hash, password[:MAX_PASSWORD_CHARS]) and hashed is not None
     except (VerifyMismatchError, InvalidHashError):
@@ -153,12 +153,12 @@ def verify_password(hashed: str | None, password: str) -> bool:
 
 # ---- known devices ---------------------------------------------------------------------------------------------------
 def save_device(connection: Connection, account: Account, device: str, network: str) -> None:
-    """Store the device and network of a log-in; the ones used longest ago are deleted."""
+    """Store the device and network of a login; the least recently used ones are deleted."""
     _store_digests(connection, known_devices, account, _device_digests(device, network), DEVICE_SECONDS, MAX_DEVICES)
 
 
 def recognise_origin(connection: Connection, account: int, device: str, network: str) -> str | None:
-    """Whether an account has been used by a device, `device`, or if not at least from its network, `network`."""
+    """Whether the account has logged in from this device (`device`) or at least this network (`network`)."""
     digests = _device_digests(device, network)
     own_rows = known_devices.c.account == account, known_devices.c.expires > time.time()
     query = select(known_devices.c.digest).where(*own_rows, known_devices.c.digest.in_(digests))
@@ -169,7 +169,7 @@ def recognise_origin(connection: Connection, account: int, device: str, network:
 def _store_digests(
     connection: Connection, table: Table, account: Account, digests: Sequence[bytes], seconds: float, max_digests: int
 ) -> None:
-    """Store digests that expire; delete those that have expired, and the ones of too many that expire first."""
+    """Store digests that expire; delete expired ones, and those above the limit that expire first."""
     now, own_rows = time.time(), table.c.account == account.number
     connection.execute(delete(table).where(table.c.digest.in_(digests) & own_rows | (table.c.expires < now)))
     rows = [{"account": account.number, "digest": digest, "expires": now + seconds} for digest in digests]
@@ -184,30 +184,30 @@ def _device_digests(device: str, network: str) -> tuple[bytes, bytes]:
 
 # ---- sessions and tokens ---------------------------------------------------------------------------------------------
 def digest_of(secret: str) -> bytes:
-    """What is kept of a secret, which is long and random, so that a fast digest will do."""
+    """The stored digest of a secret; secrets are long and random, so a fast hash is enough."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 def create_session(connection: Connection, account: Account) -> str:
-    """The secret of a new session; sessions that have expired are deleted, and the oldest ones of too many."""
+    """Create a session and return its secret; expired sessions and those above the limit are deleted."""
     secret = secrets.token_urlsafe(32)
     _store_digests(connection, sessions, account, [digest_of(secret)], SESSION_SECONDS, MAX_SESSIONS)
     return secret
 
 
 def delete_session(connection: Connection, secret: str) -> None:
-    """End a session."""
+    """Delete a session."""
     connection.execute(delete(sessions).where(sessions.c.digest == digest_of(secret)))
 
 
 def find_by_session(connection: Connection, secret: str) -> Account | None:
-    """Whose session this is."""
+    """The account of a session."""
     joined = select(accounts).join(sessions, sessions.c.account == accounts.c.id)
     return _find(connection, joined.where(sessions.c.digest == digest_of(secret), sessions.c.expires > time.time()))
 
 
 def create_token(connection: Connection, account: Account, label: str) -> str:
-    """The secret of a new token, by which a program logs in; it is shown once."""
+    """Create a token for a bot and return its secret, which is shown once."""
     if _count(connection, tokens.c.account == account.number) >= MAX_TOKENS:
         message = f"{account.name} already has {MAX_TOKENS} tokens: revoke one"
         raise ClubError("too_many_tokens", message, name=account.name, limit=MAX_TOKENS)
@@ -224,19 +224,19 @@ def list_tokens(connection: Connection, account: Account) -> list[dict[str, Any]
 
 
 def revoke_token(connection: Connection, account: Account, number: int) -> bool:
-    """Whether there was such a token; whoever has it cannot log in any more."""
+    """Revoke a token; False if there is none."""
     found = delete(tokens).where(tokens.c.account == account.number, tokens.c.id == number)
     return connection.execute(found).rowcount > 0
 
 
 def find_by_token(connection: Connection, secret: str) -> Account | None:
-    """Whose token this is."""
+    """The account of a token."""
     joined = select(accounts).join(tokens, tokens.c.account == accounts.c.id)
     return _find(connection, joined.where(tokens.c.digest == digest_of(secret)))
 
 
 def find_valid_digests(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
-    """Those of some digests whose session or token is still good."""
+    """Those of the digests that belong to a valid session or token."""
     kept = select(sessions.c.digest).where(sessions.c.expires > time.time(), sessions.c.digest.in_(digests))
     given = select(tokens.c.digest).where(tokens.c.digest.in_(digests))
     return {bytes(row.digest) for row in connection.execute(kept.union_all(given))}
@@ -244,5 +244,5 @@ def find_valid_digests(connection: Connection, digests: Sequence[bytes]) -> set[
 
 # ---- the audit log ---------------------------------------------------------------------------------------------------
 def log_event(connection: Connection, event: str, address: str = "", account: int | None = None) -> None:
-    """Write into the audit log."""
+    """Add an event to the audit log."""
     connection.execute(insert(audit).values(time=time.time(), account=account, address=address, event=event))

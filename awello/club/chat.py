@@ -1,4 +1,4 @@
-"""Chat between the two players of a game: off until a connection turns it on, delivered at once, and not stored."""
+"""Chat between the two players of a game: off by default, delivered immediately, never stored."""
 
 from typing import TYPE_CHECKING
 from unicodedata import bidirectional, category
@@ -11,10 +11,10 @@ from awello.club.offers import Message
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_LINE_CHARS = 200  # characters of a line
-LINE_BURST, SECONDS_PER_LINE = 5, 2.0  # lines of one account at once; seconds for each in the long run
-MAX_TRACKED_ACCOUNTS = 1000  # accounts that are remembered to have spoken
-CONTROL_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}  # categories of characters that are no text of one line
+MAX_LINE_CHARS = 200
+LINE_BURST, SECONDS_PER_LINE = 5, 2.0  # rate limit of an account
+MAX_TRACKED_ACCOUNTS = 1000  # for the rate limit
+CONTROL_CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}  # not allowed in a line
 BIDI_CONTROLS = {
     "LRE",
     "RLE",
@@ -25,24 +25,24 @@ BIDI_CONTROLS = {
     "RLI",
     "FSI",
     "PDI",
-}  # those that would turn what follows round
+}  # bidirectional controls, which would reorder the text that follows
 
 
 class Chat:
-    """Who has something to say to whom."""
+    """Delivers chat lines and limits their rate."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
-        self._free_at: dict[int, float] = {}  # the time at which an account will have paid for all that it said
+        self._free_at: dict[int, float] = {}  # by account: when its rate limit is used up no longer
 
     async def set_enabled(self, client: ClientConnection, enabled: bool) -> Message:
-        """Turn it on or off for a connection."""
+        """Turn chat on or off for a connection."""
         client.require_account()
         client.chat_enabled = enabled
         return {}
 
     async def say(self, client: ClientConnection, number: int, text: str) -> Message:
-        """Tell the other player of a game something, and oneself elsewhere."""
+        """Send a line to the opponent, and to one's own other connections."""
         account, line = client.require_account(), _check_line(text)
         live_game = self.server.live_games.get(number) or self.server.ended.get(number)
         if live_game is None:
@@ -70,7 +70,7 @@ class Chat:
         return [client for client in self.server.online.get(account.number, ()) if client.chat_enabled]
 
     def _count_line(self, account: Account) -> None:
-        """Count a line; refused if there were too many."""
+        """Count a line; refused above the rate limit."""
         now = self.server.now()
         free = max(now, self._free_at.get(account.number, now))
         if free - now > (LINE_BURST - 1) * SECONDS_PER_LINE:
@@ -85,7 +85,7 @@ class Chat:
 
 
 def _check_line(text: str) -> str:
-    """A text as it is told; refused if it is not one line."""
+    """The line to deliver; refused if it is empty, too long or has control characters."""
     line = text.strip()
     if not 0 < len(line) <= MAX_LINE_CHARS:
         raise ClubError(

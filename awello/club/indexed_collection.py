@@ -1,4 +1,4 @@
-"""Numbered things that are also found by keys, so that nothing has to look through all of them."""
+"""A collection of numbered items with an index, which avoids linear searches."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
@@ -7,14 +7,14 @@ Item = TypeVar("Item")
 
 
 class IndexedCollection(dict[int, Item]):
-    """Things by number, with an index of their keys; add and remove them by `add` and `remove` alone."""
+    """Items by number, with an index by key; only `add` and `remove` may change it."""
 
     def __init__(self, keys: Callable[[Item], Iterable[Hashable]]) -> None:
         super().__init__()
         self._keys, self._index = keys, dict[Hashable, dict[int, Item]]()
 
     def add(self, number: int, item: Item) -> Item:
-        """Add a item; returns the one that has this number already, if there is one."""
+        """Add an item; return the one that already has this number, if there is one."""
         if number not in self:
             self[number] = item
             for key in self._keys(item):
@@ -22,7 +22,7 @@ class IndexedCollection(dict[int, Item]):
         return self[number]
 
     def remove(self, number: int) -> Item | None:
-        """Remove and return a item, if it is there; a key without things takes no memory."""
+        """Remove and return an item, if it exists; keys without items use no memory."""
         item = self.pop(number, None)
         for key in self._keys(item) if item is not None else ():
             self._index[key].pop(number, None)
@@ -31,5 +31,5 @@ class IndexedCollection(dict[int, Item]):
         return item
 
     def with_key(self, key: Hashable) -> list[Item]:
-        """The things of a key, in the order in which they were added."""
+        """The items with a key, in the order in which they were added."""
         return list(self._index.get(key, {}).values())

@@ -1,4 +1,4 @@
-"""A state in the server: the game, those who play it, and those who are told of it."""
+"""A live game: its state, players, ratings and watchers; and the connections that messages are sent to."""
 
 import asyncio
 import json
@@ -26,42 +26,42 @@ ExtraWrite = Callable[[Connection, GameState], None]
 
 @dataclass(eq=False)
 class ClientConnection:
-    """Somebody who is connected; one account can be connected several times, and who only watches has none."""
+    """A client's connection: an account can have several; one without an account can only watch."""
 
     account: Account | None
     send: Callable[[Message], None]
     lag: float = 0.0
-    """The seconds that the network takes there and back, as measured."""
+    """The measured round trip in seconds."""
     network: str | None = None
-    """The network of the connection; None on the server's own machine, where many may play."""
+    """The network of the connection; None for the server's own machine, which many accounts may share."""
     received_at: float | None = None
-    """When the message that is being handled arrived, by `time.monotonic`; None if that is not known."""
+    """When the current message arrived, by `time.monotonic`; None if unknown."""
     lobby_updates: bool = False
-    """Whether they are told what is new in the lobby."""
+    """Whether the client is sent changes of the lobby."""
     chat_enabled: bool = False
-    """Whether they want to hear what those say with whom they play."""
+    """Whether the client has turned chat on."""
     watching: set[int] = field(default_factory=set)
-    """The numbers of the games they watch."""
+    """The numbers of the games being watched."""
 
     def require_account(self) -> Account:
-        """Whose connection it is; refused for who only watches."""
+        """The account of the connection; refused if it has none."""
         if self.account is None:
             raise ClubError("not_logged_in", "you are watching without an account: log in first")
         return self.account
 
 
 class EncodedMessage(dict[str, Any]):
-    """A message to many, which is written once."""
+    """A message to many clients, which is encoded once."""
 
     @cached_property
     def text(self) -> str:
-        """As it goes out."""
+        """The message as JSON."""
         return json.dumps(self)
 
 
 @dataclass
 class LiveGame:
-    """A state in the server: the game, its players as they came, and those who are told of it."""
+    """A game in memory: its state, players and watchers."""
 
     state: GameState
     accounts: tuple[Account, Account]
@@ -69,26 +69,26 @@ class LiveGame:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: set[ClientConnection] = field(default_factory=set)
     rematch_side: int | None = None
-    """The side that wants to play again."""
+    """The side that has offered a rematch."""
     ratings_after: tuple[float, float] | None = None
-    """What both are worth after the game, if it has ended and counts."""
+    """Both ratings after the game, if it has ended and is rated."""
     unrated_reason: str | None = None
-    """Why a game that was to be rated is not; see `fair_play`."""
+    """Why the game is not rated although that was requested; see `fair_play`."""
     reconnects: Counter[int] = field(default_factory=Counter)
-    """How often each account has come back to the game."""
+    """How often each account has reconnected during the game."""
 
     @property
     def move_names(self) -> list[str]:
-        """The moves as they are written."""
+        """The moves in notation."""
         name = self.state.game.adapter.format_move
         return ["pass" if move == PASS else name(move, ply % 2) for ply, move in enumerate(self.state.moves)]
 
     def opponent(self, account: int) -> Account:
-        """Whom an account plays; refused if it does not play here."""
+        """The opponent of an account; refused if the account does not play this game."""
         return self.accounts[1 - self.state.side_of(account)]
 
     def to_json(self, now: float) -> Message:
-        """The whole game, for those who are told."""
+        """The complete state, as clients receive it."""
         state = self.state
         after = [None, None] if self.ratings_after is None else [round(rating) for rating in self.ratings_after]
         players = [
@@ -127,7 +127,7 @@ def create_game(
     extra_write: ExtraWrite | None = None,
     unrated: str | None = None,
 ) -> LiveGame:
-    """Write a new game, and `extra_write` what belongs to it; `unrated` says why it does not count though it was to."""
+    """Create and store a game; `extra_write` runs in the same transaction, `unrated` is why it cannot be rated."""
     players = accounts[0].number, accounts[1].number
     if terms.rated and not unrated and terms.tournament is None:
         repeated = count_recent_rated_games(connection, players, now()) >= MAX_RATED_GAMES_PER_PAIR
@@ -144,7 +144,7 @@ def create_game(
 
 
 def load_game(connection: Connection, number: int) -> LiveGame:
-    """The stored game of a number; refused if there is no such game."""
+    """Load a stored game; refused if it does not exist."""
     row = connection.execute(select(games).where(games.c.id == number)).first()
     if row is None:
         raise ClubError("unknown_game", f"there is no game {number}", game=number)
@@ -152,10 +152,10 @@ def load_game(connection: Connection, number: int) -> LiveGame:
 
 
 def add_players(connection: Connection, state: GameState) -> LiveGame:
-    """A game as the server has it: who plays, and what they are worth."""
+    """Add the accounts and ratings of its players to a game state."""
     rows = connection.execute(select(account_table).where(account_table.c.id.in_(state.players)))
-    found = {row.id: account_of(row) for row in rows}
-    accounts = found[state.players[0]], found[state.players[1]]
+    by_number = {row.id: account_of(row) for row in rows}
+    accounts = by_number[state.players[0]], by_number[state.players[1]]
     pool = pool_of(state.game, state.control)
     first, second = (load_rating(connection, number, pool) for number in state.players)
     if state.over and (changed := load_rating_changes(connection, state.number)):

@@ -1,4 +1,4 @@
-"""The lobby: who seeks a game, who challenges whom, and what everybody may see of the server."""
+"""The lobby: seeks, challenges, and the list of games and players that every client can see."""
 
 from functools import partial
 from itertools import count, islice
@@ -15,32 +15,32 @@ from awello.club.stored_games import load_rating
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-MAX_SEEKS, MAX_CHALLENGES = 5, 10  # of one account that wait
-MAX_INCOMING_CHALLENGES = 50  # challenges that wait for one account: who comes in is told all of them at once
-MAX_LISTED = 100  # members, seeks and games that are listed
+MAX_SEEKS, MAX_CHALLENGES = 5, 10  # open at the same time, per account
+MAX_INCOMING_CHALLENGES = 50  # open for one account: they are all sent when it connects
+MAX_LISTED = 100  # members, seeks and games
 
 Item = TypeVar("Item")
 
 
 def player_offline(name: str) -> ClubError:
-    """The error for a challenge or rematch to a player who is not connected."""
+    """The error for a challenge or rematch to a player who is not online."""
     message = f"{name} is not online: challenge another player, or create a seek"
     return ClubError("player_offline", message, name=name)
 
 
 class Lobby:
-    """What is offered, to everybody or to one."""
+    """Open seeks and challenges."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
         self.seeks: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
         self.challenges: IndexedCollection[Offer] = IndexedCollection(lambda offer: offer.keys)
-        self._changed = False  # whether something has changed since everybody was told
-        self._cached: Message | None = None  # what everybody may see, until something changes
+        self._changed = False  # since the last broadcast
+        self._cached: Message | None = None  # the last JSON, until something changes
         self._numbers = count(1)
 
     async def seek(self, client: ClientConnection, terms: GameTerms) -> Message:
-        """Play somebody who seeks the same, or wait for one."""
+        """Start a game with a matching seek, or create a new seek."""
         account = client.require_account()
         terms.check()
         rating = await self._load_rating(account, terms)
@@ -57,7 +57,7 @@ class Lobby:
         return {"seek": offer.number}
 
     async def accept(self, client: ClientConnection, number: int) -> Message:
-        """Play whoever offers this, to all or to oneself."""
+        """Accept a seek or a challenge."""
         account = client.require_account()
         offer = self.seeks.get(number) or self.challenges.get(number)
         hidden = (
@@ -71,7 +71,7 @@ class Lobby:
         return await self._start_offered_game(account, offer, None)
 
     async def challenge(self, client: ClientConnection, name: str, terms: GameTerms) -> Message:
-        """Offer a game to somebody who is here."""
+        """Challenge a player who is online."""
         account = client.require_account()
         terms.check()
         other = await self.server.store.fetch(partial(find_account, name=name))
@@ -96,7 +96,7 @@ class Lobby:
         return {"challenge": offer.number}
 
     async def decline(self, client: ClientConnection, number: int) -> Message:
-        """Withdraw one's own offer, or decline one that was made to oneself."""
+        """Withdraw one's own offer, or decline a challenge."""
         account = client.require_account()
         offer = self.seeks.get(number) or self.challenges.get(number)
         mine = offer is not None and account.number in (
@@ -113,7 +113,7 @@ class Lobby:
         return {}
 
     async def _start_offered_game(self, account: Account, offer: Offer, side: int | None) -> Message:
-        """Begin the game that was offered; an offer can be taken once."""
+        """Start the game of an offer; an offer can be accepted once."""
         self.server.check_can_play(offer.account, offer.terms)
         self._remove(offer)
         side_of_offer = offer.terms.side if offer.terms.side is not None else None if side is None else 1 - side
@@ -122,7 +122,7 @@ class Lobby:
         return await self.server.start_game(accounts, offer.terms)
 
     def withdraw_all(self, account: Account) -> None:
-        """Take back all that somebody offers."""
+        """Withdraw all offers of an account."""
         mine = "by", account.number
         for offer in self.seeks.with_key(mine) + self.challenges.with_key(mine):
             self._remove(offer)
@@ -130,7 +130,7 @@ class Lobby:
                 self._notify_declined(offer.recipient, offer, account)
 
     def decline_all(self, account: Account, other: Account) -> None:
-        """Decline every challenge of an account to another one."""
+        """Decline all challenges of an account to another one."""
         for offer in self.challenges.with_key(("by", account.number)):
             if offer.recipient == other:
                 self._remove(offer)
@@ -147,13 +147,13 @@ class Lobby:
         self.server.send_to_account(account.number, {"type": "declined", "number": offer.number, "by": by.name})
 
     def _can_pair(self, account: Account, offer: Offer) -> bool:
-        """Whether a seek can be paired now; one that cannot does not keep others waiting."""
+        """Whether a seek can be paired now; one that cannot is skipped."""
         other, blocks = offer.account, self.server.blocks
         blocked = blocks.has_blocked(account, other) or blocks.has_blocked(other, account)
         return other.number != account.number and not blocked and self.server.can_play(other, offer.terms)
 
     def _require_online(self, account: Account) -> None:
-        """Refuse the offer of somebody who has left since they asked: nobody would take it back."""
+        """Refuse an offer of an account that has disconnected meanwhile: nothing would withdraw it."""
         if account.number not in self.server.online:
             raise ClubError("disconnected", "you have disconnected: connect and try again")
 
@@ -162,7 +162,7 @@ class Lobby:
         return await self.server.store.fetch(partial(load_rating, account=account.number, pool=pool))
 
     def to_json(self) -> Message:
-        """What everybody may see: offers to all, the games that are played, and who is here."""
+        """The lobby as clients receive it."""
         if self._cached is not None:
             return self._cached
         playing = [
@@ -181,11 +181,11 @@ class Lobby:
         return self._cached
 
     def mark_changed(self) -> None:
-        """Something that everybody may see is new."""
+        """Record that the lobby has changed."""
         self._changed, self._cached = True, None
 
     def broadcast(self) -> None:
-        """Tell those who are lobby_updates what is new."""
+        """Send the lobby to its subscribers if it has changed."""
         if self._changed:
             self._changed, message = False, EncodedMessage(type="lobby", **self.to_json())
             for client in [each for each in self.server.clients if each.lobby_updates]:
@@ -193,5 +193,5 @@ class Lobby:
 
 
 def _newest(items: dict[int, Item]) -> list[Item]:
-    """The items that were added last, the newest at the end."""
+    """The items that were added last, in order."""
     return list(islice(reversed(items.values()), MAX_LISTED))[::-1]

@@ -1,4 +1,4 @@
-"""What is offered in the server: a game on some terms, to everybody or to one."""
+"""Offers of a game: the terms, and seeks and challenges with them."""
 
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
@@ -10,25 +10,25 @@ from awello.club.rating import Rating
 from awello.limits import Clock
 from awello.rules.game import Game
 
-MIN_CLOCK_SECONDS, MAX_CLOCK_SECONDS, MAX_INCREMENT_SECONDS = 5.0, 4 * 3600.0, 60.0  # seconds of a time control
+MIN_CLOCK_SECONDS, MAX_CLOCK_SECONDS, MAX_INCREMENT_SECONDS = 5.0, 4 * 3600.0, 60.0  # of a time control
 
 Message = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class GameTerms:
-    """What is played, and for what."""
+    """The terms of a game: rules, time control, rated or not."""
 
     game: Game
     control: Clock
     rated: bool = True
     side: int | None = None
-    """The side that whoever asks wants to have; None leaves it to chance."""
+    """The side that the offering player wants; None for a random side."""
     tournament: int | None = None
-    """The tournament that asks for it."""
+    """The tournament the game belongs to."""
 
     def check(self) -> None:
-        """Refuse terms that are none."""
+        """Refuse a time control that is not allowed."""
         seconds, increment = self.control.seconds, self.control.increment
         valid = MIN_CLOCK_SECONDS <= seconds <= MAX_CLOCK_SECONDS and 0 <= increment <= MAX_INCREMENT_SECONDS
         if not valid:
@@ -41,35 +41,35 @@ class GameTerms:
 
     @property
     def pairing_key(self) -> tuple[Game, Clock, bool]:
-        """What two players must both ask for to be paired."""
+        """What two seeks must have in common to be paired."""
         return self.game, self.control, self.rated
 
     def matches(self, other: "GameTerms") -> bool:
-        """Whether two who ask for these can play each other."""
+        """Whether two seeks can be paired."""
         return self.pairing_key == other.pairing_key and (self.side is None or self.side != other.side)
 
     def to_json(self) -> Message:
-        """For those who are told."""
+        """The terms as clients receive them."""
         return {"variant": str(self.game), "control": asdict(self.control), "rated": self.rated}
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A game that somebody offers to everybody, or to one."""
+    """A seek (without a recipient) or a challenge."""
 
     number: int
     account: Account
     terms: GameTerms
     recipient: Account | None = None
     rating: Rating = field(default_factory=Rating)
-    """What whoever offers it is worth in such games."""
+    """The rating of the offering player for such games."""
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
-        """What it is found by: who made it, whom it is made to, and what is to be played."""
+        """The keys of the offer in an index: its author, its recipient, and what it is paired by."""
         return ("by", self.account.number), ("to", self.recipient and self.recipient.number), self.terms.pairing_key
 
     def to_json(self) -> Message:
-        """For those who are told."""
+        """The offer as clients receive it."""
         who = {"from": self.account.name, "bot": self.account.bot}
         return {"number": self.number, **who, **self.rating.to_json(), **self.terms.to_json(), "side": self.terms.side}

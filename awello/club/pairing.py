@@ -1,4 +1,4 @@
-"""Tournament pairings and standings, from the games played so far: round robin by the circle, Swiss by matching."""
+"""Tournament pairings and standings: round robin by the circle method, Swiss by minimum-cost matching."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,25 +14,25 @@ try:
 except ImportError:
     raise ConfigError(NEEDS_EXTRA) from None
 
-MAX_SIDE_IMBALANCE = 2  # how much oftener somebody may move first than second, or the other way round
+MAX_SIDE_IMBALANCE = 2  # the most games that a player may have moved first more than second, or the reverse
 
-Pair = tuple[int, int | None]  # who moves first, and who second; None for a bye
+Pair = tuple[int, int | None]  # the first and the second player; None for a bye
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two who were to play, or one who had a bye, and what each got for it."""
+    """A decided pairing or bye, with the points of both."""
 
     first: int
     second: int | None
     points: tuple[float, float] = (0.0, 0.0)
     forfeit: bool = False
-    """Whether somebody did not come, so that nobody had a side."""
+    """Whether a player did not come; the game was not played, so nobody had a side."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where somebody stands."""
+    """A row of the standings."""
 
     rank: int
     player: int
@@ -40,16 +40,16 @@ class Standing:
     buchholz: float
     """The points of all opponents."""
     berger: float
-    """The points of those who were beaten, and half of those who were drawn with: Sonneborn and Berger's sum."""
+    """Sonneborn-Berger: the points of beaten opponents, and half of those of drawn ones."""
     wins: int
 
 
 # ---- round robin -----------------------------------------------------------------------------------------------------
 def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[Pair]]:
-    """The rounds in which everybody meets everybody, once or twice with the sides changed; an odd number has byes.
+    """The rounds of a round robin, or of a double one with the sides changed; with an odd number there are byes.
 
-    All but the last sit round a table and move on by a place each round: who faces whom plays.  The last one plays
-    whoever has come to the head.  From round to round everybody but these two changes sides.
+    Circle method: all players but the last form a circle and move on by one place each round.  Players who face each
+    other are paired, and the last player meets the one at the head.  All others change sides from round to round.
     """
     circle, last = (players[:-1], players[-1]) if len(players) % 2 == 0 else (players, None)
     size, rounds = len(circle), list[list[Pair]]()
@@ -65,32 +65,32 @@ def pair_round_robin(players: Sequence[int], twice: bool = False) -> list[list[P
 
 
 def count_rounds_without_repeats(players: int) -> int:
-    """How many rounds there can be in which nobody meets anybody twice."""
+    """The largest number of rounds without a repeated pairing."""
     return players - 1 + players % 2 if players > 1 else 0
 
 
 # ---- Swiss -----------------------------------------------------------------------------------------------------------
 @dataclass
 class PlayerHistory:
-    """What somebody has played so far."""
+    """What a player has played so far."""
 
     seed_rank: int = 0
     points: float = 0.0
-    games: list[tuple[int | None, float]] = field(default_factory=list)  # the opponent, None for a bye, and the points
-    sides: list[int] = field(default_factory=list)  # of each game: 0 who moved first
+    games: list[tuple[int | None, float]] = field(default_factory=list)  # the opponent (None for a bye) and the points
+    sides: list[int] = field(default_factory=list)  # of each game: 0 for moving first
 
     @property
     def side_balance(self) -> int:
-        """How much oftener they moved first than second."""
+        """How many more games the player has moved first than second."""
         return len(self.sides) - 2 * sum(self.sides)
 
     def count_meetings(self, other: int | None) -> int:
-        """How often they had this opponent, or a bye."""
+        """How often the player has met this opponent (None: has had a bye)."""
         return sum(each == other for each, _ in self.games)
 
 
 def build_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[int, PlayerHistory]:
-    """What each has played."""
+    """The history of each player."""
     found = {player: PlayerHistory() for player in players}
     for pairing in played:
         for side, (player, other) in enumerate(((pairing.first, pairing.second), (pairing.second, pairing.first))):
@@ -103,14 +103,14 @@ def build_histories(players: Iterable[int], played: Iterable[Pairing]) -> dict[i
 
 
 def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[Pair]:
-    """Pair players, the strongest listed first, after all that was played, the oldest first.
+    """Pair the next round.  Players are listed strongest first, earlier pairings oldest first.
 
-    Of all ways the one is chosen that has, in this order of importance: the fewest who meet again or have a second bye;
-    the fewest whose sides get too uneven; a bye for who has few points; opponents with equally many points (the sum of
-    the squares of the differences); sides that even out; the upper half of equals against the lower half.
+    Minimises, in this order: repeated pairings and second byes; sides that become too uneven; the points of the player
+    with the bye; the squared differences of points between opponents; uneven sides; the distance to pairing the upper
+    half of a score group against its lower half.
     """
     past = build_histories(players, played)
-    order = sorted(players, key=lambda player: -past[player].points)  # stable: equals stay as they are listed
+    order = sorted(players, key=lambda player: -past[player].points)  # stable: equal points keep the order
     for rank, player in enumerate(order):
         past[player].seed_rank = rank
     slots: list[int | None] = [*order, *([None] if len(order) % 2 else [])]
@@ -127,7 +127,7 @@ def pair_swiss_round(players: Sequence[int], played: Sequence[Pairing]) -> list[
 
 
 def find_cheapest_pairs(costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """Pair all numbers at the least total cost, by Edmonds' blossom algorithm; whole numbers of any size are exact."""
+    """Pair all numbers at the lowest total cost, by Edmonds' blossom algorithm. Costs may be large integers."""
     graph = networkx.Graph()
     graph.add_weighted_edges_from((one, other, -cost) for (one, other), cost in costs.items())
     return sorted((min(pair), max(pair)) for pair in networkx.max_weight_matching(graph, maxcardinality=True))
@@ -136,7 +136,7 @@ def find_cheapest_pairs(costs: Mapping[tuple[int, int], int]) -> list[tuple[int,
 def _penalties(
     one: int | None, other: int | None, past: Mapping[int, PlayerHistory], equals: Mapping[float, int], fewest: float
 ) -> tuple[int, ...]:
-    """What is wrong with a pair, the worst first."""
+    """The penalties of a pair, most important first."""
     assert one is not None  # the bye comes last
     if other is None:
         mine = past[one]
@@ -154,7 +154,7 @@ def _penalties(
 
 
 def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> dict[tuple[int, int], int]:
-    """One number for several penalties: all of a later one together weigh less than one of an earlier one."""
+    """Combine penalties into one number, in which a less important one never outweighs a more important one."""
     weights, players = [1], 1 + max((b for _, b in penalties), default=0)
     for level in range(5, 0, -1):
         most = max((each[level] for each in penalties.values()), default=0)
@@ -163,7 +163,7 @@ def _combine_penalties(penalties: Mapping[tuple[int, int], Sequence[int]]) -> di
 
 
 def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board: int) -> Pair:
-    """Who moves first: who did so less often, or who did not when they last had different sides, or by the board."""
+    """Who moves first: who did so less often, or did not when their sides last differed; else by board number."""
     a, b = past[one], past[other]
     if a.side_balance != b.side_balance:
         return (one, other) if a.side_balance < b.side_balance else (other, one)
@@ -175,9 +175,10 @@ def _choose_sides(one: int, other: int, past: Mapping[int, PlayerHistory], board
 
 # ---- standings -------------------------------------------------------------------------------------------------------
 def compute_standings(players: Sequence[int], played: Iterable[Pairing]) -> list[Standing]:
-    """Who has most points; among equals, by Buchholz's sum, Sonneborn and Berger's, and wins.
+    """The standings by points, then Buchholz, Sonneborn-Berger and wins.
 
-    Who is equal in all shares a place, and stands in the order of the list.  A bye is a point, but no opponent.
+    Players who are equal in all of these share a rank and keep the order of the list.  A bye counts a point, but has no
+    opponent.
     """
     past = build_histories(players, played)
     scores: dict[int, tuple[float, float, float, int]] = {}
@@ -185,7 +186,7 @@ def compute_standings(players: Sequence[int], played: Iterable[Pairing]) -> list
         games = [(past[other].points, got) for other, got in mine.games if other is not None]
         berger = sum(points * got for points, got in games)
         scores[player] = mine.points, sum(points for points, _ in games), berger, sum(got == 1 for _, got in games)
-    order = sorted(players, key=lambda player: scores[player], reverse=True)  # stable: equals keep their order
+    order = sorted(players, key=lambda player: scores[player], reverse=True)  # stable: equal players keep the order
     better = Counter(scores.values())
     ranks_by_score = {score: 1 + sum(better[each] for each in better if each > score) for score in better}
     return [Standing(ranks_by_score[scores[player]], player, *scores[player]) for player in order]

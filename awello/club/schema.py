@@ -1,4 +1,4 @@
-"""The tables of the club."""
+"""The tables of the club and their migrations."""
 
 from sqlalchemy import (
     BigInteger,
@@ -23,10 +23,10 @@ accounts = Table(
     metadata,
     identifier(),
     *required(Text, "name"),
-    *required(Text, "lower_name", unique=True),  # the name in lower case
+    *required(Text, "lower_name", unique=True),  # of which each exists once
     *required(Boolean, "bot", "closed"),
-    *references("accounts", "owner"),  # of a program
-    *optional(Text, "password"),  # hashed; a program has none
+    *references("accounts", "owner"),  # of a bot
+    *optional(Text, "password"),  # hashed; None for a bot
     *required(Float, "created"),
 )
 sessions = Table(
@@ -51,11 +51,11 @@ tournaments = Table(
     identifier(),
     *required(Text, "name", "system"),
     *required(SmallInteger, "game"),
-    *required(Float, "base", "increment", "starts", "grace"),  # grace: seconds in which players must come
+    *required(Float, "base", "increment", "starts", "grace"),  # grace: seconds until a missing player forfeits
     *required(Boolean, "rated"),
-    *required(Integer, "rounds"),  # of a round robin 0 until it begins
+    *required(Integer, "rounds"),  # 0 for a round robin until it starts
     *required(Text, "state", index=True),
-    *required(Integer, "round"),  # that is played; 0 before the first
+    *required(Integer, "round"),  # the current one; 0 before the first
 )
 entries = Table(
     "entries",
@@ -63,8 +63,8 @@ entries = Table(
     *references("tournaments", "tournament", primary_key=True),
     *references("accounts", "account", primary_key=True, index=True),
     *required(Float, "entered"),
-    *optional(Integer, "seed"),  # from 1, the highest rating first; known when it begins
-    *optional(Text, "network"),  # from which it was entered, until it begins; none for this machine's own
+    *optional(Integer, "seed"),  # from 1, highest rating first; set at the start
+    *optional(Text, "network"),  # cleared at the start; None for the server's own machine
 )
 games = Table(
     "games",
@@ -74,7 +74,7 @@ games = Table(
     *references("accounts", "first", "second", nullable=False, index=True),
     *required(Float, "base", "increment", "started", "turn_started", "first_clock", "second_clock"),
     *required(Boolean, "rated", "over", "archived"),
-    *required(LargeBinary, "moves", "seconds"),  # a byte per move, 255 for a pass; four bytes per time
+    *required(LargeBinary, "moves", "seconds"),  # one byte per move, 255 for a pass; four per time
     *optional(SmallInteger, "offer", "loser"),
     *required(Text, "reason"),
     *references("tournaments", "tournament"),
@@ -87,9 +87,9 @@ pairings = Table(
     *references("tournaments", "tournament", primary_key=True),
     *keys(Integer, "round", "board"),
     *references("accounts", "first", nullable=False),
-    *references("accounts", "second"),  # none for a bye
-    *references("games", "game", unique=True),  # none until both are here
-    *optional(Float, "first_points", "second_points"),  # none until it is decided
+    *references("accounts", "second"),  # None for a bye
+    *references("games", "game", unique=True),  # None until both are online
+    *optional(Float, "first_points", "second_points"),  # None until decided
     *required(Boolean, "forfeit"),
 )
 ratings = Table(
@@ -149,20 +149,20 @@ RENAMED_COLUMNS = (
 
 # ---- migrations: these statements stay as they are, in the names of their time ---------------------------------------
 def add_writer_and_devices(connection: Connection) -> None:
-    """Add the epoch of the server that may write, and the devices that accounts were used on."""
+    """Add the table of the writing server, and known devices."""
     connection.exec_driver_sql("CREATE TABLE writer (epoch INTEGER NOT NULL, batch BIGINT NOT NULL)")
     known_devices.create(connection)
 
 
 def add_fair_play(connection: Connection) -> None:
-    """Add blocked players, the networks of entrants, and an index of the games of a pair."""
+    """Add blocks, the networks of entrants, and an index of the games of two players."""
     blocks.create(connection)
     connection.exec_driver_sql("ALTER TABLE entries ADD COLUMN network TEXT")
     connection.exec_driver_sql("CREATE INDEX games_by_pair ON games (first, second, begun)")
 
 
 def rename_tables_and_columns(connection: Connection) -> None:
-    """Give tables, columns and indexes their present names, and aborted games their present reason."""
+    """Rename tables, columns and indexes; the reason of aborted games is `aborted`."""
     connection.exec_driver_sql("ALTER TABLE changes RENAME TO rating_changes")
     connection.exec_driver_sql("ALTER TABLE pulse RENAME TO heartbeat")
     for table, old, new in RENAMED_COLUMNS:

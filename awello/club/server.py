@@ -1,4 +1,4 @@
-"""The server: who is here, who seeks a game, and the states; a request is written, then told, or refused as a whole."""
+"""The club server: connections, lobby, live games; each request is stored before clients are notified, or refused."""
 
 import asyncio
 import logging
@@ -30,16 +30,16 @@ from awello.club.tournament_organiser import TournamentOrganiser
 from awello.errors import AwelloError
 from awello.rules.game import PASS
 
-MAX_GAMES, MAX_BOT_GAMES = 8, 64  # of one account at once
-MAX_ENDED_GAMES = 1000  # games that have ended and can be looked at without asking the database
-CLOCK_CHECK_SECONDS = 0.2  # seconds between two looks at the clocks
-HEARTBEAT_SECONDS = 0.5  # seconds between two notes that the club is open
+MAX_GAMES, MAX_BOT_GAMES = 8, 64  # per account at the same time
+MAX_ENDED_GAMES = 1000  # ended games kept in memory
+CLOCK_CHECK_SECONDS = 0.2  # between two checks of the clocks
+HEARTBEAT_SECONDS = 0.5  # between two writes of the heartbeat
 
 Result = TypeVar("Result")
 
 
 class ClubServer:
-    """The club while it is open."""
+    """The live state of a club."""
 
     def __init__(self, store: ClubStore, archive: Archiver | None = None, seed: int | None = None) -> None:
         self.store, self.archive, self.random = store, archive, Random(seed)
@@ -49,23 +49,23 @@ class ClubServer:
         )  # games in progress
         self.ended: OrderedDict[int, LiveGame] = OrderedDict()
         self.clients: set[ClientConnection] = set()
-        self.online: dict[int, set[ClientConnection]] = defaultdict(set)  # by the number of the account
+        self.online: dict[int, set[ClientConnection]] = defaultdict(set)  # by account number
         self.rated_positions = RatedPositions()
-        self.counts: Counter[str] = Counter()  # of what happened, for whoever watches the club
-        self._starting: Counter[int] = Counter()  # games that are about to begin, by account
+        self.counts: Counter[str] = Counter()  # for the metrics
+        self._starting: Counter[int] = Counter()  # games being created, by account
         self._started = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.lobby, self.tournaments, self.chat = Lobby(self), TournamentOrganiser(self), Chat(self)
         self.blocks, self.disconnects, self.fair_play = BlockList(self), DisconnectTracker(self), FairPlayMonitor(self)
-        self._ended = asyncio.Event()  # a game has, and waits to be archived
+        self._ended = asyncio.Event()  # a game has ended and can be archived
 
     def now(self) -> float:
-        """The moment, in seconds since 1970; it never goes back."""
+        """The time in seconds since 1970; it never goes back."""
         return self._started + time.monotonic()
 
-    # ---- opening and closing -----------------------------------------------------------------------------------------
+    # ---- start and shutdown ------------------------------------------------------------------------------------------
     async def open(self) -> None:
-        """Take up the games that went on when the club was last open, and begin to look at clocks."""
+        """Resume the stored games and start the background tasks."""
         await self._resume_games()
         await self.blocks.load()
         self._create_task(_run_forever(self._check_clocks))
@@ -74,11 +74,11 @@ class ClubServer:
         self._create_task(_run_forever(self.tournaments.run))
 
     async def _resume_games(self) -> None:
-        """Go on with the games as they are stored; downtime is charged to neither clock."""
+        """Load the stored games and restart their clocks; downtime is charged to neither side."""
 
         def resume(connection: Connection) -> list[GameState]:
             stopped, now = load_heartbeat(connection), self.now()
-            if self.store.failed_at is not None:  # this process knows it better than the last note does
+            if self.store.failed_at is not None:  # more recent than the last heartbeat
                 stopped = max(stopped or 0.0, self.store.failed_at)
             states = [
                 state.resume(state.turn_started if stopped is None else stopped, now)
@@ -110,7 +110,7 @@ class ClubServer:
         self.store.failed_at = None
 
     async def close(self) -> None:
-        """Write down when the club closes, so that no time is taken from anybody."""
+        """Stop the background tasks and write a last heartbeat."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -124,7 +124,7 @@ class ClubServer:
         return task
 
     async def _check_clocks(self) -> None:
-        """End games whose time has run out."""
+        """End games whose clock has run out."""
         while True:
             await asyncio.sleep(CLOCK_CHECK_SECONDS)
             late = [live_game for live_game in self.live_games.values() if self.now() > live_game.state.deadline]
@@ -132,10 +132,10 @@ class ClubServer:
                 try:
                     await self._act(live_game, lambda state: state.flag(self.now()))
                 except AwelloError:
-                    break  # the database cannot be written: at the next look
+                    break  # the database cannot be written: retry at the next check
 
     async def _save_heartbeats(self) -> None:
-        """Note that the club is open, and tell what is new in the lobby; after a failure, read the games again."""
+        """Write heartbeats and broadcast lobby changes; after a failed write, load the games again."""
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             self.lobby.broadcast()
@@ -143,11 +143,11 @@ class ClubServer:
                 await (self._resume_games() if self.store.failing else self.store.write(self._save_heartbeat))
 
     def _save_heartbeat(self, connection: Connection) -> None:
-        save_heartbeat(connection, self.now())  # the moment at which it is written, however long it waited
+        save_heartbeat(connection, self.now())  # the time of the write, however long it was queued
 
-    # ---- who is here -------------------------------------------------------------------------------------------------
+    # ---- connections -------------------------------------------------------------------------------------------------
     def connect(self, client: ClientConnection) -> None:
-        """Let somebody in, and tell them what goes on, their own games above all."""
+        """Add a connection and send it the lobby, its games, challenges and tournaments."""
         account = client.account
         self.clients.add(client)
         if account:
@@ -166,15 +166,15 @@ class ClubServer:
         self.tournaments.client_connected(client)
 
     def disconnect(self, client: ClientConnection) -> None:
-        """Somebody goes: what they offered is withdrawn when nobody of the account is left, games go on."""
+        """Remove a connection; when it was the account's last, withdraw its offers. Its games continue."""
         self.clients.discard(client)
         for number in client.watching:
             if live_game := self.live_games.get(number):
                 live_game.watchers.discard(client)
         if client.account:
-            here = self.online[client.account.number]
-            here.discard(client)
-            if not here:
+            connections = self.online[client.account.number]
+            connections.discard(client)
+            if not connections:
                 del self.online[client.account.number]
                 self.lobby.withdraw_all(client.account)
                 self.lobby.mark_changed()
@@ -183,10 +183,10 @@ class ClubServer:
     async def start_game(
         self, accounts: tuple[Account, Account], terms: GameTerms, extra_write: ExtraWrite | None = None
     ) -> Message:
-        """Begin a game, even if whoever asked for it is gone by then; `also` is written together with it."""
+        """Create a game, even if the client disconnects meanwhile; `extra_write` runs in the same transaction."""
         unrated = self.fair_play.find_unrated_reason(*accounts) if terms.rated else None
         numbers = [person.number for person in accounts]
-        self._starting.update(numbers)  # before anybody else can ask: tasks begin later
+        self._starting.update(numbers)  # now, not in the task: requests that follow must count it
 
         async def begin() -> Message:
             try:
@@ -205,7 +205,7 @@ class ClubServer:
 
     # ---- games -------------------------------------------------------------------------------------------------------
     async def move(self, client: ClientConnection, number: int, ply: int, move: str) -> Message:
-        """Play a move; one that was played already, and is sent again after a break, is acknowledged again."""
+        """Play a move; a move that is sent again after a lost connection is acknowledged again."""
         account, live_game = client.require_account(), self._find_live_game(number)
         played = 0 <= ply < len(live_game.state.moves) and live_game.move_names[ply].lower() == move.lower()
         if played and live_game.state.players[ply % 2] == account.number and live_game.state.moves[ply] != PASS:
@@ -218,7 +218,7 @@ class ClubServer:
         return await self._act(live_game, play)
 
     def is_expected_move(self, client: ClientConnection, number: int, ply: int, move: str) -> bool:
-        """Whether a game waits for exactly this player's move, and the move is legal."""
+        """Whether it is this player's turn at this ply and the move is legal."""
         live_game = self.live_games.get(number)
         if live_game is None or client.account is None:
             return False
@@ -229,19 +229,19 @@ class ClubServer:
         return True
 
     async def resign(self, client: ClientConnection, number: int) -> Message:
-        """Give a game up."""
+        """Resign a game."""
         return await self._act_as_player(client, number, GameState.resign)
 
     async def draw(self, client: ClientConnection, number: int, accept: bool = True) -> Message:
-        """Offer a draw or accept one, or decline it."""
+        """Offer, accept or decline a draw."""
         return await self._act_as_player(client, number, GameState.offer_draw if accept else GameState.decline_draw)
 
     async def abort(self, client: ClientConnection, number: int) -> Message:
-        """Leave a game before one's first move."""
+        """Abort a game before one's first move."""
         return await self._act_as_player(client, number, GameState.abort)
 
     async def claim(self, client: ClientConnection, number: int, draw: bool = False) -> Message:
-        """Claim the win, or a draw, in a game whose other player has left."""
+        """Claim the win, or a draw, because the opponent has disconnected."""
         account, live_game = client.require_account(), self._find_live_game(number)
 
         def change(state: GameState) -> GameState:
@@ -252,7 +252,7 @@ class ClubServer:
         return await self._act(live_game, change)
 
     async def watch(self, client: ClientConnection, number: int) -> Message:
-        """Be told of a game, whoever plays it."""
+        """Watch a game."""
         live_game = self.live_games.get(number) or self.ended.get(number) or await self._load_live_game(number)
         if not live_game.state.over:
             live_game.watchers.add(client)
@@ -260,14 +260,14 @@ class ClubServer:
         return live_game.to_json(self.now())
 
     async def unwatch(self, client: ClientConnection, number: int) -> Message:
-        """Be told of a game no longer."""
+        """Stop watching a game."""
         if live_game := self.live_games.get(number):
             live_game.watchers.discard(client)
         client.watching.discard(number)
         return {}
 
     async def rematch(self, client: ClientConnection, number: int) -> Message:
-        """Offer to play again with the sides changed, or accept it."""
+        """Offer a rematch with sides changed, or accept one."""
         account, live_game = client.require_account(), self.ended.get(number)
         if live_game is None:
             raise ClubError("no_rematch", f"game {number} has not just ended: challenge the other player", game=number)
@@ -295,12 +295,12 @@ class ClubServer:
         return await self._act(self._find_live_game(number), lambda state: act(state, account.number))
 
     async def _act(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
-        """Change a game, to the end even if whoever asked for it is gone by then."""
+        """Change a game, even if the client disconnects meanwhile."""
         self.store.check()
         return await asyncio.shield(self._create_task(self._change(live_game, change)))
 
     async def _change(self, live_game: LiveGame, change: Callable[[GameState], GameState]) -> Message:
-        """Store the change, apply it to the live games, then notify all players concerned."""
+        """Store the change, apply it to the live game, then notify its players and watchers."""
         async with live_game.lock:
             after = change(live_game.state)
             if after is not live_game.state:
@@ -331,7 +331,7 @@ class ClubServer:
             self.tournaments.wake()
 
     def _acknowledge(self, live_game: LiveGame) -> Message:
-        """What whoever acted is told at once."""
+        """The answer to a request that changed a game."""
         state = live_game.state
         clocks = [round(left, 3) for left in state.clocks_at(self.now())]
         return {"game": state.number, "ply": len(state.moves), "clocks": clocks, "over": state.over}
@@ -346,9 +346,9 @@ class ClubServer:
     async def _load_live_game(self, number: int) -> LiveGame:
         return await self.store.fetch(partial(load_game, number=number))
 
-    # ---- telling -----------------------------------------------------------------------------------------------------
+    # ---- messages ----------------------------------------------------------------------------------------------------
     def send_to_account(self, account: int, message: Message) -> None:
-        """Tell somebody something, wherever they are connected."""
+        """Send a message to every connection of an account."""
         for client in list(self.online.get(account, ())):
             client.send(message)
 
@@ -363,9 +363,9 @@ class ClubServer:
                 live_game.watchers.discard(client)
                 client.watching.discard(live_game.state.number)
 
-    # ---- who may what ------------------------------------------------------------------------------------------------
+    # ---- permissions -------------------------------------------------------------------------------------------------
     def can_play(self, account: Account, terms: GameTerms) -> bool:
-        """Whether an account may begin such a game now."""
+        """Whether an account can start such a game now."""
         try:
             self.check_can_play(account, terms)
         except ClubError:
@@ -373,7 +373,7 @@ class ClubServer:
         return True
 
     def check_can_play(self, account: Account, terms: GameTerms) -> None:
-        """Refuse one game more than an account may play, and rated ones after it has left too many early."""
+        """Refuse a game above the account's limit, or a rated one while rated games are suspended."""
         if len(self.live_games.with_key(account.number)) + self._starting[account.number] >= _max_games(account):
             limit = _max_games(account)
             message = f"{account.name} is already playing {limit} games: finish one first"
@@ -386,10 +386,10 @@ def _max_games(account: Account) -> int:
 
 
 async def _run_forever(work: Callable[[], Awaitable[None]], pause: float = HEARTBEAT_SECONDS) -> None:
-    """Go on with what must not end while the club is open: whatever goes wrong is told in the log."""
+    """Run a task that must not end while the club is open; errors are logged and it is started again."""
     while True:
         try:
             return await work()
         except Exception:
-            logging.getLogger("awello").exception("something went wrong in the server, which goes on")
+            logging.getLogger("awello").exception("a task of the club server failed and is restarted")
             await asyncio.sleep(pause)

@@ -1,15 +1,15 @@
-"""The club's database: what happens in the club is written here first, and told to the players afterwards.
+"""The club's database: every change is stored here before clients are notified.
 
-One thread writes.  Acts that are submitted while it writes wait and are then written together, in one transaction, so
-that many games share the cost of reaching the disk.
+One thread writes.  Operations that are submitted while it writes are queued and then written together in one
+transaction, so that many games share the cost of a commit.
 
 The row of the table `writer` holds the epoch of the server that opened the club last and the number of its last
-transaction.  Every transaction of a server begins by writing its number there.  If another server has opened the club
+transaction.  Every transaction of a server starts by writing that number.  If another server has opened the club
 since, the epoch differs and the transaction is refused.  If the connection is lost during COMMIT, the number tells
-whether the transaction was kept.
+whether the transaction was committed.
 
-When the server of a club cannot write an operation, it cannot know whether the database kept it.  From then on `write`
-refuses everything, until the server has read the database again.
+After a failed write the server cannot know what the database has stored.  From then on `write` refuses everything
+until the server has loaded the database again.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from awello.storage.database import connect, lock_exclusively, writing
 
 MAX_BATCH = 256  # operations in one transaction
 UNAVAILABLE = "the club cannot reach its database, and nothing was saved: try again in a moment"
-IDLE_TIMEOUT = 20.0  # seconds after which a server ends a transaction that is not continued
+IDLE_TIMEOUT = 20.0  # after which a database server ends an idle transaction
 
 Result = TypeVar("Result")
 Operation = Callable[[Connection], Any]
@@ -42,40 +42,40 @@ BatchRunner = Callable[[Connection, Sequence[Operation]], list[Any]]
 
 
 class ClubTakenOverError(StorageError):
-    """Another server has opened the club, and this one may not write any more."""
+    """Another server has opened the club; this one can no longer write."""
 
     def __init__(self) -> None:
-        super().__init__("another server has opened this club, and this one stops writing: end one of the two")
+        super().__init__("another server has opened this club, and this one stops writing: stop one of them")
 
 
 def unavailable() -> ClubError:
-    """The error for a request that cannot be stored or read now."""
+    """The error for a request while the database is unavailable."""
     return ClubError("storage", UNAVAILABLE)
 
 
 class ClubStore:
-    """The database of a club: the thread that writes to it, and the same for coroutines."""
+    """The database of a club with its write queue, for threads and for coroutines."""
 
     def __init__(self, database: str | Path) -> None:
         self.engine = connect(database, CLUB)
-        self.now: Callable[[], float] = time.time  # the clock of the club
-        self.failed_at: float | None = None  # by that clock: when the first operation that failed was submitted
+        self.now: Callable[[], float] = time.time  # the club's clock
+        self.failed_at: float | None = None  # when the first failed operation was submitted
         self.failures = 0
-        self.write_seconds: deque[float] = deque(maxlen=10_000)  # seconds until operations were written
+        self.write_seconds: deque[float] = deque(maxlen=10_000)  # duration of recent writes
         self._queue: SimpleQueue[tuple[Operation, Future[Any]] | None] = SimpleQueue()
-        self._lock: Any = None  # what keeps other servers out
-        self._epoch: int | None = None  # of this server; a command has none, and may write beside a server
-        self._last_transaction = 0  # the number of the last transaction
-        self._write_lock = threading.Lock()  # held while a batch is written or an epoch begins
+        self._lock: Any = None  # keeps other servers out
+        self._epoch: int | None = None  # None for a command, which may write beside a server
+        self._last_transaction = 0  # its number
+        self._write_lock = threading.Lock()  # held while a batch is written or an epoch starts
         self._writer = threading.Thread(target=self._write_batches, name="club writer", daemon=True)
         self._writer.start()
 
     def acquire(self) -> None:
-        """Be the only server of this club until the store is closed; two would overwrite each other's games."""
-        self._unlock()  # anew each time: a restarted database has forgotten the lock, and a file may be removed
+        """Become the only server of this club until the store is closed; two would overwrite each other's games."""
+        self._unlock()  # acquired anew: a restarted database has lost the lock, and a lock file may have been removed
         self._lock = lock_exclusively(self.engine)
         if self._lock is None:
-            raise ConfigError("another server has opened this club: end that one first")
+            raise ConfigError("another server has opened this club: stop it first")
         with self._write_lock:
             with writing(self.engine, IDLE_TIMEOUT) as connection:
                 epoch, last_transaction = _begin_epoch(connection)
@@ -83,12 +83,12 @@ class ClubStore:
 
     def _unlock(self) -> None:
         if self._lock is not None:
-            with suppress(Exception):  # a database that is gone has let go by itself
+            with suppress(Exception):  # the database may be gone, and the lock with it
                 self._lock.close()
             self._lock = None
 
     def close(self) -> None:
-        """Write what waits, and close the database."""
+        """Write the queue and close the database."""
         self._queue.put(None)
         self._writer.join()
         self._unlock()
@@ -96,40 +96,40 @@ class ClubStore:
 
     # ---- for threads -------------------------------------------------------------------------------------------------
     def submit(self, operation: Callable[[Connection], Result]) -> "Future[Result]":
-        """Do something in a transaction; the future is done when it has been committed."""
+        """Queue an operation; the future resolves when its transaction has been committed."""
         future: Future[Result] = Future()
         self._queue.put((operation, cast("Future[Any]", future)))
         return future
 
     def read(self, query: Callable[[Connection], Result]) -> Result:
-        """Ask the database something."""
+        """Run a query."""
         with self.engine.connect() as connection:
             return query(connection)
 
     # ---- for coroutines ----------------------------------------------------------------------------------------------
     @property
     def failing(self) -> bool:
-        """Whether an operation could not be written, and the database has not been read again since."""
+        """Whether a write has failed and the database has not been loaded again since."""
         return self.failed_at is not None
 
     def check(self) -> None:
-        """Refuse what cannot be written now."""
+        """Refuse a write after a failed one."""
         if self.failing:
             raise unavailable()
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Write something, or refuse it as a whole."""
+        """Run an operation, or refuse it as a whole."""
         self.check()
         return await self.force_write(operation)
 
     async def force_write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Write something, even if an operation before it could not be written."""
+        """Run an operation, even after a failed write."""
         started, submitted = time.monotonic(), self.now()
         try:
             result = await asyncio.wrap_future(self.submit(operation))
         except StorageError as error:
             if self.failed_at is None:
-                logging.getLogger("awello").error("the club stands still: %s", error)
+                logging.getLogger("awello").error("the club is suspended: %s", error)
                 self.failed_at = submitted
             self.failures += 1
             self.check()
@@ -138,13 +138,13 @@ class ClubStore:
         return result
 
     async def fetch(self, query: Callable[[Connection], Result]) -> Result:
-        """Ask the database something."""
+        """Run a query in a thread."""
         try:
             return await asyncio.to_thread(self.read, query)
         except StorageError:
             raise unavailable() from None
 
-    # ---- the thread that writes --------------------------------------------------------------------------------------
+    # ---- the writer thread -------------------------------------------------------------------------------------------
     def _write_batches(self) -> None:
         batch: list[tuple[Operation, Future[Any]] | None] = []
         while None not in batch:
@@ -161,7 +161,7 @@ class ClubStore:
                     future.set_result(outcome)
 
     def _write_batch(self, operations: Sequence[Operation]) -> list[Any]:
-        """The result of each operation, or the exception that it raised."""
+        """The result of each operation, or the exception it raised."""
         try:
             with self._write_lock:
                 return self._try_twice(operations) if operations else []
@@ -169,20 +169,20 @@ class ClubStore:
             return [error] * len(operations)
 
     def _try_twice(self, operations: Sequence[Operation]) -> list[Any]:
-        """Write operations in one transaction, twice at most; nothing is repeated that may have been kept."""
+        """Write a batch in one transaction, twice at most; operations that may have been committed are not repeated."""
         outcomes: list[Any] = []
         try:
             self._try(operations, outcomes, _run_together)
         except Exception as error:
             if len(operations) == 1 and not isinstance(error, StorageError):
-                raise  # no other operation is in the batch
+                raise  # it is the only operation of the batch
             if not (outcomes and self._was_kept(error)):
                 outcomes = []
                 self._try(operations, outcomes, _run_separately)
         return outcomes
 
     def _try(self, operations: Sequence[Operation], outcomes: list[Any], run: BatchRunner) -> None:
-        """Run all operations in one transaction; when there are outcomes, COMMIT may have been sent."""
+        """Run a batch in one transaction; if there are outcomes, COMMIT may have been sent."""
         with writing(self.engine, IDLE_TIMEOUT) as connection:
             if self._epoch is not None:
                 self._last_transaction += 1
@@ -194,10 +194,10 @@ class ClubStore:
             outcomes += run(connection, operations)
 
     def _was_kept(self, error: Exception) -> bool:
-        """Whether a transaction was kept though its COMMIT was not answered; raises if that cannot be found out."""
+        """Whether a transaction was committed though COMMIT was not answered; raises if that cannot be determined."""
         if self._epoch is None:
             raise error
-        with writing(self.engine, IDLE_TIMEOUT) as connection:  # its lock waits until the database has decided
+        with writing(self.engine, IDLE_TIMEOUT) as connection:  # waits for the lock of a commit in progress
             row = connection.execute(select(writer)).one()
         if row.last_transaction != self._last_transaction and row.epoch != self._epoch:
             raise ClubTakenOverError
@@ -206,7 +206,7 @@ class ClubStore:
 
 @contextmanager
 def transaction(database: str | Path, write: bool) -> Iterator[Connection]:
-    """One transaction of a command, which can write to the database of a club beside a server."""
+    """A transaction for a command, which can write while a server has the club open."""
     engine = connect(database, CLUB)
     try:
         with writing(engine) if write else engine.connect() as connection:
@@ -216,7 +216,7 @@ def transaction(database: str | Path, write: bool) -> Iterator[Connection]:
 
 
 def _run_together(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
-    """Run operations: games, which are most of them, are saved by one statement."""
+    """Run a batch; all games are saved by one statement."""
     save_games(connection, [operation.state for operation in operations if isinstance(operation, SaveGame)])
     return [
         operation.rate(connection) if isinstance(operation, SaveGame) else operation(connection)
@@ -225,9 +225,9 @@ def _run_together(connection: Connection, operations: Sequence[Operation]) -> li
 
 
 def _run_separately(connection: Connection, operations: Sequence[Operation]) -> list[Any]:
-    """Run operations, each after a savepoint; one that fails gives its exception, and what it wrote is rolled back.
+    """Run a batch with a savepoint per operation; one that fails is rolled back and gives its exception.
 
-    Savepoints nearly double the time of a hundred moves, so they are used only after something has failed.
+    Savepoints nearly double the time of a hundred moves, so they are used only after a failure.
     """
     outcomes: list[Any] = []
     for operation in operations:
@@ -238,14 +238,14 @@ def _run_separately(connection: Connection, operations: Sequence[Operation]) -> 
         except Exception as error:
             if connection.invalidated:
                 raise
-            savepoint.rollback()  # which fails if the whole transaction is gone
+            savepoint.rollback()  # fails if the whole transaction is gone
             result = error
         outcomes.append(result)
     return outcomes
 
 
 def _begin_epoch(connection: Connection) -> tuple[int, int]:
-    """The number of a new epoch, in which no older server can write, and that of the last transaction."""
+    """Start a new epoch, which locks out older servers; return it and the number of the last transaction."""
     if not connection.execute(update(writer).values(epoch=writer.c.epoch + 1)).rowcount:
         connection.execute(insert(writer).values(epoch=1, last_transaction=0))
     row = connection.execute(select(writer)).one()

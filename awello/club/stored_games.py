@@ -1,4 +1,4 @@
-"""Games and ratings of the club as rows of its database, and back; each function is part of one transaction."""
+"""Games and ratings as rows of the club's database; each function runs inside one transaction."""
 
 import time
 from array import array
@@ -19,12 +19,12 @@ from awello.record import Record, replay
 from awello.rules.game import Game
 from awello.storage.database import next_id
 
-SAVE = update(games).where(games.c.id == bindparam("number"))  # the columns to set come with each execution
+SAVE = update(games).where(games.c.id == bindparam("number"))  # the columns to set are given at each execution
 
 
 @dataclass(frozen=True)
 class SaveGame:
-    """Write the state of a game; the result is both ratings after it, if it has ended and is rated."""
+    """Save the state of a game; the result is both new ratings if it has ended and is rated."""
 
     state: GameState
 
@@ -33,13 +33,13 @@ class SaveGame:
         return self.rate(connection)
 
     def rate(self, connection: Connection) -> tuple[Rating, Rating] | None:
-        """Count a game that has ended."""
+        """Update the ratings if the game has ended and is rated."""
         return _rate_game(connection, self.state) if affects_ratings(self.state) else None
 
 
-# ---- states ----------------------------------------------------------------------------------------------------------
+# ---- games -----------------------------------------------------------------------------------------------------------
 def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameState:
-    """Write a game that begins down; it gets the next number."""
+    """Insert a new game with the next number."""
     state = make(next_id(connection, games))
     players = {"first": state.players[0], "second": state.players[1], "tournament": state.tournament}
     control = {"base": state.control.seconds, "increment": state.control.increment, "rated": state.rated}
@@ -49,18 +49,18 @@ def add_game(connection: Connection, make: Callable[[int], GameState]) -> GameSt
 
 
 def save_games(connection: Connection, states: Sequence[GameState]) -> None:
-    """Write the states of games."""
+    """Save the states of games."""
     if states:
         connection.execute(SAVE, [{"number": state.number, **_state(state)} for state in states])
 
 
 def load_live_games(connection: Connection) -> list[GameState]:
-    """The games that go on."""
+    """The games in progress."""
     return [game_state_of(row) for row in connection.execute(select(games).where(~games.c.over).order_by(games.c.id))]
 
 
 def game_state_of(row: Any) -> GameState:
-    """The game of a row."""
+    """The game state of a row."""
     game, moves = Game(row.game), tuple(array("b", row.moves))
     legal, position = replay(Position.start(game), moves)
     if legal < len(moves):
@@ -74,19 +74,19 @@ def game_state_of(row: Any) -> GameState:
 
 
 def record_of(connection: Connection, state: GameState, names: tuple[str, str]) -> Record:
-    """A game as archives and files keep it."""
-    held = connection.execute(select(tournaments.c.name).where(tournaments.c.id == state.tournament)).scalar()
-    moment = time.strftime("%Y-%m-%d", time.gmtime(state.turn_started))
+    """A game as a record for archives and files."""
+    tournament = connection.execute(select(tournaments.c.name).where(tournaments.c.id == state.tournament)).scalar()
+    date = time.strftime("%Y-%m-%d", time.gmtime(state.turn_started))
     tags = dict(zip(state.game.sides, names, strict=True))
-    tags |= {"Event": held or "Awello club", "Date": moment, "Round": str(state.number)}
+    tags |= {"Event": tournament or "Awello club", "Date": date, "Round": str(state.number)}
     if state.reason in (DRAW_AGREED, DRAW_CLAIMED, DRAW_AT_LIMIT):
-        tags["Result"] = "1/2-1/2"  # as OGN says it: the board does not
+        tags["Result"] = "1/2-1/2"  # OGN needs it: the result does not follow from the board
     start = Position.start(state.game)
     return Record(start, state.moves, state.seconds, (), tags, state.loser, state.reason)
 
 
 def _state(state: GameState) -> dict[str, Any]:
-    """What changes of a game's row."""
+    """The columns that change during a game."""
     clocks = {"turn_started": state.turn_started, "first_clock": state.clocks[0], "second_clock": state.clocks[1]}
     moves = {"moves": array("b", state.moves).tobytes(), "seconds": array("f", state.seconds).tobytes()}
     ended = {"over": state.over, "loser": state.loser, "reason": state.reason}
@@ -95,25 +95,25 @@ def _state(state: GameState) -> dict[str, Any]:
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------
 def load_rating(connection: Connection, account: int, pool: str) -> Rating:
-    """What an account is worth."""
-    asked = select(ratings.c.mean, ratings.c.deviation).where(ratings.c.account == account, ratings.c.pool == pool)
-    row = connection.execute(asked).first()
+    """The rating of an account."""
+    query = select(ratings.c.mean, ratings.c.deviation).where(ratings.c.account == account, ratings.c.pool == pool)
+    row = connection.execute(query).first()
     return Rating(row.mean, row.deviation) if row else Rating()
 
 
 def load_rating_changes(connection: Connection, game: int) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """The ratings of both sides before and after a game; None if it does not count."""
-    asked = (
+    """The ratings of both sides before and after a game; None if it was not rated."""
+    query = (
         select(rating_changes.c.before, rating_changes.c.after)
         .where(rating_changes.c.game == game)
         .order_by(rating_changes.c.side)
     )
-    rows = connection.execute(asked).all()
+    rows = connection.execute(query).all()
     return ((rows[0].before, rows[0].after), (rows[1].before, rows[1].after)) if len(rows) == 2 else None
 
 
 def _rate_game(connection: Connection, state: GameState) -> tuple[Rating, Rating] | None:
-    """Let a game that has ended count, once; both ratings after it."""
+    """Update both ratings once after a game; None if that was done before."""
     if load_rating_changes(connection, state.number):
         return None
     pool = pool_of(state.game, state.control)
@@ -133,22 +133,22 @@ def _rate_game(connection: Connection, state: GameState) -> tuple[Rating, Rating
 
 
 def load_leaderboard(connection: Connection, pool: str, count: int) -> list[dict[str, Any]]:
-    """The best of a pool, by their ratings; provisional ratings are left out."""
+    """The best established ratings of a pool."""
     joined = select(ratings, accounts.c.name, accounts.c.bot).join(accounts, accounts.c.id == ratings.c.account)
-    asked = joined.where(ratings.c.pool == pool, ratings.c.deviation <= MAX_ESTABLISHED_DEVIATION, ~accounts.c.closed)
-    rows = connection.execute(asked.order_by(ratings.c.mean.desc(), ratings.c.deviation).limit(count))
+    query = joined.where(ratings.c.pool == pool, ratings.c.deviation <= MAX_ESTABLISHED_DEVIATION, ~accounts.c.closed)
+    rows = connection.execute(query.order_by(ratings.c.mean.desc(), ratings.c.deviation).limit(count))
     return [{**row, **Rating(row["mean"], row["deviation"]).to_json()} for row in rows.mappings()]
 
 
-# ---- what else is written --------------------------------------------------------------------------------------------
+# ---- heartbeat -------------------------------------------------------------------------------------------------------
 def save_heartbeat(connection: Connection, now: float) -> None:
-    """Note that the club is open at a moment."""
+    """Record that the club is open."""
     if not connection.execute(update(heartbeat).values(time=now)).rowcount:
         connection.execute(insert(heartbeat).values(time=now))
 
 
 def load_heartbeat(connection: Connection) -> float | None:
-    """When the club was last known to be open: by a note of it, or by a clock that began to run."""
-    noted = connection.execute(select(heartbeat.c.time)).scalar()
-    begun = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()
-    return None if noted is None else max(noted, begun or noted)
+    """When the club was last known to be open: by the heartbeat, or by a clock started later."""
+    recorded = connection.execute(select(heartbeat.c.time)).scalar()
+    started = connection.execute(select(func.max(games.c.turn_started)).where(~games.c.over)).scalar()
+    return None if recorded is None else max(recorded, started or recorded)

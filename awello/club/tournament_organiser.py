@@ -1,8 +1,8 @@
-"""The organiser of tournaments in the server: begins them, pairs rounds, begins games, and tells how everybody stands.
+"""The organiser of tournaments: starts them, pairs rounds, starts games and notifies the players.
 
-Nothing is remembered that is not stored.  At every look each tournament is read, and what is due by then is done,
-each thing in one transaction: a game is written together with its pairing, and its result is found in the database.
-So it does not matter when the club was closed or killed.  Who was waited for is waited for anew.
+It keeps no state that is not stored.  At every check it loads each unfinished tournament and does what is due, each
+step in one transaction: a game is stored together with its pairing, and results are read from the stored games.  So
+the club can be closed or killed at any time; only grace periods start again.
 """
 
 import asyncio
@@ -20,25 +20,25 @@ from awello.errors import AwelloError
 if TYPE_CHECKING:
     from awello.club.server import ClubServer
 
-CHECK_SECONDS = 1.0  # seconds between two looks, unless something happens
+CHECK_SECONDS = 1.0  # between two checks, unless something happens
 MAX_LISTED = 50  # tournaments in a list
 
 
 class TournamentOrganiser:
-    """The tournaments of a club while it is open."""
+    """The unfinished tournaments of a running club."""
 
     def __init__(self, server: "ClubServer") -> None:
         self.server = server
-        self.tournaments: dict[int, ClubTournament] = {}  # those that are not over, as they were at the last look
-        self._round_called: dict[tuple[int, int], float] = {}  # since when the players of a round are waited for
-        self._last_news: dict[tuple[int, int], Any] = {}  # what of a tournament an account was told last
+        self.tournaments: dict[int, ClubTournament] = {}  # as of the last check
+        self._round_called: dict[tuple[int, int], float] = {}  # by tournament and round: when its grace period started
+        self._last_news: dict[tuple[int, int], Any] = {}  # by tournament and account: what it was last sent
         self._wakeup = asyncio.Event()
-        self._changed: set[int] = set()  # tournaments of which those who look at them have not been told yet
-        self._last_broadcast = 0.0  # when they were last told
+        self._changed: set[int] = set()  # since the last broadcast to lobby subscribers
+        self._last_broadcast = 0.0  # its time
 
-    # ---- what clients ask for ----------------------------------------------------------------------------------------
+    # ---- requests ----------------------------------------------------------------------------------------------------
     async def join(self, client: ClientConnection, key: int | str) -> Message:
-        """Enter a tournament that has not begun."""
+        """Enter a tournament that has not started."""
         entry = partial(
             tournament_store.enter_tournament, key=key, account=client.require_account(), network=client.network
         )
@@ -47,7 +47,7 @@ class TournamentOrganiser:
         return tournament.to_json()
 
     async def withdraw(self, client: ClientConnection, key: int | str) -> Message:
-        """Leave a tournament that has not begun."""
+        """Withdraw from a tournament that has not started."""
         tournament = await self.server.store.write(
             partial(tournament_store.leave_tournament, key=key, account=client.require_account())
         )
@@ -55,12 +55,12 @@ class TournamentOrganiser:
         return tournament.to_json()
 
     async def show(self, key: int | str) -> Message:
-        """All of a tournament."""
+        """A tournament with its standings and pairings."""
         tournament: ClubTournament = await self.server.store.fetch(partial(tournament_store.find_tournament, key=key))
         return tournament.details_json()
 
     async def list(self, client: ClientConnection) -> Message:
-        """The last tournaments in short, those that somebody entered, and what time it is here."""
+        """The latest tournaments, which of them the account has entered, and the club's time."""
         loaded: list[ClubTournament] = await self.server.store.fetch(
             partial(tournament_store.load_tournaments, last=MAX_LISTED)
         )
@@ -72,21 +72,21 @@ class TournamentOrganiser:
         }
 
     def client_connected(self, client: ClientConnection) -> None:
-        """Tell somebody who comes in of their tournaments; perhaps they were waited for."""
+        """Send a new connection its tournaments, and check the ones that may wait for it."""
         for tournament in self.tournaments.values():
             if client.account and client.account in tournament.entrants:
                 client.send(tournament.event_for(client.account.number))
                 self.wake()
 
-    # ---- what is due -------------------------------------------------------------------------------------------------
+    # ---- progress ----------------------------------------------------------------------------------------------------
     def wake(self) -> None:
-        """Something happened: look at once."""
+        """Check all tournaments now."""
         self._wakeup.set()
 
     async def run(self) -> None:
-        """Do whatever is due, for ever."""
+        """Check all tournaments until cancelled."""
         while True:
-            with suppress(AwelloError):  # the database does not answer: at the next look
+            with suppress(AwelloError):  # the database is unavailable: retry at the next check
                 await self._check_all()
             self._broadcast_changes()
             with suppress(TimeoutError):
@@ -101,12 +101,12 @@ class TournamentOrganiser:
             try:
                 await self._advance(tournament)
             except AwelloError:
-                continue  # what could not be written is still due at the next look
+                continue  # still due at the next check
             except Exception:
-                logging.getLogger("awello").exception("tournament %d", tournament.number)  # the others go on
+                logging.getLogger("awello").exception("tournament %d", tournament.number)  # the others continue
 
     async def _advance(self, tournament: ClubTournament) -> None:
-        """Do one thing after the other until nothing is due."""
+        """Do what is due, step by step."""
         before = None
         while tournament != before:
             self._notify_entrants(tournament)
@@ -117,7 +117,7 @@ class TournamentOrganiser:
                 )
 
     async def _advance_once(self, tournament: ClubTournament) -> bool:
-        """Do what is due as a tournament stands; whether there was something."""
+        """Do one step that is due; return whether there was one."""
         if tournament.state == OPEN and tournament.starts <= self.server.now():
             await self.server.store.write(partial(tournament_store.begin_tournament, number=tournament.number))
         elif tournament.state != PLAYING:
@@ -131,7 +131,7 @@ class TournamentOrganiser:
         return True
 
     async def _play_round(self, tournament: ClubTournament) -> bool:
-        """Begin the games whose players are online, give up waiting for others, and see which games have ended."""
+        """Start games whose players are online, forfeit missed ones and record results; False if nothing was due."""
         server = self.server
         since = self._round_called.setdefault((tournament.number, tournament.round), server.now())
         late, online = server.now() >= since + tournament.grace, set(server.online)
@@ -153,14 +153,14 @@ class TournamentOrganiser:
         return bool(ready or missed or ended)
 
     async def _start_game(self, tournament: ClubTournament, fixture: Fixture) -> None:
-        """Begin a game; it is stored together with its pairing, or not at all."""
+        """Start a game; it is stored together with its pairing, or not at all."""
         first, second = (tournament.entrants_by_number[player] for player in fixture.players)
         bind = partial(tournament_store.assign_game, tournament=tournament, fixture=fixture)
         await self.server.start_game((first, second), tournament.terms, bind)
 
-    # ---- telling -----------------------------------------------------------------------------------------------------
+    # ---- notifications -----------------------------------------------------------------------------------------------
     def _notify_entrants(self, tournament: ClubTournament) -> None:
-        """Tell everybody for whom something has changed."""
+        """Notify the entrants for whom something has changed."""
         if self.tournaments.get(tournament.number) != tournament:
             self._changed.add(tournament.number)
         self.tournaments[tournament.number] = tournament
@@ -176,7 +176,7 @@ class TournamentOrganiser:
             self._forget(tournament.number)
 
     def _broadcast_changes(self) -> None:
-        """Tell those who look round in the club which tournaments have changed, not oftener than there are looks."""
+        """Tell lobby subscribers which tournaments have changed, at most once per check interval."""
         if self._changed and self.server.now() >= self._last_broadcast + CHECK_SECONDS:
             message = {"type": "tournaments", "changed": sorted(self._changed)}
             self._changed, self._last_broadcast = set(), self.server.now()

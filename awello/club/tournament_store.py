@@ -1,4 +1,4 @@
-"""How tournaments are written down; every act belongs into one transaction and finds out whether it is still due."""
+"""Tournaments in the database; each function runs in one transaction and checks whether its change is still due."""
 
 import time
 from collections import defaultdict
@@ -30,27 +30,27 @@ from awello.limits import Clock
 from awello.rules.game import Game
 
 MAX_ROUNDS, MAX_ENTRANTS = 30, 128
-MAX_ENTERED = 8  # tournaments of one account that are not over
+MAX_ENTERED = 8  # unfinished tournaments per account
 MAX_NAME_CHARS, MAX_GRACE_SECONDS = 40, 3600.0
 
 
-# ---- what is there ---------------------------------------------------------------------------------------------------
+# ---- reading ---------------------------------------------------------------------------------------------------------
 def load_tournaments(connection: Connection, *conditions: Any, last: int | None = None) -> list[ClubTournament]:
-    """The tournaments that fulfil conditions, or the last ones of these."""
+    """The tournaments that meet the conditions, or the last ones of them."""
     rows = connection.execute(
         select(tournaments).where(*conditions).order_by(tournaments.c.id.desc()).limit(last)
     ).all()
     numbers = [row.id for row in rows]
-    people: defaultdict[int, list[Account]] = defaultdict(list)
+    entrants: defaultdict[int, list[Account]] = defaultdict(list)
     joined = select(entries.c.tournament, accounts).join(accounts, accounts.c.id == entries.c.account)
     entered = joined.where(entries.c.tournament.in_(numbers)).order_by(entries.c.seed, entries.c.entered, accounts.c.id)
     for row in connection.execute(entered):
-        people[row.tournament].append(account_of(row))
+        entrants[row.tournament].append(account_of(row))
     fixtures: defaultdict[int, list[Fixture]] = defaultdict(list)
     paired = select(pairings).where(pairings.c.tournament.in_(numbers))
     for row in connection.execute(paired.order_by(pairings.c.round, pairings.c.board)):
         fixtures[row.tournament].append(_fixture(row))
-    return [_tournament(row, people[row.id], fixtures[row.id]) for row in reversed(rows)]
+    return [_tournament(row, entrants[row.id], fixtures[row.id]) for row in reversed(rows)]
 
 
 def _fixture(row: Any) -> Fixture:
@@ -58,14 +58,14 @@ def _fixture(row: Any) -> Fixture:
     return Fixture(row.first, row.second, points, row.forfeit, row.round, row.board, row.game, decided)
 
 
-def _tournament(row: Any, people: Sequence[Account], fixtures: Sequence[Fixture]) -> ClubTournament:
+def _tournament(row: Any, entrants: Sequence[Account], fixtures: Sequence[Fixture]) -> ClubTournament:
     terms = GameTerms(Game(row.game), Clock(row.base, row.increment), row.rated, tournament=row.id)
     state = row.rounds, row.starts, row.grace, row.state, row.round
-    return ClubTournament(row.id, row.name, row.system, terms, *state, tuple(people), tuple(fixtures))
+    return ClubTournament(row.id, row.name, row.system, terms, *state, tuple(entrants), tuple(fixtures))
 
 
 def load_unfinished(connection: Connection, known: Collection[int] = ()) -> list[ClubTournament]:
-    """The tournaments that are not over, and some that were not when somebody last looked."""
+    """The unfinished tournaments, and those of a previous list that have since ended."""
     return load_tournaments(connection, or_(tournaments.c.state.in_((OPEN, PLAYING)), tournaments.c.id.in_(known)))
 
 
@@ -75,8 +75,8 @@ def _unknown_tournament(key: int | str) -> ClubError:
 
 
 def find_tournament(connection: Connection, key: int | str) -> ClubTournament:
-    """The tournament of a number, or the last one of a name."""
-    if isinstance(key, str) and not key.isprintable():  # PostgreSQL takes no zeros, and the club would stand still
+    """The tournament with this number, or the latest with this name."""
+    if isinstance(key, str) and not key.isprintable():  # PostgreSQL refuses NUL; the store would count it as a failure
         raise _unknown_tournament(repr(key))
     named = func.lower(tournaments.c.name) == str(key).lower()
     found = load_tournaments(connection, tournaments.c.id == key if isinstance(key, int) else named, last=1)
@@ -85,11 +85,11 @@ def find_tournament(connection: Connection, key: int | str) -> ClubTournament:
     return found[0]
 
 
-# ---- who plans and enters --------------------------------------------------------------------------------------------
+# ---- creating and entering -------------------------------------------------------------------------------------------
 def create_tournament(
     connection: Connection, name: str, system: str, terms: GameTerms, rounds: int, starts: float, grace: float
 ) -> ClubTournament:
-    """A new tournament, key people and programs can enter until it begins."""
+    """Create a tournament that players can enter until it starts."""
     if not (1 < len(name) <= MAX_NAME_CHARS and name.isprintable() and name[0].isalpha() and name == name.strip()):
         raise ClubError(
             "invalid_tournament_name",
@@ -121,7 +121,7 @@ def create_tournament(
 def enter_tournament(
     connection: Connection, key: int | str, account: Account, network: str | None = None
 ) -> ClubTournament:
-    """Enter a tournament, from a network unless it is the server's own machine; to do so again changes nothing."""
+    """Enter a tournament; entering again has no effect.  `network` is None on the server's own machine."""
     tournament = find_tournament(connection, key)
     if account.number in tournament.entrants_by_number:
         return tournament
@@ -131,8 +131,8 @@ def enter_tournament(
         message = f"tournament {tournament.name} already has {MAX_ENTRANTS} players: it is full"
         raise ClubError("tournament_full", message, name=tournament.name, limit=MAX_ENTRANTS)
     mine = select(entries.c.tournament).join(tournaments, tournaments.c.id == entries.c.tournament)
-    going = mine.where(entries.c.account == account.number, tournaments.c.state.in_((OPEN, PLAYING)))
-    if len(connection.execute(going).all()) >= MAX_ENTERED:
+    unfinished = mine.where(entries.c.account == account.number, tournaments.c.state.in_((OPEN, PLAYING)))
+    if len(connection.execute(unfinished).all()) >= MAX_ENTERED:
         message = f"{account.name} has already entered {MAX_ENTERED} tournaments: withdraw from one"
         raise ClubError("too_many_tournaments", message, name=account.name, limit=MAX_ENTERED)
     values = {"tournament": tournament.number, "account": account.number, "entered": time.time(), "network": network}
@@ -141,7 +141,7 @@ def enter_tournament(
 
 
 def _check_person(connection: Connection, tournament: ClubTournament, account: Account, network: str | None) -> None:
-    """Refuse a second entry of one person: a bot and its owner are one, and so are the accounts of a network."""
+    """Refuse a second entry of one person: a bot and its owner count as one, and so do accounts of a network."""
     for person in tournament.entrants:
         if is_same_person(person, account):
             message = (
@@ -158,7 +158,7 @@ def _check_person(connection: Connection, tournament: ClubTournament, account: A
 
 
 def leave_tournament(connection: Connection, key: int | str, account: Account) -> ClubTournament:
-    """Withdraw from a tournament that has not begun."""
+    """Withdraw from a tournament that has not started."""
     tournament = find_tournament(connection, key)
     _require_open(tournament)
     mine = entries.c.tournament == tournament.number, entries.c.account == account.number
@@ -177,20 +177,20 @@ def _require_open(tournament: ClubTournament) -> None:
     raise ClubError("tournament_cancelled", f"tournament {name} is cancelled", name=name)
 
 
-# ---- what the organiser does -----------------------------------------------------------------------------------------
+# ---- progress --------------------------------------------------------------------------------------------------------
 def begin_tournament(connection: Connection, number: int) -> None:
-    """Begin a tournament: the order by rating, and how many rounds; one that nobody entered is cancelled."""
+    """Start a tournament: seed the entrants by rating and set the number of rounds; cancel it if there are too few."""
     tournament = find_tournament(connection, number)
     if tournament.state != OPEN:
         return
     closed = select(accounts.c.id).where(accounts.c.closed)
     connection.execute(delete(entries).where(entries.c.tournament == number, entries.c.account.in_(closed)))
     connection.execute(update(entries).where(entries.c.tournament == number).values(network=None))  # no longer needed
-    people, pool = (
+    entrants, pool = (
         find_tournament(connection, number).entrants,
         pool_of(tournament.terms.game, tournament.terms.control),
     )
-    order = sorted(people, key=lambda person: -load_rating(connection, person.number, pool).mean)
+    order = sorted(entrants, key=lambda person: -load_rating(connection, person.number, pool).mean)
     for seed, person in enumerate(order, 1):
         mine = entries.c.tournament == number, entries.c.account == person.number
         connection.execute(update(entries).where(*mine).values(seed=seed))
@@ -204,7 +204,7 @@ def begin_tournament(connection: Connection, number: int) -> None:
 
 
 def begin_round(connection: Connection, tournament: ClubTournament, pairs: Sequence[Pair]) -> None:
-    """Write down who plays whom in the next round; a bye is decided at once."""
+    """Store the pairings of the next round; a bye is decided immediately."""
     if not _set(connection, tournament, round=tournament.round + 1):
         return
     for board, (first, second) in enumerate(pairs, 1):
@@ -214,13 +214,13 @@ def begin_round(connection: Connection, tournament: ClubTournament, pairs: Seque
 
 
 def end_tournament(connection: Connection, tournament: ClubTournament, state: str = ENDED) -> bool:
-    """End or cancel a tournament; False if it does not stand as it was found."""
+    """End or cancel a tournament; False if it has changed meanwhile."""
     return _set(connection, tournament, state=state)
 
 
-def assign_game(connection: Connection, table: GameState, tournament: ClubTournament, fixture: Fixture) -> None:
-    """Write down that a pairing is played in a game; refused if it is already, so that the game is not begun."""
-    bound = connection.execute(update(pairings).where(*_is_open(tournament, fixture)).values(game=table.number))
+def assign_game(connection: Connection, state: GameState, tournament: ClubTournament, fixture: Fixture) -> None:
+    """Store the game of a fixture; refused if the fixture has one or is decided, so that the game is not created."""
+    bound = connection.execute(update(pairings).where(*_is_open(tournament, fixture)).values(game=state.number))
     if not bound.rowcount or find_tournament(connection, tournament.number).state != PLAYING:
         message = f"board {fixture.board} of round {fixture.round} has already been decided"
         raise ClubError("pairing_closed", message, board=fixture.board, round=fixture.round)
@@ -229,13 +229,13 @@ def assign_game(connection: Connection, table: GameState, tournament: ClubTourna
 def record_forfeit(
     connection: Connection, tournament: ClubTournament, fixture: Fixture, online: Collection[int]
 ) -> None:
-    """Who is online wins against who is not."""
+    """Decide a fixture by forfeit: players who are online win."""
     points = {"first_points": float(fixture.first in online), "second_points": float(fixture.second in online)}
     connection.execute(update(pairings).where(*_is_open(tournament, fixture)).values(**points, forfeit=True))
 
 
 def record_results(connection: Connection, tournament: ClubTournament) -> None:
-    """Write down what came of the games that have ended."""
+    """Store the results of games that have ended."""
     played = select(games).join(pairings, pairings.c.game == games.c.id)
     ended = played.where(pairings.c.tournament == tournament.number, pairings.c.first_points.is_(None), games.c.over)
     for row in connection.execute(ended).all():
@@ -246,13 +246,13 @@ def record_results(connection: Connection, tournament: ClubTournament) -> None:
 
 
 def _is_open(tournament: ClubTournament, fixture: Fixture) -> tuple[Any, ...]:
-    """The conditions for a pairing that has no game and no result yet."""
-    online = pairings.c.tournament == tournament.number, pairings.c.round == fixture.round
-    return *online, pairings.c.board == fixture.board, pairings.c.game.is_(None), pairings.c.first_points.is_(None)
+    """The conditions for a fixture without game and result."""
+    same = pairings.c.tournament == tournament.number, pairings.c.round == fixture.round
+    return *same, pairings.c.board == fixture.board, pairings.c.game.is_(None), pairings.c.first_points.is_(None)
 
 
 def _set(connection: Connection, tournament: ClubTournament, **values: Any) -> bool:
-    """Change a tournament that stands as it was found; False if it does not any more."""
+    """Change a tournament if it is still in the same state and round; False otherwise."""
     same = tournaments.c.state == tournament.state, tournaments.c.round == tournament.round
     changed = update(tournaments).where(tournaments.c.id == tournament.number, *same).values(**values)
     return connection.execute(changed).rowcount > 0
