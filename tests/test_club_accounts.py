@@ -96,18 +96,18 @@ def test_a_session_that_has_just_ended_makes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Nothing that outlives it, though it was good when the request came."""
-    who = accounts_api._person
+    require_user = accounts_api._require_user
 
-    async def logged_out_at_once(house: Any, request: Any) -> Any:
-        person = await who(house, request)
-        await house.write(lambda connection: accounts.change_password(connection, person, "another"))
+    async def logged_out_at_once(club: Any, request: Any) -> Any:
+        person = await require_user(club, request)
+        await club.write(lambda connection: accounts.change_password(connection, person, "another"))
         return person
 
     with club(tmp_path / "club.sqlite") as visit:
         ann = visit()
         sign_up(ann, "Ann")
         assert ann.post("/api/club/bots", json={"name": "rex"}).status_code == 200
-        monkeypatch.setattr(accounts_api, "_person", logged_out_at_once)
+        monkeypatch.setattr(accounts_api, "_require_user", logged_out_at_once)
         assert (
             ann.post(f"/api/club/{path}", json={"name": "max"} if path == "programs" else {"label": "x"}).status_code
             == 401

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from awello import Record
 from awello.formats.files import read_games
 from awello.web import club_service
-from awello.web.club_service import COOKIE
+from awello.web.club_service import SESSION_COOKIE
 
 
 @pytest.fixture
@@ -40,9 +40,9 @@ def test_accounts_and_cookies(visit: Any) -> None:
         wrong = other.post("/api/club/session", json={"name": name, "password": password})
         assert (wrong.status_code, wrong.json()["code"]) == (401, "wrong_credentials")
     assert other.post("/api/club/session", json={"name": "ann", "password": PASSWORD}).json()["name"] == "Ann"
-    secret = other.cookies[COOKIE]
+    secret = other.cookies[SESSION_COOKIE]
     other.delete("/api/club/session")
-    assert other.get("/api/club/session", headers={"cookie": f"{COOKIE}={secret}"}).json()["name"] is None
+    assert other.get("/api/club/session", headers={"cookie": f"{SESSION_COOKIE}={secret}"}).json()["name"] is None
     assert client.get("/api/club/session").json()["name"] == "Ann", "other sessions stay"
 
 

@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 
 from awello.club import accounts
 from awello.web import club_connection, club_service, http_server, request_guard
-from awello.web.club_service import COOKIE
+from awello.web.club_service import SESSION_COOKIE
 
 CONNECTIONS = 10_000
 HEALTH = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -73,7 +73,7 @@ class House:
     def knock(self, secret: str = "", cookie: str = "", scheme: str = "Bearer") -> dict[str, Any]:
         """What the channel says to somebody who shows this."""
         headers = {"authorization": f"{scheme} {secret}"} if secret else {}
-        headers |= {"cookie": f"{COOKIE}={cookie}"} if cookie else {}
+        headers |= {"cookie": f"{SESSION_COOKIE}={cookie}"} if cookie else {}
         with connect(self.address.replace("http", "ws") + "api/club/live", additional_headers=headers) as channel:
             found: dict[str, Any] = json.loads(channel.recv(timeout=PATIENCE))
             return found
@@ -84,7 +84,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     file = tmp_path_factory.mktemp("club") / "club.sqlite"
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setattr(club_service, "SIGNUP_RATE", (100, 1))
-        patch.setattr(club_service, "LOOK", 0.2)
+        patch.setattr(club_service, "SESSION_CHECK_SECONDS", 0.2)
         yield House(stack.enter_context(serving(file)), stack)
 
 
@@ -102,8 +102,8 @@ def is_closed(connection: socket.socket) -> bool:
 
 # ---- before the others come in, who would not be waited for either --------------------------------------------------
 def test_who_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_connection, "PATIENCE", 0.5)
-    monkeypatch.setattr(club_connection, "PING", 0.2)
+    monkeypatch.setattr(club_connection, "PING_TIMEOUT", 0.5)
+    monkeypatch.setattr(club_connection, "PING_SECONDS", 0.2)
     with (
         serving(tmp_path / "club.sqlite") as address,
         Visitor(base_url=address).channel() as talk,
@@ -168,7 +168,7 @@ def test_forged_secrets_open_nothing(house: House) -> None:
     ann = house.people[0]
     ann.post("/api/club/bots", json={"name": "rex"})
     token = ann.post("/api/club/bots/rex/tokens", json={"label": "one"}).json()["token"]
-    session = ann.cookies[COOKIE]
+    session = ann.cookies[SESSION_COOKIE]
     assert house.knock(token)["name"] == "rex" and house.knock(cookie=session)["name"] == "Ann"
     flipped = token[:-1] + ("A" if token[-1] != "A" else "B")
     forged = [
@@ -303,11 +303,10 @@ def test_floods_end_the_connection(house: House, frozen_limits: None) -> None:
 
 def test_who_does_not_read_is_cut_off(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "MOST_UNREAD", 1 << 16)
-    cookie = house.eve.cookies[COOKIE]
+    cookie = house.eve.cookies[SESSION_COOKIE]
     asked = "GET /api/club/live HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-    asked += (
-        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\nCookie: {COOKIE}={cookie}\r\n"
-    )
+    asked += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\n"
+    asked += f"Cookie: {SESSION_COOKIE}={cookie}\r\n"
     ping = bytes([0x89, 0xFD, 0, 0, 0, 0]) + bytes(125)  # each is answered by as much
     with closing(house.call(asked.encode())) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -55,7 +55,7 @@ Json = dict[str, Any]
 @router.get("/health", summary="Whether the server is well")
 async def health(request: Request) -> Json:
     """The version that answers, and whether there is a club."""
-    return {"ok": True, "version": __version__, "club": request.app.state.clubhouse.place is not None}
+    return {"ok": True, "version": __version__, "club": request.app.state.clubhouse.database is not None}
 
 
 @router.get("/rules", summary="The games and their rules")

@@ -134,7 +134,7 @@ def _add_club(app: FastAPI, costs: RateLimits) -> None:
 
     @app.websocket("/api/club/live")
     async def channel(socket: WebSocket) -> None:
-        if app.state.clubhouse.place is None:
+        if app.state.clubhouse.database is None:
             await socket.close(POLICY_VIOLATION, NO_CLUB)
         else:
             await club_connection.serve_club(socket, app.state.clubhouse, costs)

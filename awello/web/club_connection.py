@@ -19,16 +19,16 @@ from awello.club.accounts import Account, digest_of
 from awello.club.live_game import ClientConnection
 from awello.club.server import ClubServer
 from awello.web.club_messages import REQUESTS, MoveRequest, Pong
-from awello.web.club_service import ClubService, secret_of
+from awello.web.club_service import ClubService, read_secret
 from awello.web.connection import GONE, POLICY_VIOLATION, TRY_AGAIN, Fields, Id, MessageConnection
 from awello.web.rate_limits import RateLimit, RateLimits
 from awello.web.request_guard import Refusal, network_of_client
 
 MAX_CONNECTIONS, MAX_WATCHERS, MAX_NETWORK_CONNECTIONS, MAX_ACCOUNT_CONNECTIONS = 5000, 1000, 256, 16
-PING = 5.0  # seconds between two measurements of the round trip
-PATIENCE = 30.0  # seconds without any message, after which a connection is dead
+PING_SECONDS = 5.0  # seconds between two measurements of the round trip
+PING_TIMEOUT = 30.0  # seconds without any message, after which a connection is dead
 WATCHER_RATE = (40, 5)  # messages of a connection without an account: at once, and a second
-WATCHER_COST = 4.0  # milliseconds of the event loop that a message without an account costs its network
+WATCHER_MESSAGE_COST = 4.0  # milliseconds of the event loop that a message without an account costs its network
 
 
 class ClubConnection(MessageConnection):
@@ -40,16 +40,16 @@ class ClubConnection(MessageConnection):
     def __init__(
         self, socket: WebSocket, server: ClubServer, account: Account | None, rate: RateLimit, share: RateLimit | None
     ) -> None:
-        super().__init__(socket, rate, share, WATCHER_COST)
+        super().__init__(socket, rate, share, WATCHER_MESSAGE_COST)
         self.server = server
         network = network_of_client(socket)
-        outside = None if is_loopback(network) else network
+        external = None if is_loopback(network) else network
         self.client = ClientConnection(
-            account, self.post, network=outside, lobby_updates=account is None or not account.bot
+            account, self.post, network=external, lobby_updates=account is None or not account.bot
         )
         self.pings: deque[tuple[int, float]] = deque(maxlen=8)
-        self.trips: deque[float] = deque(maxlen=5)
-        self.heard = monotonic()
+        self.round_trips: deque[float] = deque(maxlen=5)
+        self.last_received = monotonic()
 
     async def serve(self) -> None:
         """Be in the club until the connection ends."""
@@ -64,14 +64,14 @@ class ClubConnection(MessageConnection):
     async def handle(self, identity: Id, type: str, request: Any) -> None:
         """Carry out a request, and answer what came of it."""
         if isinstance(request, Pong):
-            self._measure(request)
+            self._record_round_trip(request)
         else:
-            found = await REQUESTS[type][1](self.server, self.client, request)
-            self.post({"id": identity, "type": "done", **found})
+            result = await REQUESTS[type][1](self.server, self.client, request)
+            self.post({"id": identity, "type": "done", **result})
 
     def note_received(self, event: Mapping[str, Any]) -> None:
         """Remember when a message arrived: a move is charged by that."""
-        self.heard, self.client.received_at = monotonic(), event.get("received")
+        self.last_received, self.client.received_at = monotonic(), event.get("received")
 
     def is_due(self, fields: Fields) -> bool:
         """Whether a message is the move that a game waits for: the game itself limits these to one per turn."""
@@ -86,58 +86,58 @@ class ClubConnection(MessageConnection):
     async def _ping(self) -> None:
         """Measure the round trip; a connection that does not answer ends."""
         number = 0
-        while monotonic() - self.heard < PATIENCE:
+        while monotonic() - self.last_received < PING_TIMEOUT:
             number += 1
             self.pings.append((number, monotonic()))
             self.post({"type": "ping", "number": number})
-            await asyncio.sleep(PING)
+            await asyncio.sleep(PING_SECONDS)
         self.end("you did not answer pings")
 
-    def _measure(self, pong: Pong) -> None:
+    def _record_round_trip(self, pong: Pong) -> None:
         """Take the round trip of a ping; the shortest of the recent ones counts, since none can be too short."""
-        for number, moment in self.pings:
+        for number, sent in self.pings:
             if number == pong.number:
-                self.trips.append(monotonic() - moment)
-                self.client.lag = min(self.trips)
+                self.round_trips.append(monotonic() - sent)
+                self.client.lag = min(self.round_trips)
         while self.pings and self.pings[0][0] <= pong.number:
             self.pings.popleft()
 
 
-async def serve_club(socket: WebSocket, house: ClubService, costs: RateLimits) -> None:
+async def serve_club(socket: WebSocket, club: ClubService, costs: RateLimits) -> None:
     """Let a connection into the club, and serve it until it ends."""
     network = network_of_client(socket)
-    if not house.arrivals.take(network):
+    if not club.connection_limits.take(network):
         await socket.close(TRY_AGAIN)  # clients that come that often are not even told why
         return
     try:
-        account = await house.who(socket.headers, socket.cookies)
-        server = house.server
+        account = await club.authenticate(socket.headers, socket.cookies)
+        server = club.server
     except Refusal as refusal:
         await _refuse(socket, refusal)
         return
     keys = {"": MAX_CONNECTIONS, f"from {network}": MAX_NETWORK_CONNECTIONS}
     keys |= {f"of {account.number}": MAX_ACCOUNT_CONNECTIONS} if account else {"watch": MAX_WATCHERS}
-    if not house.connections.enter(keys):
+    if not club.open_connections.enter(keys):
         await _refuse(
             socket,
             Refusal(503, "too_many_connections", "there are too many connections: close some, or try again later"),
         )
         return
-    rate = house.messages.find(f"of {account.number}") if account else RateLimit(*WATCHER_RATE)
+    rate = club.message_limits.find(f"of {account.number}") if account else RateLimit(*WATCHER_RATE)
     share = None if account or is_loopback(network) else costs.find(network)
     connection = ClubConnection(socket, server, account, rate, share)
-    digest = digest_of(secret_of(socket.headers, socket.cookies)[0])
+    digest = digest_of(read_secret(socket.headers, socket.cookies)[0])
     if account:
-        house.attending.setdefault(digest, set()).add(connection.end)
+        club.connections_by_digest.setdefault(digest, set()).add(connection.end)
     try:
         await socket.accept()
         await connection.serve()
     finally:
-        house.connections.leave(keys)
-        if attending := house.attending.get(digest):
-            attending.discard(connection.end)
-            if not attending:
-                del house.attending[digest]
+        club.open_connections.leave(keys)
+        if closers := club.connections_by_digest.get(digest):
+            closers.discard(connection.end)
+            if not closers:
+                del club.connections_by_digest[digest]
 
 
 async def _refuse(socket: WebSocket, refusal: Refusal) -> None:

@@ -26,45 +26,51 @@ except ConfigError as error:  # a server without a club does not need the extra
     EXTRA_MISSING = error
 
 NO_CLUB = "this server has no club: start it with --club"
-COOKIE = "awello_session"
+SESSION_COOKIE = "awello_session"
 SIGNUP_RATE = (5, 1 / 720)  # of an address: at once, and a second
 MAX_CONCURRENT_HASHES = 1  # at once
 ACCOUNT_RATE = (200, 60)  # messages of an account: at once, and a second
 CONNECTION_RATE = (128, 5)  # connections of an address: at once, and a second
-LOOK = 5.0  # seconds between two looks whether those who are here may still be
+SESSION_CHECK_SECONDS = 5.0  # seconds between two looks whether those who are here may still be
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
 class ClubService:
-    """A club that is open while the server runs; none if there is no place for its books."""
+    """A club that is open while the server runs; none if there is no database for its books."""
 
-    def __init__(self, place: str | None, archivist: ArchiveService) -> None:
-        self.place, self.archivist = place, archivist
-        self.connections = ConcurrencyLimit()  # by address, by account, those who only watch, and all
-        self.attending: dict[bytes, set[Callable[[str], None]]] = {}  # how to end connections, by what let them in
-        self.logins, self.signups, self.downloads = LoginLimits(), RateLimits(*SIGNUP_RATE), RateLimits(*DOWNLOADS)
-        self.arrivals, self.messages = RateLimits(*CONNECTION_RATE), RateLimits(*ACCOUNT_RATE)
-        self.writing = asyncio.Lock()  # while a file with somebody's games is written
+    def __init__(self, database: str | None, archive_service: ArchiveService) -> None:
+        self.database, self.archive_service = database, archive_service
+        self.open_connections = ConcurrencyLimit()  # by address, by account, those who only watch, and all
+        self.connections_by_digest: dict[
+            bytes, set[Callable[[str], None]]
+        ] = {}  # how to end connections, by what let them in
+        self.login_limits, self.signup_limits, self.download_limits = (
+            LoginLimits(),
+            RateLimits(*SIGNUP_RATE),
+            RateLimits(*DOWNLOADS),
+        )
+        self.connection_limits, self.message_limits = RateLimits(*CONNECTION_RATE), RateLimits(*ACCOUNT_RATE)
+        self.export_lock = asyncio.Lock()  # while a file with somebody's games is written
         self._hashing = CapacityLimiter(MAX_CONCURRENT_HASHES)  # few at once, because each takes much memory and time
-        self._looking: asyncio.Task[None] | None = None
+        self._session_checks: asyncio.Task[None] | None = None
         self._server: ClubServer | None = None
 
     async def open(self) -> None:
         """Open the books, and take up the games that went on."""
-        if self.place is None:
+        if self.database is None:
             return
         if EXTRA_MISSING:
             raise EXTRA_MISSING
-        store = await asyncio.to_thread(ClubStore, self.place)
-        self._server = ClubServer(store, self._archive if self.archivist.place is not None else None)
+        store = await asyncio.to_thread(ClubStore, self.database)
+        self._server = ClubServer(store, self._archive if self.archive_service.place is not None else None)
         await self._server.open()
-        self._looking = asyncio.create_task(self._check_sessions())
+        self._session_checks = asyncio.create_task(self._check_sessions())
 
     async def close(self) -> None:
         """Close the server, then the books."""
-        if self._looking:
-            self._looking.cancel()
+        if self._session_checks:
+            self._session_checks.cancel()
         if self._server:
             await self._server.close()
             await asyncio.to_thread(self._server.store.close)
@@ -84,24 +90,24 @@ class ClubService:
         if rated.contains_any(record) if whole else record.final in rated:
             raise Refusal(403, "rated_position", "analysis is off for positions of rated games in progress")
 
-    async def read(self, question: Callable[[Connection], Done]) -> Done:
+    async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Ask the books something."""
-        return await self._translate_errors(asyncio.to_thread(self.server.store.read, question))
+        return await self._translate_errors(asyncio.to_thread(self.server.store.read, query))
 
-    async def write(self, act: Callable[[Connection], Done]) -> Done:
+    async def write(self, operation: Callable[[Connection], Result]) -> Result:
         """Write something into the books."""
-        return await self._translate_errors(asyncio.wrap_future(self.server.store.submit(act)))
+        return await self._translate_errors(asyncio.wrap_future(self.server.store.submit(operation)))
 
-    async def _translate_errors(self, work: Awaitable[Done]) -> Done:
+    async def _translate_errors(self, work: Awaitable[Result]) -> Result:
         try:
             return await work
         except StorageError:
             raise Refusal(503, "storage", UNAVAILABLE) from None
 
-    async def who(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
+    async def authenticate(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
         """Whose token or session a request carries; a token that is none is refused."""
         self.server  # noqa: B018  (refused where there is no club)
-        secret, is_token = secret_of(headers, cookies)
+        secret, is_token = read_secret(headers, cookies)
         if not secret and not is_token:
             return None
         found = await self.read(partial(find_by_token if is_token else find_by_session, secret=secret))
@@ -109,15 +115,15 @@ class ClubService:
             raise Refusal(401, "invalid_token", "the token is not valid: create a new one")
         return found
 
-    async def hash(self, work: Callable[..., Done], *words: str | None) -> Done:
+    async def run_hash(self, work: Callable[..., Result], *passwords: str | None) -> Result:
         """Hash a password or compare it."""
-        return await to_thread.run_sync(partial(work, *words), limiter=self._hashing)
+        return await to_thread.run_sync(partial(work, *passwords), limiter=self._hashing)
 
     async def _check_sessions(self) -> None:
         """End connections whose session has ended, whose token was revoked or whose account was closed."""
         while True:
-            await asyncio.sleep(LOOK)
-            digests = list(self.attending)
+            await asyncio.sleep(SESSION_CHECK_SECONDS)
+            digests = list(self.connections_by_digest)
             for some in (digests[at : at + 500] for at in range(0, len(digests), 500)):
                 try:
                     valid = await self.read(partial(find_valid_digests, digests=some))
@@ -126,35 +132,35 @@ class ClubService:
                         logging.getLogger("awello").exception("sessions could not be looked at")
                     continue
                 for digest in set(some) - valid:
-                    for end in self.attending.pop(digest, ()):
+                    for end in self.connections_by_digest.pop(digest, ()):
                         end("your session has ended, or your token was revoked: log in again")
 
     async def _archive(self, record: Record) -> None:
         try:
-            await self.archivist.ask(lambda archive: archive.add(record))
+            await self.archive_service.ask(lambda archive: archive.add(record))
         except Refusal as refusal:
             raise StorageError(refusal.detail) from None
 
 
-def secret_of(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
+def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
     """The secret that a request carries, and whether it is a token."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     if kind:
         return (token if kind.lower() == "bearer" else ""), True
-    return cookies.get(COOKIE, ""), False
+    return cookies.get(SESSION_COOKIE, ""), False
 
 
 def get_club_service(request: Request) -> ClubService:
     """What the server that got a request has of a club, perhaps nothing."""
-    house: ClubService = request.app.state.clubhouse
-    return house
+    club: ClubService = request.app.state.clubhouse
+    return club
 
 
 def get_open_club_service(request: Request) -> ClubService:
     """The club of the server that got a request; refused where there is none, before anything of a club is imported."""
-    house = get_club_service(request)
-    house.server  # noqa: B018
-    return house
+    club = get_club_service(request)
+    club.server  # noqa: B018
+    return club
 
 
 OptionalClub = Annotated[ClubService, Depends(get_club_service)]

@@ -41,21 +41,21 @@ class LoginLimits:
     """How often passwords may be tried."""
 
     def __init__(self) -> None:
-        self.of_pair, self.of_network = RateLimits(*PAIR_RATE), RateLimits(*NETWORK_RATE)
-        self.of_account, self.of_strangers = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
+        self.pair_limits, self.network_limits = RateLimits(*PAIR_RATE), RateLimits(*NETWORK_RATE)
+        self.name_limits, self.unknown_origin_limits = RateLimits(*NAME_RATE), RateLimits(*UNKNOWN_ORIGIN_RATE)
 
     def admit_unknown(self) -> bool:
         """Whether one more password of somebody who is not known may be hashed."""
-        return self.of_strangers.take("")
+        return self.unknown_origin_limits.take("")
 
-    def admit(self, name: str, origin: Origin, known: str | None) -> bool:
-        """Whether a password may be tried; `known` is `device` or `network` where the account has been used from it."""
+    def admit(self, name: str, origin: Origin, recognised: str | None) -> bool:
+        """Whether a password may be tried; `recognised` is `device` or `network` if the account is known there."""
         name = name.lower()
-        if known:
-            return self.of_pair.take(f"{name} {origin.device if known == 'device' else origin.network}")
+        if recognised:
+            return self.pair_limits.take(f"{name} {origin.device if recognised == 'device' else origin.network}")
         return (
-            self.of_network.take(origin.network)
-            and self.of_pair.take(f"{name} {origin.network}")
-            and self.of_account.take(name)
+            self.network_limits.take(origin.network)
+            and self.pair_limits.take(f"{name} {origin.network}")
+            and self.name_limits.take(name)
             and self.admit_unknown()
         )

@@ -6,15 +6,15 @@ import sys
 from awello.web.club_service import ClubService
 
 
-def show_metrics(house: ClubService) -> str:
+def show_metrics(club: ClubService) -> str:
     """A line for each number, with what it means."""
     rows: list[tuple[str, str, str, float]] = []
     if memory := _most_memory():
         rows.append(("memory_bytes", "gauge", "the most memory so far", memory))
-    if house.place is not None:
-        server, waits = house.server, sorted(house.server.store.write_seconds)
+    if club.database is not None:
+        server, waits = club.server, sorted(club.server.store.write_seconds)
         rows += [
-            ("club_connections", "gauge", "connections to the club", house.connections.inside[""]),
+            ("club_connections", "gauge", "connections to the club", club.open_connections.inside[""]),
             ("club_members", "gauge", "accounts that are connected", len(server.online)),
             ("club_games", "gauge", "games that are played", len(server.live_games)),
             ("club_seeks", "gauge", "games that are sought", len(server.lobby.seeks)),

@@ -69,12 +69,12 @@ class TournamentDetailsJson(TournamentJson):
 
 
 @router.get("/tournaments", summary="Tournaments", response_model=list[TournamentJson])
-async def list_tournaments(house: RequiredClub, limit: Annotated[int, Query(ge=1, le=100)] = 50) -> Any:
+async def list_tournaments(club: RequiredClub, limit: Annotated[int, Query(ge=1, le=100)] = 50) -> Any:
     """The last ones, the oldest first."""
-    return [tournament.to_json() for tournament in await house.read(partial(load_tournaments, last=limit))]
+    return [tournament.to_json() for tournament in await club.read(partial(load_tournaments, last=limit))]
 
 
 @router.get("/tournaments/{number}", summary="A tournament", response_model=TournamentDetailsJson)
-async def show_tournament(number: Annotated[int, Path(ge=1, lt=1 << 31)], house: RequiredClub) -> Any:
+async def show_tournament(number: Annotated[int, Path(ge=1, lt=1 << 31)], club: RequiredClub) -> Any:
     """Its standings and pairings."""
-    return (await house.read(partial(find_tournament, key=number))).details_json()
+    return (await club.read(partial(find_tournament, key=number))).details_json()
