@@ -190,11 +190,11 @@ def busy(code: str, number: int) -> dict[str, Any]:
 
 
 def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "RESEND", 0.01)
+    monkeypatch.setattr(protocol, "RESEND_SECONDS", 0.01)
 
     async def play() -> None:
         club = Connection({"type": "welcome", "name": "rex"}, STATE)
-        bot = ClubBot("http://127.0.0.1", "token", "random", tell=lambda line: None)
+        bot = ClubBot("http://127.0.0.1", "token", "random", log=lambda line: None)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         first = await club.sent.get()
         for code in ("often", "storage"):
@@ -230,20 +230,20 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
 
     async def play() -> None:
         club = Connection({"type": "welcome", "name": "max"}, STATE)
-        bot = ClubBot("http://127.0.0.1", "token", "random", tell=said.append)
+        bot = ClubBot("http://127.0.0.1", "token", "random", log=said.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         gone = {"type": "opponent", "game": 1, "name": "rex", "online": False, "claim_in": 0.0}
         club.tell(gone | {"claim_in": 60.0})
         club.tell(gone | {"online": True, "claim_in": None})
         club.tell({"type": "ping", "number": 1})
-        assert (await club.sent.get())["type"] == "pong" and not bot.claims, "the opponent came back"
+        assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks, "the opponent came back"
         club.tell(gone)
         claim = await club.sent.get()
         assert (claim["type"], claim["game"]) == ("claim", 1)
         club.tell({"type": "warning", "exits": 4, "free_exits": 3, "minutes": 5})
         club.tell(STATE | {"over": True, "winner": 1, "score": None, "reason": "left the game"})
         club.tell({"type": "ping", "number": 2})
-        assert (await club.sent.get())["type"] == "pong" and not bot.claims
+        assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks
         listening.cancel()
 
     asyncio.run(asyncio.wait_for(play(), 30))
