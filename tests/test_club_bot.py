@@ -107,7 +107,7 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
     with closing(ClubStore(file)) as store:
         ended = [state for state in states(store) if state.over]
     assert len(ended) >= 2 and all(state.position.over for state in ended)
-    assert "greedy is in the club as rex" in said
+    assert "greedy is online as rex" in said
 
 
 def test_a_bot_whose_player_fails_resigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
         asyncio.run(run(store))
         first = states(store)[0]
     assert first.position.over and first.reason == "", "the game that was broken off twice was played to its end"
-    assert sum("is in the club" in line for line in said) == 6, "each bot has come three times"
+    assert sum("is online as" in line for line in said) == 6, "each bot has come three times"
 
 
 def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
     tokens_of(file)
     with serving(file) as address:
-        with pytest.raises(ConfigError, match="does not let random in: the token is not valid"):
+        with pytest.raises(ConfigError, match="the club refused random: the token is not valid"):
             asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), PATIENCE))
         assert Visitor(base_url=address).get("/api/health").json()["ok"]
     with pytest.raises(SpecError):
@@ -364,7 +364,7 @@ def test_a_player_that_fails_to_learn_goes_on(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(Pupil, "learn", fail)
     asyncio.run(play())
-    assert said[-1] == "game 1: nothing was learnt: RuntimeError: boom"
+    assert said[-1] == "game 1: learning failed: RuntimeError: boom"
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
-"""The club's channel: a bot that accepts challenges, seeks games, and plays them with one of our players.
+"""A client of the club's WebSocket: a bot that accepts challenges, seeks games and plays them with one of our players.
 
-A broken connection is made again, and the club then sends every game in progress anew.
+It reconnects when the connection is lost; the club then sends every game in progress again.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ from awello.position import Position
 from awello.record import Record
 from awello.rules.game import Game
 
-RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # seconds before a connection is made again
-SEEK_RETRY_SECONDS = 5.0  # seconds before a refused seek is tried again
-RESEND_SECONDS = 0.5  # seconds before another message that the club could not take is sent again
-CLAIM_MARGIN_SECONDS = 0.2  # seconds added before a win is claimed, so that the claim is not refused as early
-BUSY_CODES = ("often", "storage")  # codes of answers that ask for the same message later
-CLOCK_RESERVE_SECONDS = 0.3  # seconds of its clock that a player does not know of, for the way there and back
-POLICY_VIOLATION = 1008  # the code of a connection that must not be made again
-ABORTED = "aborted"  # the reason of a game that does not count
+RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 30.0  # pause before reconnecting, and the longest one
+SEEK_RETRY_SECONDS = 5.0  # before a refused seek is sent again
+RESEND_SECONDS = 0.5  # before a message refused by a busy club is sent again
+CLAIM_MARGIN_SECONDS = 0.2  # added to the grace period, so that a claim is not too early
+BUSY_CODES = ("often", "storage")  # error codes after which the same message is sent again
+CLOCK_RESERVE_SECONDS = 0.3  # hidden from the player: network delay
+POLICY_VIOLATION = 1008  # close code after which the bot does not reconnect
+ABORTED = "aborted"  # the reason of an aborted game
 
 Message = dict[str, Any]
 Work = Callable[..., Coroutine[Any, Any, object]]
@@ -48,14 +48,14 @@ class BotPolicy:
 
     games: frozenset[Game] = frozenset(Game)
     max_games: int = 4
-    """Games at once."""
+    """The largest number of games at the same time."""
     names: frozenset[str] = frozenset()
-    """The players who may challenge it, in lower case; if there are none, everyone may."""
+    """The players whose challenges are accepted, in lower case; empty for everyone."""
     seek: tuple[Game, Clock] | None = None
-    """A game that it seeks whenever it plays none."""
+    """A game to seek when idle."""
     rated: bool = True
     tournament: int | str | None = None
-    """The number or name of a tournament that it enters."""
+    """The number or name of a tournament to enter."""
 
     def accepts(self, challenge: Message, playing: int) -> bool:
         """Whether to accept a challenge."""
@@ -65,7 +65,7 @@ class BotPolicy:
 
 @dataclass
 class ClubBot:
-    """A connection to a club, and the games played on it."""
+    """A bot's connection to a club, and its games."""
 
     server: str
     token: str
@@ -74,21 +74,21 @@ class ClubBot:
     log: Callable[[str], None] = print
 
     def __post_init__(self) -> None:
-        make_player(self.spec)  # a wrong spec is an error at once
+        make_player(self.spec)  # raises an error for an invalid spec
         self.url = channel_url(self.server)
-        self.players: dict[int, Task[Player]] = {}  # by the game, as is what follows
-        self.searches: dict[int, Task[None]] = {}  # a game may be sent again meanwhile
-        self.claim_tasks: dict[int, Task[None]] = {}  # wins to be claimed from opponents who left
-        self.learning_tasks: dict[int, Task[None]] = {}  # from games that are over
+        self.players: dict[int, Task[Player]] = {}  # by game number, as the next three
+        self.searches: dict[int, Task[None]] = {}  # a game may be sent again during a search
+        self.claim_tasks: dict[int, Task[None]] = {}  # scheduled claims
+        self.learning_tasks: dict[int, Task[None]] = {}  # after ended games
         self.tasks: set[Task[None]] = set()
         self.logged: set[str] = set()  # results, which the club may send again
-        self.pending: dict[int, Message] = {}  # messages on this connection that have not been answered, by their id
-        self.numbers, self.seeking = count(1), 0  # the id of the message by which a game is sought
+        self.pending: dict[int, Message] = {}  # unanswered requests on this connection, by id
+        self.numbers, self.seeking = count(1), 0  # the id of the current seek request, or 0
         self.name = ""
         self.pool = ThreadPoolExecutor(self.policy.max_games)
 
     async def run(self) -> None:
-        """Play until cancelled; a broken connection is made again."""
+        """Play until cancelled; reconnect when the connection is lost."""
         pause = RECONNECT_SECONDS
         while True:
             try:
@@ -98,17 +98,17 @@ class ClubBot:
                     await self._listen(socket)
             except ConnectionClosed as closed:
                 if closed.rcvd and closed.rcvd.code == POLICY_VIOLATION:
-                    raise ConfigError(f"the club does not let {self.spec} in: {closed.rcvd.reason}") from None
-                self.log("the connection broke: trying again")
+                    raise ConfigError(f"the club refused {self.spec}: {closed.rcvd.reason}") from None
+                self.log("connection lost: reconnecting")
             except (OSError, InvalidHandshake) as error:
-                self.log(f"cannot reach {self.server} ({error}): trying again in {pause:.1f} s")
+                self.log(f"cannot reach {self.server} ({error}): retrying in {pause:.1f} s")
             self.seeking = 0
             await asyncio.sleep(pause)
             pause = min(2 * pause, MAX_RECONNECT_SECONDS)
 
     async def _listen(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self.pending.clear()  # the club sends every game again, and with it what is to be done
+        self.pending.clear()  # the club sends every game again
         async for text in socket:
             message: Message = json.loads(text)
             match None if "id" in message else message["type"]:
@@ -116,7 +116,7 @@ class ClubBot:
                     await socket.send(json.dumps({"type": "pong", "number": message["number"]}))
                 case "welcome":
                     self.name = message["name"]
-                    self.log(f"{self.spec} is in the club as {self.name}")
+                    self.log(f"{self.spec} is online as {self.name}")
                     if self.policy.tournament is not None:
                         await self._request("join", tournament=self.policy.tournament)
                     self._schedule(self._seek)
@@ -144,7 +144,7 @@ class ClubBot:
             await socket.send(json.dumps(message))
 
     def _handle_response(self, answer: Message) -> None:
-        """Send a message again later if the club could not take it now."""
+        """Handle a response; send the message again later if the club is busy."""
         request = self.pending.pop(answer["id"], None)
         if answer["type"] != "error":
             return
@@ -156,7 +156,7 @@ class ClubBot:
             self._schedule(self._send, request, self.socket, delay=RESEND_SECONDS)
 
     def _schedule(self, work: Work, *args: Any, delay: float = 0, **fields: Any) -> Task[None]:
-        """Work in the background; if the connection is gone then, the next one tells what is to be done."""
+        """Run work in the background; dropped if the connection is lost, since the club then sends all games again."""
 
         async def finish() -> None:
             await asyncio.sleep(delay)
@@ -169,7 +169,7 @@ class ClubBot:
         return task
 
     async def _run(self, work: Callable[..., Result], *args: Any) -> Result:
-        """The result of work in a thread."""
+        """Run a function in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, work, *args)
 
     async def _answer_challenge(self, challenge: Message) -> None:
@@ -185,7 +185,7 @@ class ClubBot:
             self.seeking = await self._request("seek", variant=str(game), **terms)
 
     def _report_tournament(self, news: Message) -> None:
-        """Say what is new in a tournament: it begins, a round begins, it is over."""
+        """Log news of a tournament: a start, a new round, the end."""
         rank = next((row["rank"] for row in news["standings"] if row["name"] == self.name), None)
         if news["state"] != "open":
             state = f"{news['state']}, round {news['round']} of {news['rounds']}, place {rank}"
@@ -197,7 +197,7 @@ class ClubBot:
             self.log(line)
 
     def _report_warning(self, warning: Message) -> None:
-        """Say that rated games were left early, and what that costs."""
+        """Log a warning about early exits."""
         penalty = (
             f"no rated games for {warning['minutes']} min"
             if warning["minutes"]
@@ -206,7 +206,7 @@ class ClubBot:
         self.log(f"rated games left early within an hour: {warning['exits']} ({penalty})")
 
     def _handle_game(self, state: Message) -> None:
-        """Begin a game, move in it, or end it."""
+        """Start, continue or end a game."""
         number, names = state["game"], [player["name"] for player in state["players"]]
         if self.name not in names:
             return
@@ -221,7 +221,7 @@ class ClubBot:
             self.searches[number] = self._schedule(self._move, state, self.players[number])
 
     async def _begin(self, state: Message, learning: list[Task[None]]) -> Player:
-        """The player of a new game, which begins when the games before it have been learnt from."""
+        """Create the player of a new game, after learning from earlier games is done."""
         await asyncio.gather(*learning)
         player = make_player(self.spec)
         seed = zlib.crc32(f"{self.server} {state['game']}".encode())
@@ -256,7 +256,7 @@ class ClubBot:
             self._schedule(self._seek)
 
     async def _learn(self, player_task: Task[Player], search: Task[None] | None, state: Message, side: int) -> None:
-        """End a player's game and let it learn, before another game begins."""
+        """End a game and let its player learn, before the next game starts."""
         try:
             player = await player_task
             player.end()
@@ -265,12 +265,12 @@ class ClubBot:
             if state["reason"] != ABORTED:
                 await self._run(player.learn, read_record(state), side)
         except Exception as error:
-            self.log(f"game {state['game']}: nothing was learnt: {describe_error(error)}")
+            self.log(f"game {state['game']}: learning failed: {describe_error(error)}")
         del self.learning_tasks[state["game"]]
         await self._seek()
 
     def _note_opponent(self, news: Message) -> None:
-        """Claim the win when the opponent has been away for long enough, unless they come back."""
+        """Schedule a claim when the opponent has disconnected; cancel it when they are back."""
         if claim := self.claim_tasks.pop(news["game"], None):
             claim.cancel()
         if news["claim_in"] is not None:
@@ -279,26 +279,26 @@ class ClubBot:
 
 
 def channel_url(server: str) -> str:
-    """The address of a club's channel; `ConfigError` if it can never be reached."""
+    """The WebSocket URL of a club; `ConfigError` if the address is not valid."""
     try:
         parts = urlsplit(server)
         address = f"{'wss' if parts.scheme == 'https' else 'ws'}://{parts.netloc}{parts.path.rstrip('/')}/api/club/live"
         if parts.scheme in ("http", "https") and parts.port != 0 and not any(map(str.isspace, server)):
             parse_uri(address).host.encode("idna")
             return address
-    except (ValueError, InvalidURI):  # a port that is not a number, brackets that do not match, an impossible host
+    except (ValueError, InvalidURI):  # invalid port, brackets or host
         pass
     raise ConfigError(f"--server {server!r} is not the address of a club: write https://HOST or http://HOST:PORT")
 
 
 def choose_move(player: Player, record: Record, clock: Clock) -> Choice:
-    """A player's choice at the end of a game so far."""
+    """The player's choice at the end of a record."""
     player.follow(record)
     return player.choose(record.final, clock)
 
 
 def read_record(state: Message) -> Record:
-    """The game so far, as the club sends it."""
+    """The record of a game state."""
     record = parse_transcript(" ".join(state["moves"]), Position.start(state["variant"]))
     if state["over"] and state["reason"] and state["winner"] is not None:
         return Record(record.start, record.moves, loser=1 - state["winner"], reason=state["reason"])
@@ -306,7 +306,7 @@ def read_record(state: Message) -> Record:
 
 
 def describe_result(state: Message, names: list[str]) -> str:
-    """How a game ended."""
+    """The result of a game in words."""
     drawn = "not played" if state["reason"] == ABORTED else "drawn"
     result = drawn if state["winner"] is None else f"{names[state['winner']]} won"
     score = " {} - {}".format(*state["score"]) if state["score"] else ""

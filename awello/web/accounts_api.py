@@ -1,4 +1,4 @@
-"""The club's part of the API: accounts, tokens, the ladder, profiles and games to take home."""
+"""The club's HTTP API: accounts, bots and tokens, the leaderboard, profiles and export of games."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -26,8 +26,8 @@ from awello.web.messages import GameName
 from awello.web.rate_limits import network_of
 from awello.web.request_guard import Refusal, address_of
 
-MAX_EXPORTED_GAMES = 5000  # that are written to one file
-Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games with smaller numbers")]
+MAX_EXPORTED_GAMES = 5000  # in one file
+Before = Annotated[int | None, Query(ge=1, lt=1 << 31, description="Only games numbered below this")]
 
 router = APIRouter(prefix="/api/club", tags=["club"])
 
@@ -38,9 +38,9 @@ def _check_limit(allowed: bool) -> None:
 
 
 # ---- accounts -------------------------------------------------------------------------------------------------------
-@router.post("/accounts", summary="Open an account", response_model=SessionJson)
+@router.post("/accounts", summary="Create an account", response_model=SessionJson)
 async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> Any:
-    """An account for a user, who is logged in at once."""
+    """Create an account for a user and log in."""
     origin = read_origin(request)
     _check_limit(club.signup_limits.take(origin.network) and club.login_limits.admit_unknown())
     hashed = await club.run_hash(accounts.hash_password, login.password)
@@ -55,12 +55,12 @@ async def sign_up(login: LoginRequest, club: RequiredClub, request: Request) -> 
 
 @router.post("/session", summary="Log in", response_model=SessionJson)
 async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> Any:
-    """A session for a browser, kept in a cookie."""
+    """Create a session, kept in a cookie."""
     origin = read_origin(request)
     account, hashed = await _load_login(club, login.name, origin)
     correct = await club.run_hash(accounts.verify_password, hashed, login.password)
     if account is None or not correct:
-        name = account.name if account else "an unknown name"  # which may be a password in the wrong field
+        name = account.name if account else "an unknown name"  # it may be a password in the wrong field
         await club.write(
             lambda connection: accounts.log_event(connection, f"wrong password for {name}", origin.address)
         )
@@ -74,9 +74,9 @@ async def log_in(login: LoginRequest, club: RequiredClub, request: Request) -> A
     return _session_response(request, origin, account.name, await club.write(write))
 
 
-@router.put("/password", summary="Change one's password", response_model=SessionJson)
+@router.put("/password", summary="Change the password", response_model=SessionJson)
 async def change_password(passwords: PasswordChange, club: RequiredClub, request: Request) -> Any:
-    """Another password for whoever is logged in; all other browsers must log in again."""
+    """Change the password; all other sessions of the account end."""
     user, origin = await _require_user(club, request), read_origin(request)
     _, hashed = await _load_login(club, user.name, origin)
     if not await club.run_hash(accounts.verify_password, hashed, passwords.old):
@@ -94,11 +94,11 @@ async def change_password(passwords: PasswordChange, club: RequiredClub, request
 
 
 async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | None]:
-    """The account of a name and its password as it is stored; refused if passwords are tried too often."""
+    """The account of a name and its password hash; refused above the limit of attempts."""
 
     def load(connection: Any) -> tuple[Any, str | None, str | None]:
         account, hashed = accounts.load_password(connection, name)
-        number = account.number if account else 0  # a name that does not exist takes as long
+        number = account.number if account else 0  # takes as long for an unknown name
         return account, hashed, accounts.recognise_origin(connection, number, origin.device, origin.network)
 
     account, hashed, known = await club.read(load)
@@ -107,7 +107,7 @@ async def _load_login(club: Any, name: str, origin: Origin) -> tuple[Any, str | 
 
 
 def _create_session(connection: Any, account: Any, origin: Origin, event: str) -> str:
-    """The secret of a new session; the device is known from now on."""
+    """Create a session and remember the device; return the secret."""
     accounts.log_event(connection, event, origin.address, account.number)
     accounts.save_device(connection, account, origin.device, origin.network)
     return accounts.create_session(connection, account)
@@ -115,7 +115,7 @@ def _create_session(connection: Any, account: Any, origin: Origin, event: str) -
 
 @router.delete("/session", summary="Log out", response_model=SessionJson)
 async def log_out(club: RequiredClub, request: Request) -> Any:
-    """End this browser's session."""
+    """End the session of this browser."""
     if secret := request.cookies.get(SESSION_COOKIE):
         await club.write(partial(accounts.delete_session, secret=secret))
     answer = JSONResponse({"name": None, "bot": False})
@@ -123,14 +123,14 @@ async def log_out(club: RequiredClub, request: Request) -> Any:
     return answer
 
 
-@router.get("/session", summary="Who is logged in", response_model=SessionJson)
+@router.get("/session", summary="The logged-in account", response_model=SessionJson)
 async def show_session(club: RequiredClub, request: Request) -> Any:
-    """The name of whoever asks."""
+    """The account of the request."""
     return await club.authenticate(request.headers, request.cookies) or {"name": None}
 
 
 def _session_response(request: Request, origin: Origin, name: str, secret: str) -> Response:
-    """Answer with cookies that scripts cannot read and other sites cannot send."""
+    """A response with cookies that scripts cannot read and other sites cannot send."""
     answer, secure = JSONResponse({"name": name, "bot": False}), request.url.scheme == "https"
     cookies = [
         (SESSION_COOKIE, secret, accounts.SESSION_SECONDS),
@@ -151,15 +151,15 @@ async def _require_user(club: Any, request: Request) -> Any:
 
 
 def _check_session(connection: Any, request: Request, user: Any) -> None:
-    """Refuse an act in whose transaction the session has ended: by another password, or with the account."""
+    """Refuse an operation if the session has ended before its transaction."""
     if accounts.find_by_session(connection, request.cookies.get(SESSION_COOKIE, "")) != user:
         raise Refusal(401, "session_ended", "your session has ended: log in again")
 
 
-# ---- programs -------------------------------------------------------------------------------------------------------
-@router.post("/bots", summary="Register a program", response_model=SessionJson)
+# ---- bots ------------------------------------------------------------------------------------------------------------
+@router.post("/bots", summary="Register a bot", response_model=SessionJson)
 async def register_bot(bot: BotRegistration, club: RequiredClub, request: Request) -> Any:
-    """An account for a bot of whoever asks."""
+    """Create an account for a bot of the user."""
     owner = await _require_user(club, request)
 
     def write(connection: Any) -> Any:
@@ -170,14 +170,14 @@ async def register_bot(bot: BotRegistration, club: RequiredClub, request: Reques
     return await club.write(write)
 
 
-@router.get("/bots", summary="One's programs", response_model=list[SessionJson])
+@router.get("/bots", summary="List your bots", response_model=list[SessionJson])
 async def list_bots(club: RequiredClub, request: Request) -> Any:
-    """The programs of whoever asks."""
+    """The bots of the user."""
     return await club.read(partial(accounts.list_bots, owner=await _require_user(club, request)))
 
 
 async def _find_own_bot(club: Any, request: Request, name: str) -> tuple[Any, Any]:
-    """Whoever asks, and a bot of theirs."""
+    """The user, and a bot of theirs."""
     owner, found = await _require_user(club, request), await club.read(partial(accounts.find_account, name=name))
     if found is None or found.owner != owner.number:
         raise Refusal(404, "unknown_bot", f"you have no bot named {name}", name=name)
@@ -187,21 +187,21 @@ async def _find_own_bot(club: Any, request: Request, name: str) -> tuple[Any, An
 NamePath = Annotated[str, Path(max_length=40)]
 
 
-@router.get("/bots/{name}/tokens", summary="Tokens of a program", response_model=list[TokenJson])
+@router.get("/bots/{name}/tokens", summary="List the tokens of a bot", response_model=list[TokenJson])
 async def list_tokens(name: NamePath, club: RequiredClub, request: Request) -> Any:
-    """The tokens that were made for a bot, without their secrets."""
+    """The tokens of a bot, without their secrets."""
     _, bot = await _find_own_bot(club, request, name)
     return await club.read(partial(accounts.list_tokens, account=bot))
 
 
-@router.post("/bots/{name}/tokens", summary="Make a token")
+@router.post("/bots/{name}/tokens", summary="Create a token")
 async def create_token(name: NamePath, label: TokenRequest, club: RequiredClub, request: Request) -> dict[str, str]:
-    """The secret by which a bot logs in; it is shown once."""
+    """Create a token and return its secret, which is shown once."""
     owner, bot = await _find_own_bot(club, request, name)
 
     def write(connection: Any) -> str:
         _check_session(connection, request, owner)
-        accounts.log_event(connection, f"token made for {bot.name}", address_of(request), bot.owner)
+        accounts.log_event(connection, f"token created for {bot.name}", address_of(request), bot.owner)
         return accounts.create_token(connection, bot, label.label)
 
     return {"token": await club.write(write)}
@@ -211,7 +211,7 @@ async def create_token(name: NamePath, label: TokenRequest, club: RequiredClub, 
 async def revoke_token(
     name: NamePath, number: Annotated[int, Path(ge=1, lt=1 << 31)], club: RequiredClub, request: Request
 ) -> dict[str, bool]:
-    """Whoever has it cannot log in any more."""
+    """Revoke a token."""
     _, bot = await _find_own_bot(club, request, name)
 
     def write(connection: Any) -> bool:
@@ -221,15 +221,15 @@ async def revoke_token(
     return {"revoked": await club.write(write)}
 
 
-# ---- what everybody may see -----------------------------------------------------------------------------------------
-@router.get("/leaderboard", summary="The best of a game", response_model=list[LeaderboardRowJson])
+# ---- public ----------------------------------------------------------------------------------------------------------
+@router.get("/leaderboard", summary="The leaderboard", response_model=list[LeaderboardRowJson])
 async def show_ladder(
     club: RequiredClub,
     variant: GameName = "othello",
     speed: Annotated[str, Query(pattern="^(blitz|standard)$")] = "blitz",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> Any:
-    """People and programs by their rating."""
+    """The best players by rating."""
     return await club.read(lambda connection: load_leaderboard(connection, f"{variant} {speed}", limit))
 
 
@@ -240,14 +240,14 @@ async def show_player(
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     before: Before = None,
 ) -> Any:
-    """Their ratings, how many games they have played, and the last of them."""
+    """Ratings, number of games, and recent games."""
     found = await club.read(partial(profile.load_profile, name=name, limit=limit, before=before))
     return found | {"online": found["number"] in club.server.online}
 
 
 @router.get("/players/{name}/games", summary="A player's games as a file", response_class=Response, responses=FILE)
 async def download_games(name: NamePath, club: RequiredClub, request: Request, before: Before = None) -> Response:
-    """The games that have ended: those of Othello as GGF, those of Awalé as OGN; both are packed into a `.zip`."""
+    """The ended games: Othello as GGF, Awalé as OGN; both are packed into a `.zip`."""
     account = await club.read(partial(accounts.get_account, name=name))
     _check_limit(club.download_limits.take(network_of(address_of(request))))
 
@@ -257,7 +257,7 @@ async def download_games(name: NamePath, club: RequiredClub, request: Request, b
         found = [(format, [each for each in records if each.start.game.family == family]) for format, family in formats]
         return {end: text for format, some in found if some for end, text in find_format(format).write(some).items()}
 
-    async with club.export_lock:  # one at a time, so that games go on undisturbed
+    async with club.export_lock:  # one at a time, to leave time for the games in progress
         contents = await club.read(write)
     if not contents:
         raise Refusal(404, "no_finished_games", f"{account.name} has not finished a game yet", name=account.name)

@@ -1,6 +1,6 @@
-"""The club over a WebSocket: what a page or a bot asks for, and the events it is sent.
+"""The club over a WebSocket: requests of pages and bots, and the events sent to them.
 
-A client that reads too slowly is disconnected, and finds everything as it was when it connects again.
+A client that reads too slowly is disconnected; when it connects again, it receives its games anew.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ from awello.web.rate_limits import RateLimit, RateLimits
 from awello.web.request_guard import Refusal, network_of_client
 
 MAX_CONNECTIONS, MAX_WATCHERS, MAX_NETWORK_CONNECTIONS, MAX_ACCOUNT_CONNECTIONS = 5000, 1000, 256, 16
-PING_SECONDS = 5.0  # seconds between two measurements of the round trip
-PING_TIMEOUT = 30.0  # seconds without any message, after which a connection is dead
-WATCHER_RATE = (40, 5)  # messages of a connection without an account: at once, and a second
-WATCHER_MESSAGE_COST = 4.0  # milliseconds of the event loop that a message without an account costs its network
+PING_SECONDS = 5.0  # between two measurements of the round trip
+PING_TIMEOUT = 30.0  # without any message, after which a connection is closed
+WATCHER_RATE = (40, 5)  # messages of a connection without an account: burst, and per second
+WATCHER_MESSAGE_COST = 4.0  # milliseconds that such a message counts for its network
 
 
 class ClubConnection(MessageConnection):
@@ -52,17 +52,17 @@ class ClubConnection(MessageConnection):
         self.last_received = monotonic()
 
     async def serve(self) -> None:
-        """Be in the club until the connection ends."""
+        """Register with the club server and serve the connection until it ends."""
         self.server.connect(self.client)
         self.running["ping"] = asyncio.create_task(self._ping())
         await super().serve()
 
     def leave(self) -> None:
-        """Leave the club."""
+        """Unregister from the club server."""
         self.server.disconnect(self.client)
 
     async def handle(self, identity: Id, type: str, request: Any) -> None:
-        """Carry out a request, and answer what came of it."""
+        """Carry out a request and send the response."""
         if isinstance(request, Pong):
             self._record_round_trip(request)
         else:
@@ -70,11 +70,11 @@ class ClubConnection(MessageConnection):
             self.post({"id": identity, "type": "done", **result})
 
     def note_received(self, event: Mapping[str, Any]) -> None:
-        """Remember when a message arrived: a move is charged by that."""
+        """Record when a message arrived: a move is charged by that time."""
         self.last_received, self.client.received_at = monotonic(), event.get("received")
 
     def is_due(self, fields: Fields) -> bool:
-        """Whether a message is the move that a game waits for: the game itself limits these to one per turn."""
+        """Whether a message is the expected move of a game, which is exempt from the rate limit."""
         try:
             move = MoveRequest.model_validate({name: value for name, value in fields.items() if name != "type"})
         except ValidationError:
@@ -84,17 +84,17 @@ class ClubConnection(MessageConnection):
         )
 
     async def _ping(self) -> None:
-        """Measure the round trip; a connection that does not answer ends."""
+        """Measure the round trip; close the connection when nothing has been received for too long."""
         number = 0
         while monotonic() - self.last_received < PING_TIMEOUT:
             number += 1
             self.pings.append((number, monotonic()))
             self.post({"type": "ping", "number": number})
             await asyncio.sleep(PING_SECONDS)
-        self.end("you did not answer pings")
+        self.end("ping timeout")
 
     def _record_round_trip(self, pong: Pong) -> None:
-        """Take the round trip of a ping; the shortest of the recent ones counts, since none can be too short."""
+        """Record the round trip of a ping; the shortest of the recent ones is used, since delays only add to it."""
         for number, sent in self.pings:
             if number == pong.number:
                 self.round_trips.append(monotonic() - sent)
@@ -104,10 +104,10 @@ class ClubConnection(MessageConnection):
 
 
 async def serve_club(socket: WebSocket, club: ClubService, costs: RateLimits) -> None:
-    """Let a connection into the club, and serve it until it ends."""
+    """Authenticate a connection and serve it until it ends."""
     network = network_of_client(socket)
     if not club.connection_limits.take(network):
-        await socket.close(TRY_AGAIN)  # clients that come that often are not even told why
+        await socket.close(TRY_AGAIN)  # no reason is sent to clients that connect this often
         return
     try:
         account = await club.authenticate(socket.headers, socket.cookies)
@@ -150,7 +150,7 @@ async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
 
 
 def is_loopback(network: str) -> bool:
-    """Whether a connection comes from this machine, or from nowhere that is known."""
+    """Whether an address belongs to this machine, or is unknown."""
     try:
         return ipaddress.ip_address(network).is_loopback
     except ValueError:

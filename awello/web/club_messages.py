@@ -1,4 +1,4 @@
-"""The requests of the club's connections: the fields of each type, and what carries it out."""
+"""The requests of the club's connections: the fields of each type, and its handler."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
@@ -19,27 +19,27 @@ Action = Callable[[ClubServer, ClientConnection, Any], Awaitable[Any]]
 
 
 class SeekRequest(Message):
-    """A game against any player."""
+    """A seek: a game against any player."""
 
     variant: GameName = "othello"
     seconds: float = Field(gt=0, le=1e6)
     increment: float = Field(default=0.0, ge=0, le=1e6)
     rated: bool = True
-    side: Literal[0, 1] | None = Field(default=None, description="0 moves first; drawn by lot if left out")
+    side: Literal[0, 1] | None = Field(default=None, description="0 moves first; default: random")
 
     def terms(self) -> GameTerms:
-        """The same for the server."""
+        """The terms as the club server uses them."""
         return GameTerms(Game[self.variant.upper()], Clock(self.seconds, self.increment), self.rated, self.side)
 
 
 class ChallengeRequest(SeekRequest):
-    """A game against one player."""
+    """A challenge of one player."""
 
     name: PlayerName
 
 
 class OfferRequest(Message):
-    """A request about an offer."""
+    """A request about a seek or challenge."""
 
     number: Number
 
@@ -51,7 +51,7 @@ class GameRequest(Message):
 
 
 class MoveRequest(GameRequest):
-    """A move; the ply tells it from one that was sent before."""
+    """A move; the ply identifies a move that was sent twice."""
 
     ply: Annotated[int, Field(ge=0, le=MAX_PLIES)]
     move: MoveName
@@ -64,7 +64,7 @@ class DrawRequest(GameRequest):
 
 
 class ClaimRequest(GameRequest):
-    """Claim the win, or a draw, when the other player has left."""
+    """Claim the win or a draw when the opponent has disconnected."""
 
     draw: bool = False
 
@@ -88,7 +88,7 @@ class TournamentRequest(Message):
 
 
 class SubscribeRequest(Message):
-    """Whether to be sent a kind of events."""
+    """Subscribe to a kind of events, or unsubscribe."""
 
     subscribe: bool = True
 

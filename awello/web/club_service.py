@@ -1,4 +1,4 @@
-"""The club of this server: its books and its server while the server runs, and who a request comes from."""
+"""The club of the web server: opens its database, runs the club server and authenticates requests."""
 
 import asyncio
 import logging
@@ -22,42 +22,37 @@ try:
     from awello.club.accounts import Account, find_by_session, find_by_token, find_valid_digests
     from awello.club.server import ClubServer
     from awello.club.store import UNAVAILABLE, ClubStore
-except ConfigError as error:  # a server without a club does not need the extra
+except ConfigError as error:  # needed only for a club
     EXTRA_MISSING = error
 
 NO_CLUB = "this server has no club: start it with --club"
 SESSION_COOKIE = "awello_session"
-SIGNUP_RATE = (5, 1 / 720)  # of an address: at once, and a second
-MAX_CONCURRENT_HASHES = 1  # at once
-ACCOUNT_RATE = (200, 60)  # messages of an account: at once, and a second
-CONNECTION_RATE = (128, 5)  # connections of an address: at once, and a second
-SESSION_CHECK_SECONDS = 5.0  # seconds between two looks whether those who are here may still be
+SIGNUP_RATE = (5, 1 / 720)  # per network: burst, and per second
+MAX_CONCURRENT_HASHES = 1
+ACCOUNT_RATE = (200, 60)  # messages per account: burst, and per second
+CONNECTION_RATE = (128, 5)  # per network: burst, and per second
+SESSION_CHECK_SECONDS = 5.0  # between two checks of the sessions of open connections
 
 Result = TypeVar("Result")
 
 
 class ClubService:
-    """A club that is open while the server runs; none if there is no database for its books."""
+    """A club that runs with the web server; without a database there is none."""
 
     def __init__(self, database: str | None, archive_service: ArchiveService) -> None:
         self.database, self.archive_service = database, archive_service
-        self.open_connections = ConcurrencyLimit()  # by address, by account, those who only watch, and all
-        self.connections_by_digest: dict[
-            bytes, set[Callable[[str], None]]
-        ] = {}  # how to end connections, by what let them in
-        self.login_limits, self.signup_limits, self.download_limits = (
-            LoginLimits(),
-            RateLimits(*SIGNUP_RATE),
-            RateLimits(*DOWNLOADS),
-        )
+        self.open_connections = ConcurrencyLimit()  # by network, by account, without account, and in total
+        self.connections_by_digest: dict[bytes, set[Callable[[str], None]]] = {}  # how to close them
+        self.login_limits, self.signup_limits = LoginLimits(), RateLimits(*SIGNUP_RATE)
+        self.download_limits = RateLimits(*DOWNLOADS)
         self.connection_limits, self.message_limits = RateLimits(*CONNECTION_RATE), RateLimits(*ACCOUNT_RATE)
-        self.export_lock = asyncio.Lock()  # while a file with somebody's games is written
-        self._hashing = CapacityLimiter(MAX_CONCURRENT_HASHES)  # few at once, because each takes much memory and time
+        self.export_lock = asyncio.Lock()  # one export at a time
+        self._hashing = CapacityLimiter(MAX_CONCURRENT_HASHES)  # each uses much memory and time
         self._session_checks: asyncio.Task[None] | None = None
         self._server: ClubServer | None = None
 
     async def open(self) -> None:
-        """Open the books, and take up the games that went on."""
+        """Open the database and resume the games."""
         if self.database is None:
             return
         if EXTRA_MISSING:
@@ -68,7 +63,7 @@ class ClubService:
         self._session_checks = asyncio.create_task(self._check_sessions())
 
     async def close(self) -> None:
-        """Close the server, then the books."""
+        """Close the club server, then the database."""
         if self._session_checks:
             self._session_checks.cancel()
         if self._server:
@@ -77,13 +72,13 @@ class ClubService:
 
     @property
     def server(self) -> "ClubServer":
-        """Where games are played."""
+        """The club server; refused if there is no club."""
         if self._server is None:
             raise Refusal(404, "no_club", NO_CLUB)
         return self._server
 
     def check_analysis_allowed(self, record: Record, whole: bool = False) -> None:
-        """Refuse to analyse the last position of a game, or all of them, if a rated game in progress is there."""
+        """Refuse to analyse the last position of a game (or any of them) if a rated game in progress has reached it."""
         if self._server is None:
             return
         rated = self._server.rated_positions
@@ -91,11 +86,11 @@ class ClubService:
             raise Refusal(403, "rated_position", "analysis is off for positions of rated games in progress")
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
-        """Ask the books something."""
+        """Run a query on the database."""
         return await self._translate_errors(asyncio.to_thread(self.server.store.read, query))
 
     async def write(self, operation: Callable[[Connection], Result]) -> Result:
-        """Write something into the books."""
+        """Run an operation on the database in a transaction."""
         return await self._translate_errors(asyncio.wrap_future(self.server.store.submit(operation)))
 
     async def _translate_errors(self, work: Awaitable[Result]) -> Result:
@@ -105,7 +100,7 @@ class ClubService:
             raise Refusal(503, "storage", UNAVAILABLE) from None
 
     async def authenticate(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> "Account | None":
-        """Whose token or session a request carries; a token that is none is refused."""
+        """The account of the session or token of a request; an invalid token is refused."""
         self.server  # noqa: B018  (refused where there is no club)
         secret, is_token = read_secret(headers, cookies)
         if not secret and not is_token:
@@ -116,24 +111,24 @@ class ClubService:
         return found
 
     async def run_hash(self, work: Callable[..., Result], *passwords: str | None) -> Result:
-        """Hash a password or compare it."""
+        """Hash or verify a password."""
         return await to_thread.run_sync(partial(work, *passwords), limiter=self._hashing)
 
     async def _check_sessions(self) -> None:
-        """End connections whose session has ended, whose token was revoked or whose account was closed."""
+        """Close connections whose session or token is no longer valid."""
         while True:
             await asyncio.sleep(SESSION_CHECK_SECONDS)
             digests = list(self.connections_by_digest)
             for some in (digests[at : at + 500] for at in range(0, len(digests), 500)):
                 try:
                     valid = await self.read(partial(find_valid_digests, digests=some))
-                except Exception as error:  # at the next look, whatever it was: nobody may stay for ever
+                except Exception as error:  # retry at the next check: no connection may escape it
                     if not isinstance(error, Refusal):
-                        logging.getLogger("awello").exception("sessions could not be looked at")
+                        logging.getLogger("awello").exception("sessions could not be checked")
                     continue
                 for digest in set(some) - valid:
                     for end in self.connections_by_digest.pop(digest, ()):
-                        end("your session has ended, or your token was revoked: log in again")
+                        end("your session has ended or your token was revoked: log in again")
 
     async def _archive(self, record: Record) -> None:
         try:
@@ -143,7 +138,7 @@ class ClubService:
 
 
 def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
-    """The secret that a request carries, and whether it is a token."""
+    """The secret of a request, and whether it is a token."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     if kind:
         return (token if kind.lower() == "bearer" else ""), True
@@ -151,13 +146,13 @@ def read_secret(headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple
 
 
 def get_club_service(request: Request) -> ClubService:
-    """What the server that got a request has of a club, perhaps nothing."""
+    """The club service of the application, which may have no club."""
     club: ClubService = request.app.state.clubhouse
     return club
 
 
 def get_open_club_service(request: Request) -> ClubService:
-    """The club of the server that got a request; refused where there is none, before anything of a club is imported."""
+    """The club service; refused if there is no club, before modules of the extra are used."""
     club = get_club_service(request)
     club.server  # noqa: B018
     return club
