@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
-from clubs import PASSWORD, Visitor, serving, sign_up
+from clubs import PASSWORD, ClubHttpClient, serving, sign_up
 from database import find_programs, new_database, postgres
 from sqlalchemy import select
 from test_club import member
@@ -33,15 +33,15 @@ def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 def club(place: Path) -> Iterator[Any]:
     """A way to come to a club, each time with another browser."""
     with serving(place) as address, ExitStack() as stack:
-        yield lambda: stack.enter_context(Visitor(base_url=address))
+        yield lambda: stack.enter_context(ClubHttpClient(base_url=address))
 
 
-def log_in(visitor: Visitor, network: str, password: str = PASSWORD) -> int:
+def log_in(visitor: ClubHttpClient, network: str, password: str = PASSWORD) -> int:
     login = {"name": "Ann", "password": password}
     return int(visitor.post("/api/club/session", json=login, headers={"x-forwarded-for": network}).status_code)
 
 
-def guess(visitor: Visitor, network: str) -> int:
+def guess(visitor: ClubHttpClient, network: str) -> int:
     return log_in(visitor, network, "guess guess")
 
 
@@ -68,7 +68,7 @@ def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, mon
         monkeypatch.setattr(accounts, "hash_password", wait_for_the_other)  # both have shown the old password by then
         answers: dict[str, Any] = {}
 
-        def change(visitor: Visitor, new: str) -> None:
+        def change(visitor: ClubHttpClient, new: str) -> None:
             answers[new] = visitor.put("/api/club/password", json={"old": PASSWORD, "new": new})
 
         tries = [(owner, "battery staple"), (thief, "stolen horse!")]

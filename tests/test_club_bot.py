@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from clubs import Visitor, serving
+from clubs import ClubHttpClient, serving
 from conftest import awello
 from sqlalchemy import select
 from waiting import PATIENCE, wait_until_async
@@ -202,7 +202,7 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path: Path) -> None:
     with serving(file) as address:
         with pytest.raises(ConfigError, match="the club refused random: the token is not valid"):
             asyncio.run(asyncio.wait_for(ClubBot(address, "forged", "random").run(), PATIENCE))
-        assert Visitor(base_url=address).get("/api/health").json()["ok"]
+        assert ClubHttpClient(base_url=address).get("/api/health").json()["ok"]
     with pytest.raises(SpecError):
         ClubBot("http://127.0.0.1", "token", "nobody")
     for server in ("ftp://x", "http://"):

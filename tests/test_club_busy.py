@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clubs import Visitor, serving, sign_up
+from clubs import ClubHttpClient, serving, sign_up
 from conftest import ROOT
 
 from awello.protocols import club as protocol
@@ -73,24 +73,24 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield address
 
 
-def answer_to(talk: Any, text: str) -> dict[str, Any]:
+def answer_to(channel: Any, text: str) -> dict[str, Any]:
     """The answer to a text, whatever it is."""
-    talk.socket.send(text)
-    while "id" not in (answer := talk.read()):
+    channel.socket.send(text)
+    while "id" not in (answer := channel.receive()):
         pass
     return dict(answer)
 
 
 def test_odd_messages_are_answered_and_the_channel_survives(address: str) -> None:
-    ann = Visitor(base_url=address)
+    ann = ClubHttpClient(base_url=address)
     sign_up(ann, "Ann")
-    with ann.channel() as talk:
+    with ann.connect() as channel:
         for text in ODD:
-            answer = answer_to(talk, text)
+            answer = answer_to(channel, text)
             if answer["type"] == "error":
                 assert answer["code"] not in ("server", "storage"), (text[:80], answer)
-            talk.number += 1000
-            assert talk.ask("lobby")["type"] == "done", text[:80]
+            channel.number += 1000
+            assert channel.request("lobby")["type"] == "done", text[:80]
 
 
 def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,29 +98,31 @@ def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeyp
     monkeypatch.setattr(club_service, "ACCOUNT_RATE", (12, 0.001))
     with ExitStack() as stack:
         address = stack.enter_context(serving(tmp_path / "club.sqlite"))
-        ann, bob = Visitor(base_url=address), Visitor(base_url=address)
+        ann, bob = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
         sign_up(bob, "Bob")
-        first, second = stack.enter_context(ann.channel()), stack.enter_context(bob.channel())
-        number = second.ask("accept", number=first.ask("seek", variant="othello", seconds=60, side=0)["seek"])["game"]
-        for talk in (first, second):
-            while talk.ask("lobby")["type"] == "done":
+        first, second = stack.enter_context(ann.connect()), stack.enter_context(bob.connect())
+        number = second.request("accept", number=first.request("seek", variant="othello", seconds=60, side=0)["seek"])[
+            "game"
+        ]
+        for channel in (first, second):
+            while channel.request("lobby")["type"] == "done":
                 pass
-            refused = talk.ask("lobby")
-            assert refused["code"] == "often" and refused["id"] == talk.number
+            refused = channel.request("lobby")
+            assert refused["code"] == "often" and refused["id"] == channel.number
         for _ in range(15):
             state = first.state(number)
             mover = (first, second)[state["mover"]]
-            answer = mover.ask("move", game=number, ply=state["ply"], move=state["legal"][0])
+            answer = mover.request("move", game=number, ply=state["ply"], move=state["legal"][0])
             assert answer["type"] == "done", answer
             while first.state(number)["ply"] < answer["ply"]:
-                first.hear("game")
+                first.wait_for("game")
         state = first.state(number)
         mover = (first, second)[state["mover"]]
         for move in ("a1", "h8"):
-            assert mover.ask("move", game=number, ply=state["ply"], move=move)["code"] == "often", "it is not legal"
+            assert mover.request("move", game=number, ply=state["ply"], move=move)["code"] == "often", "it is not legal"
         other = (second, first)[state["mover"]]
-        assert other.ask("move", game=number, ply=state["ply"], move=state["legal"][0])["code"] == "often"
+        assert other.request("move", game=number, ply=state["ply"], move=state["legal"][0])["code"] == "often"
 
 
 def test_messages_without_an_account_are_paid_by_their_network(
@@ -129,21 +131,24 @@ def test_messages_without_an_account_are_paid_by_their_network(
     """However many connections it has; another network and accounts are not affected."""
     monkeypatch.setattr(connection, "PATIENCE", 0.0)
     monkeypatch.setattr(web, "COSTS", (40.0, 1.0))
-    with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as client:
+    with (
+        serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
+        ClubHttpClient(base_url=address) as client,
+    ):
 
         def codes(network: str) -> list[str | None]:
             found = []
             for _ in range(3):
-                with client.channel(**{"x-forwarded-for": network}) as talk:
-                    found += [talk.ask("lobby").get("code") for _ in range(4)]
+                with client.connect(**{"x-forwarded-for": network}) as channel:
+                    found += [channel.request("lobby").get("code") for _ in range(4)]
             return found
 
         spent = codes("203.0.113.7")
         assert spent[0] is None and spent[-4:] == ["often"] * 4
         assert codes("203.0.113.8")[0] is None
         sign_up(client, "Ann")
-        with client.channel(**{"x-forwarded-for": "203.0.113.7"}) as talk:
-            assert talk.ask("lobby")["type"] == "done"
+        with client.connect(**{"x-forwarded-for": "203.0.113.7"}) as channel:
+            assert channel.request("lobby")["type"] == "done"
 
 
 class Connection:

@@ -5,22 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clubs import Visitor, serving, sign_up
-from test_club_server import Club, club, refused
+from clubs import ClubHttpClient, serving, sign_up
+from test_club_server import ClubHarness, refused, with_club
 
 from awello.web import club_service
 
 SAID = "chat"
 
 
-def heard(club: Club, name: str) -> list[str]:
-    return [message["text"] for message in club.told[name] if message["type"] == SAID]
+def heard(club: ClubHarness, name: str) -> list[str]:
+    return [message["text"] for message in club.received[name] if message["type"] == SAID]
 
 
-@club
-async def test_it_is_off_until_both_turn_it_on(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
+@with_club
+async def test_it_is_off_until_both_turn_it_on(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
     say = club.server.chat.say
     with refused("chat_off"):
         await say(ann, number, "hello")
@@ -29,7 +29,7 @@ async def test_it_is_off_until_both_turn_it_on(club: Club) -> None:
         await say(ann, number, "hello")
     await club.server.chat.set_enabled(bob, True)
     assert await say(ann, number, "  good luck  ") == {}
-    assert club.last("Bob", SAID) == {"type": SAID, "game": number, "by": "Ann", "text": "good luck"}
+    assert club.last_event("Bob", SAID) == {"type": SAID, "game": number, "by": "Ann", "text": "good luck"}
     assert heard(club, "Ann") == [], "who says it knows it"
     await club.server.chat.set_enabled(bob, False)
     with refused("opponent_chat_off"):
@@ -40,14 +40,14 @@ async def test_it_is_off_until_both_turn_it_on(club: Club) -> None:
     assert heard(club, "Bob") == ["good luck"]
 
 
-@club
-async def test_each_connection_chooses_and_spectators_hear_nothing(club: Club) -> None:
-    eyes, carl = club.enter("eyes"), club.enter("Carl")
-    store, bob = club.enter("Ann"), club.enter("Bob")
-    told_at_desk = club.told["Ann"]
-    phone = club.enter("Ann")
-    told_on_phone = club.told["Ann"]
-    number = await club.begin(store, bob)
+@with_club
+async def test_each_connection_chooses_and_spectators_hear_nothing(club: ClubHarness) -> None:
+    eyes, carl = club.connect("eyes"), club.connect("Carl")
+    store, bob = club.connect("Ann"), club.connect("Bob")
+    told_at_desk = club.received["Ann"]
+    phone = club.connect("Ann")
+    told_on_phone = club.received["Ann"]
+    number = await club.start_game(store, bob)
     for client in (carl, store, bob):
         await club.server.watch(client, number)
         await club.server.chat.set_enabled(client, True)
@@ -66,10 +66,10 @@ async def test_each_connection_chooses_and_spectators_hear_nothing(club: Club) -
         await club.server.chat.say(eyes, number, "may I?")
 
 
-@club
-async def test_lines_are_short_and_few(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
+@with_club
+async def test_lines_are_short_and_few(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
     for client in (ann, bob):
         await club.server.chat.set_enabled(client, True)
     moment = club.server.now()
@@ -98,12 +98,12 @@ async def test_lines_are_short_and_few(club: Club) -> None:
         await club.server.chat.say(ann, number, "a rest does not add up")
 
 
-@club
-async def test_it_lasts_as_long_as_a_game_is_remembered(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
+@with_club
+async def test_it_lasts_as_long_as_a_game_is_remembered(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
     for client in (ann, bob):
         await club.server.chat.set_enabled(client, True)
-    number = await club.begin(ann, bob)
+    number = await club.start_game(ann, bob)
     await club.server.abort(ann, number)
     await club.server.chat.say(bob, number, "a pity")
     assert heard(club, "Ann") == ["a pity"]
@@ -116,26 +116,29 @@ def test_on_the_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """Programs speak as well; nothing is written down."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
-        ann, rex = Visitor(base_url=address), Visitor(base_url=address)
+        ann, rex = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
         ann.post("/api/club/bots", json={"name": "rex"})
         token = ann.post("/api/club/bots/rex/tokens", json={"label": "x"}).json()["token"]
-        with ann.channel() as first, rex.channel(authorization=f"Bearer {token}") as second:
-            seek = first.ask("seek", variant="othello4", seconds=60)["seek"]
-            number = second.ask("accept", number=seek)["game"]
-            assert first.ask("say", game=number, text="hello")["code"] == "chat_off"
-            assert first.ask("chat", subscribe=True) == {"id": 3, "type": "done"}
-            refusal = first.ask("say", game=number, text="hello")
+        with ann.connect() as first, rex.connect(authorization=f"Bearer {token}") as second:
+            seek = first.request("seek", variant="othello4", seconds=60)["seek"]
+            number = second.request("accept", number=seek)["game"]
+            assert first.request("say", game=number, text="hello")["code"] == "chat_off"
+            assert first.request("chat", subscribe=True) == {"id": 3, "type": "done"}
+            refusal = first.request("say", game=number, text="hello")
             assert (refusal["code"], refusal["message"]) == (
                 "opponent_chat_off",
                 "rex has chat turned off: the message was not delivered",
             )
-            assert second.ask("chat")["type"] == "done"
-            assert first.ask("say", game=number, text="the secret of the pond")["type"] == "done"
+            assert second.request("chat")["type"] == "done"
+            assert first.request("say", game=number, text="the secret of the pond")["type"] == "done"
             told: dict[str, Any] = {"type": "chat", "game": number, "by": "Ann", "text": "the secret of the pond"}
-            assert second.hear("chat") == told
-            assert first.ask("say", game=number, text="x" * 201)["code"] == "chat_length"
-            assert first.ask("say", game=number)["code"] == "message"
-            assert second.ask("say", game=number, text="bye")["type"] == "done" and first.hear("chat")["by"] == "rex"
+            assert second.wait_for("chat") == told
+            assert first.request("say", game=number, text="x" * 201)["code"] == "chat_length"
+            assert first.request("say", game=number)["code"] == "message"
+            assert (
+                second.request("say", game=number, text="bye")["type"] == "done"
+                and first.wait_for("chat")["by"] == "rex"
+            )
     with sqlite3.connect(tmp_path / "club.sqlite") as books:
         assert not [line for line in books.iterdump() if "pond" in line]

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from clubs import Visitor, serving, sign_up
+from clubs import ClubHttpClient, serving, sign_up
 from sqlalchemy import Connection, insert, select, update
-from test_club_server import Club, club, play_on, refused
+from test_club_server import ClubHarness, play_random_moves, refused, with_club
 
 from awello import Game
 from awello.club import disconnects, fair_play
@@ -30,17 +30,17 @@ RATED = GameTerms(Game.OTHELLO, Clock(300.0))
 AWALE = GameTerms(Game.ABAPA, Clock(300.0))
 
 
-def pass_time(club: Club, seconds: float) -> None:
+def pass_time(club: ClubHarness, seconds: float) -> None:
     """Let the club's clock go forward."""
     club.clock.advance(seconds)
 
 
-def mean(club: Club, client: ClientConnection, pool: str = "othello blitz") -> float:
+def mean(club: ClubHarness, client: ClientConnection, pool: str = "othello blitz") -> float:
     return club.store.read(partial(load_rating, account=client.require_account().number, pool=pool)).mean
 
 
-def told(club: Club, name: str, event: str) -> list[dict[str, Any]]:
-    return [message for message in club.told[name] if message["type"] == event]
+def told(club: ClubHarness, name: str, event: str) -> list[dict[str, Any]]:
+    return [message for message in club.received[name] if message["type"] == event]
 
 
 def add_rating(connection: Connection, row: dict[str, Any]) -> None:
@@ -48,89 +48,92 @@ def add_rating(connection: Connection, row: dict[str, Any]) -> None:
 
 
 # ---- what counts ----------------------------------------------------------------------------------------------------
-@club
-async def test_games_resigned_at_once_do_not_count(club: Club) -> None:
+@with_club
+async def test_games_resigned_at_once_do_not_count(club: ClubHarness) -> None:
     """Forty of them gave a rating of 2203 and the first place in less than a second."""
-    ann, eve = club.enter("Ann"), club.enter("Eve")
+    ann, eve = club.connect("Ann"), club.connect("Eve")
     for _ in range(8):
-        number = await club.begin(ann, eve, replace(RATED, control=Clock(300.0)))
+        number = await club.start_game(ann, eve, replace(RATED, control=Clock(300.0)))
         await club.server.resign(eve, number)
         club.server.fair_play.early_exits.clear()
     assert mean(club, ann) == 1500.0 == mean(club, eve)
 
 
-@club
-async def test_a_rated_game_has_a_few_plies(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
+@with_club
+async def test_a_rated_game_has_a_few_plies(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
     for plies, counted in ((9, False), (10, True)):
-        number = await club.begin(ann, eve, RATED)
-        await play_on(club, number, [ann, eve], most=plies)
+        number = await club.start_game(ann, eve, RATED)
+        await play_random_moves(club, number, [ann, eve], max_moves=plies)
         await club.server.resign(eve, number)
         assert (mean(club, ann) > 1500.0) == counted
-        assert (club.last("Ann")["players"][0]["after"] is not None) == counted
-    small = await club.begin(ann, eve, replace(RATED, game=Game.OTHELLO4))
-    await play_on(club, small, [ann, eve])
+        assert (club.last_event("Ann")["players"][0]["after"] is not None) == counted
+    small = await club.start_game(ann, eve, replace(RATED, game=Game.OTHELLO4))
+    await play_random_moves(club, small, [ann, eve])
     assert mean(club, ann, "othello4 blitz") != 1500.0, "a game that the board decides counts"
 
 
-@club
-async def test_a_pair_has_so_many_rated_games_a_day(club: Club) -> None:
-    ann, eve, bob = club.enter("Ann"), club.enter("Eve"), club.enter("Bob")
+@with_club
+async def test_a_pair_has_so_many_rated_games_a_day(club: ClubHarness) -> None:
+    ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
     for number in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 2):
         pair = (ann, eve) if number % 2 else (eve, ann)
-        game = await club.begin(*pair, RATED)
+        game = await club.start_game(*pair, RATED)
         within = number < fair_play.MAX_RATED_GAMES_PER_PAIR
-        assert (club.last("Ann")["rated"], club.last("Eve")["unrated"]) == (within, None if within else "repeats")
-        await play_on(club, game, list(pair), most=10)
+        assert (club.last_event("Ann")["rated"], club.last_event("Eve")["unrated"]) == (
+            within,
+            None if within else "repeats",
+        )
+        await play_random_moves(club, game, list(pair), max_moves=10)
         await club.server.resign(eve, game)
-    assert await club.begin(ann, bob, RATED) and club.last("Ann")["rated"], "others are not concerned"
+    assert await club.start_game(ann, bob, RATED) and club.last_event("Ann")["rated"], "others are not concerned"
     yesterday = update(games).values(started=games.c.started - fair_play.DAY)
     club.store.submit(lambda connection: connection.execute(yesterday).rowcount).result()
-    assert await club.begin(ann, eve, RATED) and club.last("Ann")["rated"], "the next day they count again"
+    assert await club.start_game(ann, eve, RATED) and club.last_event("Ann")["rated"], "the next day they count again"
 
 
-@club
-async def test_aborted_games_do_not_use_up_a_pair(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
+@with_club
+async def test_aborted_games_do_not_use_up_a_pair(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
     for _ in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 1):
-        number = await club.begin(ann, eve, RATED)
-        assert club.last("Ann")["rated"]
+        number = await club.start_game(ann, eve, RATED)
+        assert club.last_event("Ann")["rated"]
         await club.server.abort(eve, number)
         club.server.fair_play.early_exits.clear()
 
 
-@club
-async def test_accounts_of_one_network_play_unrated(club: Club) -> None:
-    ann, eve, bob = club.enter("Ann"), club.enter("Eve"), club.enter("Bob")
+@with_club
+async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
+    ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
     ann.network = eve.network = "192.0.2.7"
     bob.network = "192.0.2.8"
-    assert await club.begin(ann, eve, RATED)
-    assert club.last("Eve")["rated"] is False and club.last("Eve")["unrated"] == "network"
-    assert await club.begin(ann, bob, RATED) and club.last("Bob")["rated"]
+    assert await club.start_game(ann, eve, RATED)
+    assert club.last_event("Eve")["rated"] is False and club.last_event("Eve")["unrated"] == "network"
+    assert await club.start_game(ann, bob, RATED) and club.last_event("Bob")["rated"]
     ann.network = eve.network = None  # the server's own machine
-    number = await club.begin(ann, eve, RATED)
-    assert club.last("Eve")["rated"] and club.last("Eve")["unrated"] is None
+    number = await club.start_game(ann, eve, RATED)
+    assert club.last_event("Eve")["rated"] and club.last_event("Eve")["unrated"] is None
     await club.server.resign(ann, number)
     ann.network = eve.network = "192.0.2.7"
     await club.server.rematch(ann, number)
     await club.server.rematch(eve, number)
-    assert club.last("Eve")["unrated"] == "network"
+    assert club.last_event("Eve")["unrated"] == "network"
 
 
 def test_the_channel_knows_networks(tmp_path: Path) -> None:
     """Behind a web server the visitors' addresses count, not its own."""
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
-        ann, eve = Visitor(base_url=address), Visitor(base_url=address)
+        ann, eve = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
         sign_up(eve, "Eve")
         for network, rated in (("192.0.2.7", False), ("192.0.2.8", True), ("127.0.0.1", True)):
             here = "127.0.0.1" if network == "127.0.0.1" else "192.0.2.7"
             headers = {"x-forwarded-for": here}, {"x-forwarded-for": network}
-            with ann.channel(**headers[0]) as first, eve.channel(**headers[1]) as second:
-                seek = first.ask("seek", variant="othello4", seconds=60)["seek"]
-                number = second.ask("accept", number=seek)["game"]
+            with ann.connect(**headers[0]) as first, eve.connect(**headers[1]) as second:
+                seek = first.request("seek", variant="othello4", seconds=60)["seek"]
+                number = second.request("accept", number=seek)["game"]
                 assert second.state(number)["rated"] == rated
-                assert first.ask("abort", game=number)["type"] == "done"
+                assert first.request("abort", game=number)["type"] == "done"
 
 
 def test_loopback_is_this_machine() -> None:
@@ -152,15 +155,15 @@ def test_provisional_ratings_are_not_on_the_ladder(tmp_path: Path) -> None:
 
 
 # ---- games that are left early --------------------------------------------------------------------------------------
-@club
-async def test_who_leaves_games_early_again_and_again_waits(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
+@with_club
+async def test_who_leaves_games_early_again_and_again_waits(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
     for left in range(1, fair_play.MAX_FREE_EXITS + 2):
-        number = await club.begin(ann, eve, RATED)
+        number = await club.start_game(ann, eve, RATED)
         await (club.server.abort if left % 2 else club.server.resign)(eve, number)
-        await club.until(lambda: told(club, "Eve", "warning"))
-        assert club.last("Eve", "warning")["exits"] == left
-        assert bool(club.last("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS)
+        await club.wait_until(lambda: told(club, "Eve", "warning"))
+        assert club.last_event("Eve", "warning")["exits"] == left
+        assert bool(club.last_event("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS)
     with refused("rated_games_suspended"):
         await club.server.lobby.seek(eve, RATED)
     with refused("rated_games_suspended"):
@@ -174,9 +177,9 @@ async def test_who_leaves_games_early_again_and_again_waits(club: Club) -> None:
     assert "game" in await club.server.lobby.accept(eve, seek)
 
 
-@club
-async def test_a_seek_of_one_who_waits_does_not_keep_others_waiting(club: Club) -> None:
-    ann, eve, bob = club.enter("Ann"), club.enter("Eve"), club.enter("Bob")
+@with_club
+async def test_a_seek_of_one_who_waits_does_not_keep_others_waiting(club: ClubHarness) -> None:
+    ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
     await club.server.lobby.seek(eve, RATED)
     for _ in range(fair_play.MAX_FREE_EXITS + 1):
         club.server.fair_play.record_exit(eve.require_account().number)
@@ -185,12 +188,12 @@ async def test_a_seek_of_one_who_waits_does_not_keep_others_waiting(club: Club) 
     assert {person.name for person in club.server.live_games[number].accounts} == {"Ann", "Bob"}
 
 
-@club
-async def test_unrated_games_and_long_ones_cost_nothing(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    await club.server.abort(eve, await club.begin(ann, eve, replace(RATED, rated=False)))
-    number = await club.begin(ann, eve, RATED)
-    await play_on(club, number, [ann, eve], most=12)
+@with_club
+async def test_unrated_games_and_long_ones_cost_nothing(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    await club.server.abort(eve, await club.start_game(ann, eve, replace(RATED, rated=False)))
+    number = await club.start_game(ann, eve, RATED)
+    await play_random_moves(club, number, [ann, eve], max_moves=12)
     await club.server.resign(eve, number)
     assert not told(club, "Eve", "warning")
 
@@ -218,23 +221,23 @@ def test_exits_are_forgotten_after_an_hour() -> None:
     assert exits(7, 39.0)[1] == fair_play.MAX_PENALTY_SECONDS / 60
 
 
-@club
-async def test_the_first_move_is_waited_for_a_little(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    await club.begin(ann, eve, RATED)
-    assert 29.0 < club.last("Eve")["first_move"] <= 30.0
+@with_club
+async def test_the_first_move_is_waited_for_a_little(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    await club.start_game(ann, eve, RATED)
+    assert 29.0 < club.last_event("Eve")["first_move"] <= 30.0
     pass_time(club, 31.0)
-    await club.until(lambda: club.last("Eve")["over"])
-    assert club.last("Eve")["reason"] == ABORTED and mean(club, ann) == 1500.0
-    assert club.last("Ann", "warning")["exits"] == 1 and not told(club, "Eve", "warning")
-    number = await club.begin(ann, eve, RATED)
-    await play_on(club, number, [ann, eve], most=2)
-    assert club.last("Ann")["first_move"] is None
+    await club.wait_until(lambda: club.last_event("Eve")["over"])
+    assert club.last_event("Eve")["reason"] == ABORTED and mean(club, ann) == 1500.0
+    assert club.last_event("Ann", "warning")["exits"] == 1 and not told(club, "Eve", "warning")
+    number = await club.start_game(ann, eve, RATED)
+    await play_random_moves(club, number, [ann, eve], max_moves=2)
+    assert club.last_event("Ann")["first_move"] is None
     pass_time(club, 200.0)
     assert not (await club.server.watch(ann, number))["over"]
     pass_time(club, 101.0)
-    await club.until(lambda: club.last("Eve")["over"])
-    assert club.last("Eve")["reason"] == TIMED_OUT
+    await club.wait_until(lambda: club.last_event("Eve")["over"])
+    assert club.last_event("Eve")["reason"] == TIMED_OUT
 
 
 # ---- players who have left ------------------------------------------------------------------------------------------
@@ -248,17 +251,17 @@ def test_the_waiting_time_depends_on_the_clock_and_on_returns() -> None:
 def test_the_win_is_claimed_when_the_opponent_has_left(tmp_path: Path, plies: int) -> None:
     """Whoever's turn it is."""
 
-    @club
-    async def play(club: Club) -> None:
-        ann, bob = club.enter("Ann"), club.enter("Bob")
-        number = await club.begin(ann, bob, RATED)
+    @with_club
+    async def play(club: ClubHarness) -> None:
+        ann, bob = club.connect("Ann"), club.connect("Bob")
+        number = await club.start_game(ann, bob, RATED)
         with refused("claim_before_start"):
             await club.server.claim(ann, number)
-        await play_on(club, number, [ann, bob], most=plies)
+        await play_random_moves(club, number, [ann, bob], max_moves=plies)
         with refused("opponent_online"):
             await club.server.claim(ann, number)
         club.server.disconnect(bob)
-        news = club.last("Ann", "opponent")
+        news = club.last_event("Ann", "opponent")
         assert (news["game"], news["name"], news["online"]) == (number, "Bob", False) and 29.0 < news[
             "claim_in"
         ] <= 30.0
@@ -266,50 +269,50 @@ def test_the_win_is_claimed_when_the_opponent_has_left(tmp_path: Path, plies: in
         with refused("claim_too_early"):
             await club.server.claim(ann, number)
         with refused("not_your_game"):
-            await club.server.claim(club.enter("Eve"), number)
+            await club.server.claim(club.connect("Eve"), number)
         pass_time(club, 10.1)
         with refused("no_draw_claims"):
             await club.server.claim(ann, number, draw=True)
         await club.server.claim(ann, number)
-        end = club.last("Ann")
+        end = club.last_event("Ann")
         assert end["over"] and end["winner"] == 0 and end["reason"] == LEFT_GAME and end["players"][0]["after"] > 1500
 
     play(tmp_path)
 
 
-@club
-async def test_who_comes_back_is_waited_for_longer(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob, AWALE)
-    await play_on(club, number, [ann, bob], most=4)
+@with_club
+async def test_who_comes_back_is_waited_for_longer(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob, AWALE)
+    await play_random_moves(club, number, [ann, bob], max_moves=4)
     club.server.disconnect(bob)
     pass_time(club, 31.0)
-    bob = club.enter("Bob")
-    assert club.last("Ann", "opponent")["online"] and club.last("Ann", "opponent")["claim_in"] is None
+    bob = club.connect("Bob")
+    assert club.last_event("Ann", "opponent")["online"] and club.last_event("Ann", "opponent")["claim_in"] is None
     with refused("opponent_online"):
         await club.server.claim(ann, number)
-    other = club.enter("Bob")
+    other = club.connect("Bob")
     club.server.disconnect(bob)
-    assert club.last("Ann", "opponent")["online"], "one connection is enough"
+    assert club.last_event("Ann", "opponent")["online"], "one connection is enough"
     club.server.disconnect(other)
-    assert club.last("Ann", "opponent")["claim_in"] > 59.0
+    assert club.last_event("Ann", "opponent")["claim_in"] > 59.0
     club.server.disconnect(ann)
-    ann = club.enter("Ann")
-    assert not club.last("Ann", "opponent")["online"], "who comes in is told"
+    ann = club.connect("Ann")
+    assert not club.last_event("Ann", "opponent")["online"], "who comes in is told"
     pass_time(club, 61.0)
     await club.server.claim(ann, number, draw=True)
-    assert club.last("Ann")["winner"] is None and club.last("Ann")["reason"] == "a draw was claimed"
+    assert club.last_event("Ann")["winner"] is None and club.last_event("Ann")["reason"] == "a draw was claimed"
 
 
-@club
-async def test_after_a_restart_there_is_time_to_come_back(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob, RATED)
-    await play_on(club, number, [ann, bob], most=4)
+@with_club
+async def test_after_a_restart_there_is_time_to_come_back(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob, RATED)
+    await play_random_moves(club, number, [ann, bob], max_moves=4)
     await club.close()
     await club.open()
-    ann = club.enter("Ann")
-    assert club.last("Ann", "opponent")["claim_in"] > 55.0
+    ann = club.connect("Ann")
+    assert club.last_event("Ann", "opponent")["claim_in"] > 55.0
     with refused("claim_too_early"):
         await club.server.claim(ann, number)
     pass_time(club, 61.0)
@@ -317,14 +320,14 @@ async def test_after_a_restart_there_is_time_to_come_back(club: Club) -> None:
 
 
 # ---- blocked players ------------------------------------------------------------------------------------------------
-@club
-async def test_a_blocked_player_does_not_reach_you(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
+@with_club
+async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
     waiting = (await club.server.lobby.challenge(eve, "Ann", RATED))["challenge"]
     assert (
         await club.server.blocks.block(ann, "eve") == {"blocked": ["Eve"]} == await club.server.blocks.block(ann, "Eve")
     )
-    assert club.last("Eve", "declined")["number"] == waiting and not club.server.lobby.challenges
+    assert club.last_event("Eve", "declined")["number"] == waiting and not club.server.lobby.challenges
     with refused("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     assert len(told(club, "Ann", "challenge")) == 1
@@ -335,8 +338,10 @@ async def test_a_blocked_player_does_not_reach_you(club: Club) -> None:
     assert "seek" in await club.server.lobby.seek(ann, replace(RATED, side=0)), "nor the other way round"
     await club.close()
     await club.open()
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    assert club.last("Ann", "welcome")["blocked"] == ["Eve"] and club.last("Eve", "welcome")["blocked"] == []
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    assert (
+        club.last_event("Ann", "welcome")["blocked"] == ["Eve"] and club.last_event("Eve", "welcome")["blocked"] == []
+    )
     with refused("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
     asked = (await club.server.lobby.challenge(ann, "Eve", RATED))["challenge"]  # the one who blocks may still ask
@@ -345,10 +350,10 @@ async def test_a_blocked_player_does_not_reach_you(club: Club) -> None:
     assert "challenge" in await club.server.lobby.challenge(eve, "Ann", RATED)
 
 
-@club
-async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: Club) -> None:
-    ann, eve = club.enter("Ann"), club.enter("Eve")
-    number = await club.begin(ann, eve, RATED)
+@with_club
+async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: ClubHarness) -> None:
+    ann, eve = club.connect("Ann"), club.connect("Eve")
+    number = await club.start_game(ann, eve, RATED)
     ann.chat_enabled = eve.chat_enabled = True
     await club.server.blocks.block(ann, "Eve")
     with refused("opponent_chat_off"):
@@ -361,14 +366,14 @@ async def test_a_blocked_player_gets_no_rematch_and_no_chat(club: Club) -> None:
     with refused("unknown_player"):
         await club.server.blocks.block(ann, "nobody")
     with refused("not_logged_in"):
-        await club.server.blocks.block(club.enter("eyes"), "Ann")
+        await club.server.blocks.block(club.connect("eyes"), "Ann")
 
 
 # ---- tournaments ----------------------------------------------------------------------------------------------------
-@club
-async def test_one_entry_per_person(club: Club) -> None:
-    ann, bob, eve = club.enter("Ann"), club.enter("Bob"), club.enter("Eve")
-    rex, max_ = club.enter("rex", program=True), club.enter("max", program=True)  # both are Ann's
+@with_club
+async def test_one_entry_per_person(club: ClubHarness) -> None:
+    ann, bob, eve = club.connect("Ann"), club.connect("Bob"), club.connect("Eve")
+    rex, max_ = club.connect("rex", bot=True), club.connect("max", bot=True)  # both are Ann's
     plan = partial(create_tournament, name="Friday", system="swiss", terms=RATED, rounds=3, grace=30.0)
     number = club.store.submit(partial(plan, starts=club.server.now() + 1000)).result().number
     await club.server.tournaments.join(rex, number)
@@ -388,23 +393,23 @@ async def test_one_entry_per_person(club: Club) -> None:
     await club.server.tournaments.join(bob, number)
     pass_time(club, 1001.0)
     club.server.tournaments.wake()
-    await club.until(lambda: club.server.live_games)
+    await club.wait_until(lambda: club.server.live_games)
     known = select(entries.c.network)
     rows = club.store.read(lambda connection: connection.execute(known).scalars().all())
     assert rows == [None] * 3, "networks are forgotten when it begins"
 
 
 # ---- many games -----------------------------------------------------------------------------------------------------
-@club
-async def test_the_games_and_offers_of_an_account_are_found_by_it(club: Club) -> None:
-    people = [club.enter(f"P{number}") for number in range(6)]
+@with_club
+async def test_the_games_and_offers_of_an_account_are_found_by_it(club: ClubHarness) -> None:
+    people = [club.connect(f"P{number}") for number in range(6)]
     chance = random.Random(2)
     for _ in range(20):
         first, second = chance.sample(people, 2)
         if all(club.server.can_play(each.require_account(), AWALE) for each in (first, second)):
-            await club.begin(first, second, replace(AWALE, control=Clock(60.0 + chance.random())))
+            await club.start_game(first, second, replace(AWALE, control=Clock(60.0 + chance.random())))
     for number in list(club.server.live_games)[::2]:
-        await club.server.resign(club.enter(club.server.live_games[number].accounts[0].name), number)
+        await club.server.resign(club.connect(club.server.live_games[number].accounts[0].name), number)
     for each in people:
         account = each.require_account().number
         mine = [
@@ -415,11 +420,11 @@ async def test_the_games_and_offers_of_an_account_are_found_by_it(club: Club) ->
         assert [live_game.state.number for live_game in club.server.live_games.with_key(account)] == mine
 
 
-@club
-async def test_a_draw_offer_that_stands_is_not_written_or_sent_again(club: Club) -> None:
+@with_club
+async def test_a_draw_offer_that_stands_is_not_written_or_sent_again(club: ClubHarness) -> None:
     """It was, 163 times in three seconds."""
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob, AWALE)
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob, AWALE)
     await club.server.draw(ann, number)
     heard, writes = len(told(club, "Bob", "game")), list[Any]()
     write = club.store.submit

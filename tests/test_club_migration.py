@@ -11,7 +11,7 @@ import pytest
 from database import find_programs, new_database, postgres
 from sqlalchemy import MetaData, create_engine, insert, inspect, select
 from sqlalchemy.pool import NullPool
-from test_club_server import Club, play_on
+from test_club_server import ClubHarness, play_random_moves
 from waiting import PATIENCE
 
 from awello.club.accounts import Account, find_account, find_by_session, find_by_token, recognise_origin
@@ -92,13 +92,13 @@ def test_everything_is_found(database: str) -> None:
 
 def test_its_games_are_resumed(database: str) -> None:
     async def play() -> None:
-        club = await Club(database).open()
-        club.people |= {account.name: account for account in (ANN, BOB, REX)}
-        ann, bob = club.enter("Ann"), club.enter("Bob")
+        club = await ClubHarness(database).open()
+        club.accounts |= {account.name: account for account in (ANN, BOB, REX)}
+        ann, bob = club.connect("Ann"), club.connect("Bob")
         assert (await club.server.watch(ann, 2))["reason"] == "aborted"
         for number, players in ((4, [bob, ann]), (5, [ann, bob])):
-            await play_on(club, number, players)
-        await club.until(lambda: not club.server.tournaments.tournaments)
+            await play_random_moves(club, number, players)
+        await club.wait_until(lambda: not club.server.tournaments.tournaments)
         details = await club.server.tournaments.show(1)
         assert details["state"] == "ended" and details["pairings"][0]["points"] is not None
         assert club.server.blocks.names(ANN) == ["rex"]

@@ -25,68 +25,68 @@ from awello.errors import ConfigError, StorageError
 from awello.limits import Clock
 
 BLITZ = GameTerms(Game.OTHELLO4, Clock(300.0))
-Play = Callable[["Club"], Awaitable[None]]
+Play = Callable[["ClubHarness"], Awaitable[None]]
 
 
-class Club:
+class ClubHarness:
     """A server with some members, a clock that the test moves, and what each of them was told."""
 
-    def __init__(self, place: Path | str, clock: ManualClock | None = None) -> None:
-        self.place, self.archived = place, list[Record]()
+    def __init__(self, database: Path | str, clock: ManualClock | None = None) -> None:
+        self.database, self.archived = database, list[Record]()
         self.clock = clock or ManualClock()
-        self.people: dict[str, Account] = {}
+        self.accounts: dict[str, Account] = {}
 
-    async def open(self) -> "Club":
-        self.store = ClubStore(self.place)
-        self.server = ClubServer(self.store, self.keep, seed=1)
+    async def open(self) -> "ClubHarness":
+        self.store = ClubStore(self.database)
+        self.server = ClubServer(self.store, self.archive_record, seed=1)
         self.server.now = self.clock  # type: ignore[method-assign]
-        self.told: dict[str, list[dict[str, Any]]] = {}
+        self.received: dict[str, list[dict[str, Any]]] = {}
         self.news = asyncio.Event()  # set whenever a player of a tournament is told something
         await self.server.open()
         return self
 
-    async def keep(self, record: Record) -> None:
+    async def archive_record(self, record: Record) -> None:
         self.archived.append(record)
 
     async def close(self) -> None:
         await self.server.close()
         self.store.close()
 
-    def enter(self, name: str, program: bool = False) -> ClientConnection:
+    def connect(self, name: str, bot: bool = False) -> ClientConnection:
         """Somebody comes in; `eyes` has no account."""
-        if name not in self.people and name != "eyes":
-            owner = 1 if program else None
+        if name not in self.accounts and name != "eyes":
+            owner = 1 if bot else None
             made = self.store.submit(lambda connection: create_account(connection, name, "hash", owner))
-            self.people[name] = made.result()
+            self.accounts[name] = made.result()
         heard: list[dict[str, Any]] = []
-        self.told[name] = heard
-        client = ClientConnection(self.people.get(name), heard.append, lobby_updates=True)
+        self.received[name] = heard
+        client = ClientConnection(self.accounts.get(name), heard.append, lobby_updates=True)
         self.server.connect(client)
         return client
 
-    def last(self, name: str, event: str = "game") -> dict[str, Any]:
-        return next(message for message in reversed(self.told[name]) if message["type"] == event)
+    def last_event(self, name: str, event: str = "game") -> dict[str, Any]:
+        return next(message for message in reversed(self.received[name]) if message["type"] == event)
 
-    async def until(self, condition: Callable[[], object]) -> None:
+    async def wait_until(self, condition: Callable[[], object]) -> None:
         """Wait for something that happens by itself."""
         await wait_until_async(condition)
 
-    async def until_noted(self) -> None:
+    async def wait_for_heartbeat(self) -> None:
         """Wait until the books say that the club is open at this moment."""
-        await self.until(lambda: self.store.read(load_heartbeat) == self.clock())
+        await self.wait_until(lambda: self.store.read(load_heartbeat) == self.clock())
 
-    async def begin(self, first: ClientConnection, second: ClientConnection, terms: GameTerms = BLITZ) -> int:
+    async def start_game(self, first: ClientConnection, second: ClientConnection, terms: GameTerms = BLITZ) -> int:
         """The number of a game in which these two play, in this order."""
         offered = await self.server.lobby.seek(first, replace(terms, side=0))
         return int((await self.server.lobby.accept(second, offered["seek"]))["game"])
 
 
-def club(test: Play) -> Callable[[Path], None]:
+def with_club(test: Play) -> Callable[[Path], None]:
     """Run a test in a club of its own."""
 
     def run(tmp_path: Path) -> None:
         async def play() -> None:
-            club = await Club(tmp_path / "club.sqlite").open()
+            club = await ClubHarness(tmp_path / "club.sqlite").open()
             try:
                 await test(club)
             finally:
@@ -102,14 +102,16 @@ def refused(code: str) -> pytest.RaisesExc[ClubError]:
     return pytest.raises(ClubError, check=lambda error: error.code == code)
 
 
-def complain(connection: Any) -> None:
+def fail_to_write(connection: Any) -> None:
     raise StorageError("the disk is full")
 
 
-async def play_on(club: Club, number: int, players: list[ClientConnection], seed: int = 0, most: int = 500) -> None:
+async def play_random_moves(
+    club: ClubHarness, number: int, players: list[ClientConnection], seed: int = 0, max_moves: int = 500
+) -> None:
     """Random moves, by what the players are told."""
     chance = random.Random(seed)
-    for _ in range(most):
+    for _ in range(max_moves):
         state = await club.server.watch(players[0], number)
         if state["over"]:
             return
@@ -117,50 +119,55 @@ async def play_on(club: Club, number: int, players: list[ClientConnection], seed
         await club.server.move(mover, number, state["ply"], chance.choice(state["legal"]))
 
 
-@club
-async def test_two_who_seek_the_same_play(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
+@with_club
+async def test_two_who_seek_the_same_play(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
     assert (await club.server.lobby.seek(ann, BLITZ))["seek"] == 1
     other = replace(BLITZ, control=Clock(60.0))
     assert "seek" in await club.server.lobby.seek(bob, other)
     assert "seek" in await club.server.lobby.seek(ann, replace(BLITZ, rated=False))
     number = (await club.server.lobby.seek(bob, BLITZ))["game"]
     for name in ("Ann", "Bob"):
-        assert club.last(name)["game"] == number and club.last(name)["clocks"][1] == 300.0
+        assert club.last_event(name)["game"] == number and club.last_event(name)["clocks"][1] == 300.0
 
     def seen() -> list[list[str]]:
-        lobbies = [message for message in club.told["Ann"] if message["type"] == "lobby"]
+        lobbies = [message for message in club.received["Ann"] if message["type"] == "lobby"]
         return [[seek["from"] for seek in lobby["seeks"]] for lobby in lobbies]
 
-    await club.until(lambda: ["Bob", "Ann"] in seen()[-1:])
+    await club.wait_until(lambda: ["Bob", "Ann"] in seen()[-1:])
     with refused("own_offer"):
         await club.server.lobby.accept(bob, 2)
     with refused("offer_gone"):
         await club.server.lobby.accept(bob, 1)
 
 
-@club
-async def test_sides_are_as_they_were_asked_for(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
+@with_club
+async def test_sides_are_as_they_were_asked_for(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
     for wish, answer, first in ((0, None, "Ann"), (1, None, "Bob"), (None, 0, "Bob"), (0, 1, "Ann")):
         await club.server.lobby.seek(ann, replace(BLITZ, rated=False, side=wish))
         number = (await club.server.lobby.seek(bob, replace(BLITZ, rated=False, side=answer)))["game"]
-        assert club.last("Ann")["players"][0]["name"] == first
+        assert club.last_event("Ann")["players"][0]["name"] == first
         await club.server.abort(ann, number)
     await club.server.lobby.seek(ann, replace(BLITZ, side=0))
     assert "seek" in await club.server.lobby.seek(bob, replace(BLITZ, side=0)), "two who both want to begin do not fit"
 
 
-@club
-async def test_a_game_is_played_told_and_archived(club: Club) -> None:
-    ann, bob, eyes = club.enter("Ann"), club.enter("Bob"), club.enter("eyes")
-    number = await club.begin(ann, bob)
+@with_club
+async def test_a_game_is_played_told_and_archived(club: ClubHarness) -> None:
+    ann, bob, eyes = club.connect("Ann"), club.connect("Bob"), club.connect("eyes")
+    number = await club.start_game(ann, bob)
     await club.server.watch(eyes, number)
-    await play_on(club, number, [ann, bob])
-    end = club.last("eyes")
-    assert end == club.last("Ann") == club.last("Bob") and end["over"] and end["score"] and end["mover"] is None
+    await play_random_moves(club, number, [ann, bob])
+    end = club.last_event("eyes")
+    assert (
+        end == club.last_event("Ann") == club.last_event("Bob")
+        and end["over"]
+        and end["score"]
+        and end["mover"] is None
+    )
     assert end["reason"] == "" and len(end["moves"]) == end["ply"]
-    await club.until(lambda: club.archived)
+    await club.wait_until(lambda: club.archived)
     (record,) = club.archived
     assert record.tags["Black"] == "Ann" and record.final.score() == end["score"]
     with refused("game_over"):
@@ -172,10 +179,10 @@ async def test_a_game_is_played_told_and_archived(club: Club) -> None:
         await club.server.watch(ann, 77)
 
 
-@club
-async def test_nobody_plays_for_others(club: Club) -> None:
-    ann, bob, eve, eyes = (club.enter(name) for name in ("Ann", "Bob", "Eve", "eyes"))
-    number = await club.begin(ann, bob)
+@with_club
+async def test_nobody_plays_for_others(club: ClubHarness) -> None:
+    ann, bob, eve, eyes = (club.connect(name) for name in ("Ann", "Bob", "Eve", "eyes"))
+    number = await club.start_game(ann, bob)
     state = await club.server.watch(eve, number)
     for client, code in ((bob, "not_your_turn"), (eve, "not_your_game"), (eyes, "not_logged_in")):
         with refused(code):
@@ -187,14 +194,14 @@ async def test_nobody_plays_for_others(club: Club) -> None:
         await club.server.lobby.seek(eyes, BLITZ)
     with refused("game_not_live"):
         await club.server.move(ann, 99, 0, "f5")
-    assert club.last("Ann")["ply"] == 0
+    assert club.last_event("Ann")["ply"] == 0
 
 
-@club
-async def test_a_move_that_is_sent_again_is_acknowledged_again(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    move = club.last("Ann")["legal"][0]
+@with_club
+async def test_a_move_that_is_sent_again_is_acknowledged_again(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    move = club.last_event("Ann")["legal"][0]
     first = await club.server.move(ann, number, 0, move)
     again = await club.server.move(ann, number, 0, move)
     assert first["ply"] == again["ply"] == 1
@@ -205,30 +212,30 @@ async def test_a_move_that_is_sent_again_is_acknowledged_again(club: Club) -> No
         await club.server.move(ann, number, 0, other)
 
 
-@club
-async def test_time_runs_out_by_itself(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    await play_on(club, number, [ann, bob], most=2)
+@with_club
+async def test_time_runs_out_by_itself(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    await play_random_moves(club, number, [ann, bob], max_moves=2)
     live_game = club.server.live_games[number]
     live_game.state = replace(live_game.state, clocks=(0.1, 300.0))
     club.clock.advance(0.1 + MAX_LAG_COMPENSATION + 0.001)
-    await club.until(lambda: club.last("Bob")["over"])
-    end = club.last("Bob")
+    await club.wait_until(lambda: club.last_event("Bob")["over"])
+    end = club.last_event("Bob")
     assert end["over"] and end["winner"] == 1 and end["reason"] == "ran out of time" and end["clocks"][0] == 0
 
 
-@club
-async def test_challenges(club: Club) -> None:
-    ann, bob, eve = club.enter("Ann"), club.enter("Bob"), club.enter("Eve")
+@with_club
+async def test_challenges(club: ClubHarness) -> None:
+    ann, bob, eve = club.connect("Ann"), club.connect("Bob"), club.connect("Eve")
     number = (await club.server.lobby.challenge(ann, "bob", BLITZ))["challenge"]
-    assert club.last("Bob", "challenge")["from"] == "Ann"
+    assert club.last_event("Bob", "challenge")["from"] == "Ann"
     with refused("offer_gone"):
         await club.server.lobby.accept(eve, number)
     with refused("not_your_offer"):
         await club.server.lobby.decline(eve, number)
     await club.server.lobby.decline(bob, number)
-    assert club.last("Ann", "declined")["by"] == "Bob"
+    assert club.last_event("Ann", "declined")["by"] == "Bob"
     number = (await club.server.lobby.challenge(ann, "Bob", BLITZ))["challenge"]
     assert "game" in await club.server.lobby.accept(bob, number)
     with refused("challenge_self"):
@@ -242,9 +249,9 @@ async def test_challenges(club: Club) -> None:
         await club.server.lobby.challenge(ann, "Eve", BLITZ)
 
 
-@club
-async def test_there_are_limits(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
+@with_club
+async def test_there_are_limits(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
     for control in (Clock(1.0), Clock(1e9), Clock(300.0, 1000.0), Clock(float("nan"))):
         with refused("invalid_time_control"):
             await club.server.lobby.seek(ann, replace(BLITZ, control=control))
@@ -253,26 +260,26 @@ async def test_there_are_limits(club: Club) -> None:
     with refused("too_many_seeks"):
         await club.server.lobby.seek(ann, replace(BLITZ, control=Clock(99.0)))
     club.server.disconnect(ann)
-    ann = club.enter("Ann")
+    ann = club.connect("Ann")
     for _ in range(server_module.MAX_GAMES):
-        await club.begin(ann, bob)
+        await club.start_game(ann, bob)
     with refused("too_many_games"):
         await club.server.lobby.seek(bob, BLITZ)
 
 
-@club
-async def test_games_with_ones_own_programs_do_not_count(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    rex, max_ = club.enter("rex", program=True), club.enter("max", program=True)  # both are Ann's
+@with_club
+async def test_games_with_ones_own_programs_do_not_count(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    rex, max_ = club.connect("rex", bot=True), club.connect("max", bot=True)  # both are Ann's
     for first, second, counts in ((ann, rex, False), (rex, max_, False), (max_, ann, False), (bob, rex, True)):
-        number = await club.begin(first, second)
+        number = await club.start_game(first, second)
         assert club.server.live_games[number].state.rated == counts
         await club.server.abort(first, number)
 
 
-@club
-async def test_who_has_left_offers_nothing(club: Club) -> None:
-    ann = club.enter("Ann")
+@with_club
+async def test_who_has_left_offers_nothing(club: ClubHarness) -> None:
+    ann = club.connect("Ann")
     seeking = asyncio.create_task(club.server.lobby.seek(ann, BLITZ))
     await asyncio.sleep(0)  # the task begins
     club.server.disconnect(ann)
@@ -281,10 +288,10 @@ async def test_who_has_left_offers_nothing(club: Club) -> None:
     assert not club.server.lobby.seeks
 
 
-@club
-async def test_a_game_that_cannot_be_archived_does_not_keep_the_others(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    keep, first = club.keep, await club.begin(ann, bob)
+@with_club
+async def test_a_game_that_cannot_be_archived_does_not_keep_the_others(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    keep, first = club.archive_record, await club.start_game(ann, bob)
 
     async def choosy(record: Record) -> None:
         if record.tags["Round"] == str(first):
@@ -292,175 +299,175 @@ async def test_a_game_that_cannot_be_archived_does_not_keep_the_others(club: Clu
         await keep(record)
 
     club.server.archive = choosy
-    for number in (first, await club.begin(ann, bob)):
-        await play_on(club, number, [ann, bob])
-    await club.until(lambda: club.archived)
+    for number in (first, await club.start_game(ann, bob)):
+        await play_random_moves(club, number, [ann, bob])
+    await club.wait_until(lambda: club.archived)
     assert [record.tags["Round"] for record in club.archived] == [str(first + 1)]
 
 
-@club
-async def test_rematch(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
+@with_club
+async def test_rematch(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
     with refused("no_rematch"):
         await club.server.rematch(ann, number)
     await club.server.resign(ann, number)
     assert await club.server.rematch(bob, number) == {} == await club.server.rematch(bob, number)
-    assert club.last("Ann", "rematch")["by"] == "Bob"
+    assert club.last_event("Ann", "rematch")["by"] == "Bob"
     again = (await club.server.rematch(ann, number))["game"]
-    assert again != number and [each["name"] for each in club.last("Ann")["players"]] == ["Bob", "Ann"]
+    assert again != number and [each["name"] for each in club.last_event("Ann")["players"]] == ["Bob", "Ann"]
     with refused("not_your_game"):
-        await club.server.rematch(club.enter("Eve"), number)
+        await club.server.rematch(club.connect("Eve"), number)
 
 
-@club
-async def test_who_comes_back_finds_their_games(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
+@with_club
+async def test_who_comes_back_finds_their_games(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
     club.server.disconnect(ann)
     assert not club.server.live_games[number].state.over, "games go on"
-    club.enter("Ann")
-    assert club.last("Ann")["game"] == number and club.last("Ann", "welcome")["name"] == "Ann"
+    club.connect("Ann")
+    assert club.last_event("Ann")["game"] == number and club.last_event("Ann", "welcome")["name"] == "Ann"
 
 
 def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
     clock = ManualClock()
 
-    async def first() -> tuple[dict[int, dict[str, Any]], Club]:
-        club = await Club(tmp_path / "club.sqlite", clock).open()
-        ann, bob = club.enter("Ann"), club.enter("Bob")
+    async def first() -> tuple[dict[int, dict[str, Any]], ClubHarness]:
+        club = await ClubHarness(tmp_path / "club.sqlite", clock).open()
+        ann, bob = club.connect("Ann"), club.connect("Bob")
         for seed in range(5):
-            await play_on(
-                club, await club.begin(ann, bob, replace(BLITZ, game=Game.OTHELLO)), [ann, bob], seed, 3 * seed
+            await play_random_moves(
+                club, await club.start_game(ann, bob, replace(BLITZ, game=Game.OTHELLO)), [ann, bob], seed, 3 * seed
             )
         club.clock.advance(7.0)
-        await club.until_noted()
+        await club.wait_for_heartbeat()
         states = {number: live_game.to_json(club.server.now()) for number, live_game in club.server.live_games.items()}
         for task in club.server._tasks:
             task.cancel()  # no farewell: as if it had been killed
         return states, club
 
     async def second(before: dict[int, dict[str, Any]], people: dict[str, Account]) -> None:
-        club = await Club(tmp_path / "club.sqlite", clock).open()
-        club.people = people
+        club = await ClubHarness(tmp_path / "club.sqlite", clock).open()
+        club.accounts = people
         after = {number: live_game.to_json(club.server.now()) for number, live_game in club.server.live_games.items()}
         assert after.keys() == before.keys()
         for number, state in after.items():
             assert state["moves"] == before[number]["moves"] and state["position"] == before[number]["position"]
             assert state["clocks"] == pytest.approx(before[number]["clocks"], abs=0.001)
             assert min(state["clocks"]) == pytest.approx(293, abs=0.001)
-        ann, bob = club.enter("Ann"), club.enter("Bob")
+        ann, bob = club.connect("Ann"), club.connect("Bob")
         for number in after:
-            await play_on(club, number, [ann, bob])
+            await play_random_moves(club, number, [ann, bob])
         await club.close()
 
     states, club = asyncio.run(first())
     club.store.close()
     clock.advance(1000.0)  # downtime is charged to neither clock
-    asyncio.run(second(states, club.people))
+    asyncio.run(second(states, club.accounts))
 
 
-@club
-async def test_what_cannot_be_written_has_not_happened(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    move = club.last("Ann")["legal"][0]
+@with_club
+async def test_what_cannot_be_written_has_not_happened(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    move = club.last_event("Ann")["legal"][0]
     write = club.store.submit
 
     def fail(operation: Any) -> Any:
-        return write(complain)
+        return write(fail_to_write)
 
     club.store.submit = fail  # type: ignore[method-assign]
     with refused("storage"):
         await club.server.move(ann, number, 0, move)
-    assert club.last("Bob")["ply"] == 0 and club.server.live_games[number].state.moves == ()
-    before = club.last("Ann")["clocks"]
+    assert club.last_event("Bob")["ply"] == 0 and club.server.live_games[number].state.moves == ()
+    before = club.last_event("Ann")["clocks"]
     club.clock.advance(1000.0)  # while the books cannot be written, time is charged to neither clock
     failures = club.server.store.failures
-    await club.until(lambda: club.server.store.failures > failures + 1)
+    await club.wait_until(lambda: club.server.store.failures > failures + 1)
     club.store.submit = write  # type: ignore[method-assign]
     with refused("storage"):
         await club.server.move(ann, number, 0, move)  # nothing, until the books have been looked at
-    await club.until(lambda: not club.server.store.failing)
+    await club.wait_until(lambda: not club.server.store.failing)
     assert (await club.server.move(ann, number, 0, move))["ply"] == 1
-    assert club.last("Ann")["clocks"] == before
+    assert club.last_event("Ann")["clocks"] == before
 
 
-@club
-async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
-    other = await club.begin(bob, ann)
-    await play_on(club, other, [bob, ann], most=4)
+@with_club
+async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
+    other = await club.start_game(bob, ann)
+    await play_random_moves(club, other, [bob, ann], max_moves=4)
     move, write = (await club.server.watch(ann, number))["legal"][0], club.store.submit
 
     def lose(operation: Any) -> Any:
         """A server that keeps something, and is lost before it can say so."""
         write(operation).result()
-        return write(complain)
+        return write(fail_to_write)
 
     async def trouble(act: Awaitable[Any]) -> None:
         club.store.submit = lose  # type: ignore[method-assign]
         with refused("storage"):
             await act
         club.store.submit = write  # type: ignore[method-assign]
-        await club.until(lambda: not club.server.store.failing)
+        await club.wait_until(lambda: not club.server.store.failing)
 
     await trouble(club.server.move(ann, number, 0, move))
-    assert [state["ply"] for state in club.told["Bob"] if state.get("game") == number][-1] == 1
+    assert [state["ply"] for state in club.received["Bob"] if state.get("game") == number][-1] == 1
     assert (await club.server.move(ann, number, 0, move))["ply"] == 1  # sent again, as clients do
     await trouble(club.server.resign(bob, other))
-    assert other in club.server.ended and club.last("Ann")["players"][0]["after"]
+    assert other in club.server.ended and club.last_event("Ann")["players"][0]["after"]
     offer = await club.server.lobby.seek(ann, BLITZ)
     await trouble(club.server.lobby.accept(bob, offer["seek"]))
     assert len(club.server.live_games) == 2  # the game that began without anybody being told, and the first
 
 
-@club
-async def test_many_games_at_once(club: Club) -> None:
-    club.enter("Ann")
-    bots = [club.enter(f"bot{number}", program=True) for number in range(10)]
+@with_club
+async def test_many_games_at_once(club: ClubHarness) -> None:
+    club.connect("Ann")
+    bots = [club.connect(f"bot{number}", bot=True) for number in range(10)]
     pairs = [(bots[number % 10], bots[(number + 1 + number // 10) % 10]) for number in range(40)]
-    numbers = [await club.begin(*pair) for pair in pairs]
+    numbers = [await club.start_game(*pair) for pair in pairs]
     assert len(set(numbers)) == 40
     await asyncio.gather(
-        *(play_on(club, number, list(pair), number) for number, pair in zip(numbers, pairs, strict=True))
+        *(play_random_moves(club, number, list(pair), number) for number, pair in zip(numbers, pairs, strict=True))
     )
     assert not club.server.live_games and all(club.server.ended[number].state.position.over for number in numbers)
 
 
 # ---- who means harm --------------------------------------------------------------------------------------------------
-@club
-async def test_challenges_do_not_pile_up_before_somebody(club: Club) -> None:
+@with_club
+async def test_challenges_do_not_pile_up_before_somebody(club: ClubHarness) -> None:
     """Who comes in is told all that wait; too many at once would end the connection, each time."""
-    ann = club.enter("Ann")
-    crowd = [club.enter(f"Eve{number}") for number in range(6)]
+    ann = club.connect("Ann")
+    crowd = [club.connect(f"Eve{number}") for number in range(6)]
     for each in crowd[:5]:
         for _ in range(10):
             await club.server.lobby.challenge(each, "Ann", BLITZ)
     with refused("too_many_incoming_challenges"):
         await club.server.lobby.challenge(crowd[5], "Ann", BLITZ)
     club.server.disconnect(ann)
-    ann = club.enter("Ann")
-    assert len(club.told["Ann"]) < 60
+    ann = club.connect("Ann")
+    assert len(club.received["Ann"]) < 60
     await club.server.lobby.decline(ann, 1)
     assert await club.server.lobby.challenge(crowd[5], "Ann", BLITZ)
 
 
-@club
-async def test_who_plays_enough_games_does_not_stand_in_the_way(club: Club) -> None:
-    eve, friend, ann, bob = map(club.enter, ("Eve", "Friend", "Ann", "Bob"))
+@with_club
+async def test_who_plays_enough_games_does_not_stand_in_the_way(club: ClubHarness) -> None:
+    eve, friend, ann, bob = map(club.connect, ("Eve", "Friend", "Ann", "Bob"))
     await club.server.lobby.seek(eve, BLITZ)
     for number in range(server_module.MAX_GAMES):
-        await club.begin(friend, eve, replace(BLITZ, control=Clock(100.0 + number)))
+        await club.start_game(friend, eve, replace(BLITZ, control=Clock(100.0 + number)))
     assert "seek" in await club.server.lobby.seek(ann, BLITZ)
     number = (await club.server.lobby.seek(bob, BLITZ))["game"]
     assert {person.name for person in club.server.live_games[number].accounts} == {"Ann", "Bob"}
 
 
-@club
-async def test_games_that_begin_at_once_are_counted(club: Club) -> None:
-    ann, others = club.enter("Ann"), [club.enter(f"P{number}") for number in range(server_module.MAX_GAMES + 4)]
+@with_club
+async def test_games_that_begin_at_once_are_counted(club: ClubHarness) -> None:
+    ann, others = club.connect("Ann"), [club.connect(f"P{number}") for number in range(server_module.MAX_GAMES + 4)]
     offers = [(await club.server.lobby.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
     asked = [club.server.lobby.accept(ann, offer["seek"]) for offer in offers]
     answers = await asyncio.gather(*asked, return_exceptions=True)
@@ -471,10 +478,10 @@ async def test_games_that_begin_at_once_are_counted(club: Club) -> None:
     )
 
 
-@club
-async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: Club) -> None:
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
+@with_club
+async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: ClubHarness) -> None:
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
     live_game, broken = club.server.live_games[number], list[str]()
     real = club.store.read, club.store.submit
 
@@ -486,22 +493,22 @@ async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: Club) -
     live_game.state = replace(live_game.state, clocks=(0.0, 300.0))
     club.server.tournaments.wake()
     club.clock.advance(MAX_LAG_COMPENSATION + 0.001)
-    await club.until(lambda: len(broken) > 2)
+    await club.wait_until(lambda: len(broken) > 2)
     club.store.read, club.store.submit = real  # type: ignore[method-assign]
-    await club.until(lambda: live_game.state.over)
-    await club.until(lambda: len(club.server._tasks) == 4)
+    await club.wait_until(lambda: live_game.state.over)
+    await club.wait_until(lambda: len(club.server._tasks) == 4)
 
 
-@club
-async def test_books_have_one_server(club: Club) -> None:
+@with_club
+async def test_books_have_one_server(club: ClubHarness) -> None:
     """Another would write its own idea of the games over what was played here."""
-    ann, bob = club.enter("Ann"), club.enter("Bob")
-    number = await club.begin(ann, bob)
+    ann, bob = club.connect("Ann"), club.connect("Bob")
+    number = await club.start_game(ann, bob)
     for _ in range(2):
         with pytest.raises(ConfigError, match="another server"):
-            await Club(club.place).open()
-    await play_on(club, number, [ann, bob])
+            await ClubHarness(club.database).open()
+    await play_random_moves(club, number, [ann, bob])
     await club.close()
-    again = await Club(club.place).open()
+    again = await ClubHarness(club.database).open()
     await again.close()
     await club.open()

@@ -14,7 +14,7 @@ import pytest
 from cutting_proxy import AFTER, BEFORE, DURING, FORGET, CuttingProxy, cutting_proxy
 from database import find_programs, new_database, postgres
 from sqlalchemy import Connection, event, func, select, update
-from test_club_server import Club, refused
+from test_club_server import ClubHarness, refused
 from waiting import wait_until
 
 from awello import Game
@@ -227,24 +227,24 @@ def test_a_lock_file_that_is_removed_does_not_let_two_servers_write(tmp_path: Pa
 @needs_postgres
 def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog: pytest.LogCaptureFixture) -> None:
     async def play() -> None:
-        first = await Club(place).open()
-        ann, bob = first.enter("Ann"), first.enter("Bob")
-        number = await first.begin(ann, bob)
+        first = await ClubHarness(place).open()
+        ann, bob = first.connect("Ann"), first.connect("Bob")
+        number = await first.start_game(ann, bob)
         state = await first.server.watch(ann, number)
         await asyncio.to_thread(cut_claim, place)
-        second = await Club(place).open()
-        second.people = first.people
+        second = await ClubHarness(place).open()
+        second.accounts = first.accounts
         with refused("storage"):
             await first.server.move(ann, number, 0, state["legal"][0])
-        other = second.enter("Ann")
+        other = second.connect("Ann")
         assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
         tries = first.server.store.failures
-        await first.until(lambda: first.store._lock is None)  # it has tried to be the only one again
+        await first.wait_until(lambda: first.store._lock is None)  # it has tried to be the only one again
         assert first.server.store.failing and tries == 1
         with refused("storage"):
             await first.server.resign(bob, number)
         await second.close()
-        await first.until(lambda: not first.server.store.failing)
+        await first.wait_until(lambda: not first.server.store.failing)
         assert first.server.live_games[number].move_names == [state["legal"][0]], (
             "it goes on from what the other has written"
         )
@@ -302,8 +302,8 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
         raise StorageError("the disk is full")
 
     async def play() -> None:
-        club = await Club(tmp_path / "club.sqlite").open()
-        number = await club.begin(club.enter("Ann"), club.enter("Bob"))
+        club = await ClubHarness(tmp_path / "club.sqlite").open()
+        number = await club.start_game(club.connect("Ann"), club.connect("Bob"))
         for task in club.server._tasks:
             task.cancel()
         since = club.server.now() - 100

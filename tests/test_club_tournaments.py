@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clubs import Visitor, serving, sign_up
+from clubs import ClubHttpClient, serving, sign_up
 from conftest import ROOT, awello
 from sqlalchemy import select, update
-from test_club_server import Club, club, refused
+from test_club_server import ClubHarness, refused, with_club
 from waiting import PATIENCE, ManualClock, wait_until_async
 
 from awello import Game
@@ -40,11 +40,11 @@ SMALL = GameTerms(Game.OTHELLO4, Clock(60.0))
 class Player(ClientConnection):
     """Somebody who plays random moves as soon as it is their turn."""
 
-    def __init__(self, club: Club, name: str, idle: bool = False) -> None:
+    def __init__(self, club: ClubHarness, name: str, idle: bool = False) -> None:
         self.club, self.name, self.idle = club, name, idle
         self.heard: list[dict[str, Any]] = []
         self.chance, self.tasks = random.Random(name), set[asyncio.Task[Any]]()
-        account = club.enter(name)  # makes the account
+        account = club.connect(name)  # makes the account
         club.server.disconnect(account)
         super().__init__(account.account, self.hear)
         club.server.connect(self)
@@ -65,7 +65,7 @@ class Player(ClientConnection):
                 await self.club.server.move(self, game["game"], game["ply"], move)
             except ClubError as error:
                 if error.code == "storage":  # try again when the books can be written
-                    await self.club.until(lambda: not self.club.server.store.failing)
+                    await self.club.wait_until(lambda: not self.club.server.store.failing)
                     continue
             return
 
@@ -74,16 +74,16 @@ class Player(ClientConnection):
         return next(message for message in reversed(self.heard) if message["type"] == "tournament")
 
 
-def plan(club: Club, name: str = "Friday", system: str = SWISS, rounds: int = 0, grace: float = 30.0) -> int:
+def plan(club: ClubHarness, name: str = "Friday", system: str = SWISS, rounds: int = 0, grace: float = 30.0) -> int:
     """The number of a tournament that begins at once after somebody has had the time to enter."""
     return make(club, name, system, SMALL, rounds, time.time() + 1000, grace).number
 
 
-def make(club: Club, *terms: Any) -> ClubTournament:
+def make(club: ClubHarness, *terms: Any) -> ClubTournament:
     return club.store.submit(lambda connection: tournament_store.create_tournament(connection, *terms)).result()
 
 
-def begin(club: Club, number: int) -> None:
+def begin(club: ClubHarness, number: int) -> None:
     """Let it begin now."""
     start_now(club.store, number)
     club.server.tournaments.wake()
@@ -94,11 +94,11 @@ def start_now(store: ClubStore, number: int) -> None:
     store.submit(lambda connection: connection.execute(changed).rowcount).result()
 
 
-def look(club: Club, number: int) -> ClubTournament:
+def look(club: ClubHarness, number: int) -> ClubTournament:
     return club.store.read(partial(tournament_store.find_tournament, key=number))
 
 
-async def until(club: Club, number: int, state: str = "ended", number_of_round: int = 0) -> ClubTournament:
+async def until(club: ClubHarness, number: int, state: str = "ended", number_of_round: int = 0) -> ClubTournament:
     """The tournament when it has come to a state or a round."""
 
     def there() -> ClubTournament | None:
@@ -114,7 +114,7 @@ async def until(club: Club, number: int, state: str = "ended", number_of_round: 
     return tournament
 
 
-async def until_looked(club: Club) -> None:
+async def until_looked(club: ClubHarness) -> None:
     """Wait until the organiser has looked at every tournament once more."""
     cups, looked = club.server.tournaments, asyncio.Event()
     look = cups._check_all
@@ -129,13 +129,13 @@ async def until_looked(club: Club) -> None:
     cups._check_all = look  # type: ignore[method-assign]
 
 
-def played(club: Club) -> list[GameState]:
+def played(club: ClubHarness) -> list[GameState]:
     """All games in the books."""
     rows = club.store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
-def check(club: Club, tournament: ClubTournament) -> None:
+def check(club: ClubHarness, tournament: ClubTournament) -> None:
     """Every pairing has one game, and every game one pairing with its result."""
     states = {state.number: state for state in played(club) if state.tournament == tournament.number}
     bound = [fixture for fixture in tournament.fixtures if fixture.game is not None]
@@ -155,8 +155,8 @@ def check(club: Club, tournament: ClubTournament) -> None:
 
 
 # ---- whole tournaments ----------------------------------------------------------------------------------------------
-@club
-async def test_a_whole_swiss_tournament(club: Club) -> None:
+@with_club
+async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
     number = plan(club, rounds=3)
     players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan", "Kim", "Max")]
     for player in players:
@@ -165,7 +165,7 @@ async def test_a_whole_swiss_tournament(club: Club) -> None:
     tournament = await until(club, number)
     check(club, tournament)
     assert tournament.rounds == 3 and len(tournament.fixtures) == 9 and len(played(club)) == 9
-    await club.until(lambda: not club.server.tournaments.tournaments)
+    await club.wait_until(lambda: not club.server.tournaments.tournaments)
     for player in players:
         news = [message for message in player.heard if message["type"] == "tournament"]
         assert [message["round"] for message in news] == sorted(message["round"] for message in news)
@@ -185,8 +185,8 @@ async def test_a_whole_swiss_tournament(club: Club) -> None:
 
 @pytest.mark.parametrize(("system", "size", "count"), [(ROUND_ROBIN, 5, 10), (DOUBLE_ROUND_ROBIN, 3, 6)])
 def test_a_whole_round_robin(tmp_path: Path, system: str, size: int, count: int) -> None:
-    @club
-    async def play(club: Club) -> None:
+    @with_club
+    async def play(club: ClubHarness) -> None:
         number = plan(club, system=system)
         for name in ("Ann", "Bob", "Eve", "Dan", "Kim")[:size]:
             await club.server.tournaments.join(Player(club, name), number)
@@ -204,8 +204,8 @@ def test_a_whole_round_robin(tmp_path: Path, system: str, size: int, count: int)
 
 
 # ---- who comes and who does not -------------------------------------------------------------------------------------
-@club
-async def test_who_does_not_come_loses_and_is_left_out_until_they_do(club: Club) -> None:
+@with_club
+async def test_who_does_not_come_loses_and_is_left_out_until_they_do(club: ClubHarness) -> None:
     number = plan(club, rounds=3, grace=0.3)
     players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
     for player in players:
@@ -213,7 +213,7 @@ async def test_who_does_not_come_loses_and_is_left_out_until_they_do(club: Club)
     dan = players[3]
     club.server.disconnect(dan)
     begin(club, number)
-    await club.until(lambda: (number, 1) in club.server.tournaments._round_called)
+    await club.wait_until(lambda: (number, 1) in club.server.tournaments._round_called)
     await until_looked(club)
     assert not any(fixture.forfeit for fixture in look(club, number).fixtures)
     club.clock.advance(0.3)
@@ -228,8 +228,8 @@ async def test_who_does_not_come_loses_and_is_left_out_until_they_do(club: Club)
     assert tournament.standings[-1].player == dan.account.number and tournament.standings[-1].points == 0
 
 
-@club
-async def test_who_comes_late_plays(club: Club) -> None:
+@with_club
+async def test_who_comes_late_plays(club: ClubHarness) -> None:
     number = plan(club, rounds=1, grace=30.0)
     ann, bob = Player(club, "Ann"), Player(club, "Bob")
     for player in (ann, bob):
@@ -245,8 +245,8 @@ async def test_who_comes_late_plays(club: Club) -> None:
     check(club, await until(club, number))
 
 
-@club
-async def test_if_nobody_comes_nobody_gets_a_point(club: Club) -> None:
+@with_club
+async def test_if_nobody_comes_nobody_gets_a_point(club: ClubHarness) -> None:
     number = plan(club, rounds=5, grace=0.0)
     for name in ("Ann", "Bob", "Eve"):
         player = Player(club, name)
@@ -260,11 +260,11 @@ async def test_if_nobody_comes_nobody_gets_a_point(club: Club) -> None:
     assert sorted(row.points for row in tournament.standings) == [0.0, 0.0, 1.0]
 
 
-@club
-async def test_entering_and_withdrawing(club: Club) -> None:
+@with_club
+async def test_entering_and_withdrawing(club: ClubHarness) -> None:
     cups = club.server.tournaments
     number = plan(club, rounds=2)
-    ann, bob, eve, eyes = (club.enter(name) for name in ("Ann", "Bob", "Eve", "eyes"))
+    ann, bob, eve, eyes = (club.connect(name) for name in ("Ann", "Bob", "Eve", "eyes"))
     for client in (ann, bob, eve, ann):
         assert (await cups.join(client, number))["tournament"] == number
     assert (await cups.show(number))["entrants"] == 3
@@ -289,64 +289,64 @@ async def test_entering_and_withdrawing(club: Club) -> None:
     assert (await cups.list(eve))["entered"] == (await cups.list(eyes))["entered"] == []
 
 
-@club
-async def test_whoever_looks_round_hears_that_something_changed(club: Club) -> None:
+@with_club
+async def test_whoever_looks_round_hears_that_something_changed(club: ClubHarness) -> None:
     """Also who has not entered, and of a tournament that another process planned; others hear nothing."""
-    club.enter("eyes")
-    program = club.enter("rex", program=True)
+    club.connect("eyes")
+    program = club.connect("rex", bot=True)
     program.lobby_updates = False
     number = plan(club, rounds=1)
-    heard = club.told["eyes"]
+    heard = club.received["eyes"]
 
     def changed() -> list[list[int]]:
         return [message["changed"] for message in heard if message["type"] == "tournaments"]
 
-    await club.until(changed)
+    await club.wait_until(changed)
     assert changed() == [[number]]
     await asyncio.gather(*(club.server.tournaments.join(Player(club, name), number) for name in ("Ann", "Bob", "Eve")))
     await until_looked(club)
     club.clock.advance(organiser.CHECK_SECONDS)
     club.server.tournaments.wake()
-    await club.until(lambda: len(changed()) > 1)
+    await club.wait_until(lambda: len(changed()) > 1)
     await until_looked(club)
     assert changed() == [[number], [number]], "three at once are one word"
-    assert not [message for message in club.told["rex"] if message["type"] == "tournaments"]
+    assert not [message for message in club.received["rex"] if message["type"] == "tournaments"]
 
 
-@club
-async def test_too_few_cancel_it(club: Club) -> None:
+@with_club
+async def test_too_few_cancel_it(club: ClubHarness) -> None:
     number = plan(club, rounds=2)
-    ann, bob = Player(club, "Ann"), club.enter("Bob")
+    ann, bob = Player(club, "Ann"), club.connect("Bob")
     for client in (ann, bob):
         await club.server.tournaments.join(client, number)
     assert bob.account
     club.store.submit(partial(close_account, account=bob.account)).result()
     begin(club, number)
     tournament = await until(club, number, state="cancelled")
-    await club.until(lambda: not club.server.tournaments.tournaments)
+    await club.wait_until(lambda: not club.server.tournaments.tournaments)
     assert not tournament.fixtures and ann.last()["state"] == "cancelled"
     with refused("tournament_cancelled"):
-        await club.server.tournaments.join(club.enter("Eve"), number)
+        await club.server.tournaments.join(club.connect("Eve"), number)
 
 
-@club
-async def test_it_can_be_cancelled_while_it_is_played(club: Club) -> None:
+@with_club
+async def test_it_can_be_cancelled_while_it_is_played(club: ClubHarness) -> None:
     number = plan(club, rounds=3)
     players = [Player(club, name, idle=True) for name in ("Ann", "Bob", "Eve")]
     for player in players:
         await club.server.tournaments.join(player, number)
     begin(club, number)
     tournament = await until(club, number, number_of_round=1)
-    await club.until(lambda: played(club))
+    await club.wait_until(lambda: played(club))
     club.store.submit(partial(tournament_store.end_tournament, tournament=tournament, state="cancelled")).result()
     club.server.tournaments.wake()
-    await club.until(lambda: not club.server.tournaments.tournaments)
+    await club.wait_until(lambda: not club.server.tournaments.tournaments)
     assert players[0].last()["state"] == "cancelled"
     assert len(club.server.live_games) == 1, "a game that is played goes on"
 
 
-@club
-async def test_there_are_limits(club: Club) -> None:
+@with_club
+async def test_there_are_limits(club: ClubHarness) -> None:
     soon = time.time() + 100
     for code, terms in (
         ("invalid_tournament_name", ("7th", SWISS, SMALL, 3, soon, 60.0)),
@@ -361,7 +361,7 @@ async def test_there_are_limits(club: Club) -> None:
     ):
         with refused(code):
             make(club, *terms)
-    ann = club.enter("Ann")
+    ann = club.connect("Ann")
     for each in range(tournament_store.MAX_ENTERED + 1):
         number = plan(club, f"cup {each}", rounds=3)
         with refused("tournament_name_taken"):
@@ -372,17 +372,17 @@ async def test_there_are_limits(club: Club) -> None:
         await club.server.tournaments.join(ann, number)
 
 
-@club
-async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(club: Club) -> None:
+@with_club
+async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(club: ClubHarness) -> None:
     number = plan(club, rounds=1)
     ann, bob = Player(club, "Ann", idle=True), Player(club, "Bob", idle=True)
     for player in (ann, bob):
         await club.server.tournaments.join(player, number)
     for _ in range(server.MAX_GAMES):
-        await club.begin(ann, bob, SMALL)
+        await club.start_game(ann, bob, SMALL)
     begin(club, number)
     await until(club, number, number_of_round=1)
-    await club.until(lambda: len(club.server.live_games) > server.MAX_GAMES)
+    await club.wait_until(lambda: len(club.server.live_games) > server.MAX_GAMES)
     (game,) = (state.number for state in played(club) if state.tournament)
     with refused("tournament_game"):
         await club.server.abort(ann, game)
@@ -395,8 +395,8 @@ async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(c
 
 
 # ---- what is in the books -------------------------------------------------------------------------------------------
-@club
-async def test_books_that_fail_only_delay_it(club: Club) -> None:
+@with_club
+async def test_books_that_fail_only_delay_it(club: ClubHarness) -> None:
     number = plan(club, rounds=2)
     players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
     for player in players:
@@ -425,8 +425,8 @@ def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, syste
     chance, open_games = random.Random(3), list[int]()
 
     async def live(moves: int) -> bool:
-        club = await Club(tmp_path / "club.sqlite", clock).open()
-        first, club.people, number = not people, people, 1
+        club = await ClubHarness(tmp_path / "club.sqlite", clock).open()
+        first, club.accounts, number = not people, people, 1
         names = ("Ann", "Bob", "Eve", "Dan", "Kim", "Max", *(("Zoe", "Jan") if system == SWISS else ()))
         players = [Player(club, name) for name in names]
         if first:
@@ -455,8 +455,8 @@ def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, syste
     assert lives > 5 and sum(number > 0 for number in open_games) > 2, "some ended within a round"
 
 
-@club
-async def test_a_pairing_is_played_and_decided_once(club: Club) -> None:
+@with_club
+async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
     number = plan(club, rounds=1)
     ann, bob = Player(club, "Ann", idle=True), Player(club, "Bob", idle=True)
     for player in (ann, bob):
@@ -466,7 +466,7 @@ async def test_a_pairing_is_played_and_decided_once(club: Club) -> None:
     tournament = await until(club, number, number_of_round=1)
     (fixture,) = tournament.fixtures
     club.server.connect(bob)
-    await club.until(lambda: club.server.live_games)
+    await club.wait_until(lambda: club.server.live_games)
     for _ in range(2):  # as if the organiser had not seen that it is done already
         with refused("pairing_closed"):
             await club.server.tournaments._start_game(tournament, fixture)
@@ -497,7 +497,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
         assert server.stdout
         return server, server.stdout.readline().split()[3]
 
-    club = Club(file)
+    club = ClubHarness(file)
     club.store = store
 
     def tournament() -> ClubTournament:
@@ -553,7 +553,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
         manners = BotPolicy(tournament="friday")
         bots = [ClubBot(address, token, "random", manners, said.append) for token in tokens]
         tasks = [asyncio.create_task(bot.run()) for bot in bots]
-        client = Visitor(base_url=address)
+        client = ClubHttpClient(base_url=address)
 
         def show() -> dict[str, Any]:
             found: dict[str, Any] = client.get("/api/club/tournaments/1").json()
@@ -575,7 +575,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
         assert end["state"] == "ended" and len(end["pairings"]) == 6 and end["round"] == 3
         assert {row["name"] for row in end["standings"]} == set(names) and all(row["bot"] for row in end["standings"])
         assert sum(row["points"] for row in end["standings"]) == 6
-        client = Visitor(base_url=address)
+        client = ClubHttpClient(base_url=address)
         (listed,) = client.get("/api/club/tournaments").json()
         assert listed["name"] == "Friday" and listed["control"] == {"seconds": 60.0, "increment": 0.0}
         missing = client.get("/api/club/tournaments/2")
@@ -590,22 +590,22 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
 
 def test_people_enter_on_the_channel(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
-    with serving(file) as address, Visitor(base_url=address) as ann:
+    with serving(file) as address, ClubHttpClient(base_url=address) as ann:
         sign_up(ann, "Ann")
         words = ("club", "tournament", str(file), "Cup", "--kind", "round-robin")
         assert "as many as it takes" in awello(*words, "--at", "1h", "--rounds", "3").stderr
         made = awello(*words, "--at", "2099-01-01T18:00+00:00", "--casual", "--json")
         assert json.loads(made.stdout)["starts"] == 4070973600.0 and not json.loads(made.stdout)["rated"]
-        with ann.channel() as talk:
-            (listed,) = talk.ask("tournaments")["tournaments"]
+        with ann.connect() as channel:
+            (listed,) = channel.request("tournaments")["tournaments"]
             assert (listed["name"], listed["system"], listed["state"]) == ("Cup", "round-robin", "open")
-            assert talk.ask("join", tournament=listed["tournament"])["entrants"] == 1
-            assert talk.ask("tournament", tournament="cup")["standings"][0]["name"] == "Ann"
-            assert talk.ask("withdraw", tournament="Cup")["entrants"] == 0
-            assert talk.ask("join", tournament=7)["code"] == "unknown_tournament"
-            assert talk.ask("join", tournament=[7])["code"] == "message"
+            assert channel.request("join", tournament=listed["tournament"])["entrants"] == 1
+            assert channel.request("tournament", tournament="cup")["standings"][0]["name"] == "Ann"
+            assert channel.request("withdraw", tournament="Cup")["entrants"] == 0
+            assert channel.request("join", tournament=7)["code"] == "unknown_tournament"
+            assert channel.request("join", tournament=[7])["code"] == "message"
             assert awello("club", "cancel", str(file), "1").stdout == "Cup is cancelled\n"
-            assert talk.ask("join", tournament="Cup")["code"] == "tournament_started"
+            assert channel.request("join", tournament="Cup")["code"] == "tournament_started"
         assert "is over already" in awello("club", "cancel", str(file), "1").stderr
         assert awello("club", "audit", str(file)).stdout.count("tournament 1 cancelled") == 1
         assert "there is no tournament 9" in awello("club", "cancel", str(file), "9").stderr

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from database import Postgres, find_programs, new_database
 from sqlalchemy import event, inspect
-from test_club_server import Club, play_on, refused
+from test_club_server import ClubHarness, play_random_moves, refused
 from waiting import PATIENCE
 
 from awello import Game
@@ -27,15 +27,15 @@ DATABASES = (
 )  # as `.dump` of SQLite's shell writes them, of every version that was released
 
 
-async def go_through(club: Club, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
+async def go_through(club: ClubHarness, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
     """Play while something happens to the books: what was acknowledged stays, what is refused has not happened."""
-    players = [club.enter("Ann"), club.enter("Bob")]
-    number = await club.begin(players[0], players[1])
+    players = [club.connect("Ann"), club.connect("Bob")]
+    number = await club.start_game(players[0], players[1])
     with refused("unknown_tournament"):  # what no database takes is refused before it looks like trouble with the books
         await club.server.tournaments.join(players[0], "\0")
-    await play_on(club, number, players, most=4)
+    await play_random_moves(club, number, players, max_moves=4)
     club.clock.advance(7.0)
-    await club.until_noted()
+    await club.wait_for_heartbeat()
     before = await club.server.watch(players[0], number)
     assert before["clocks"][before["mover"]] == 293
     await asyncio.to_thread(begin)
@@ -48,15 +48,15 @@ async def go_through(club: Club, begin: Callable[[], Any], end: Callable[[], Any
     club.clock.advance(1000.0)  # at once: when the books have been taken up again, clocks run
     with refused("storage"):
         await club.server.move(mover, number, before["ply"], before["legal"][0])
-    await club.until(lambda: len(attempts) > 1 or not club.server.store.failing)
+    await club.wait_until(lambda: len(attempts) > 1 or not club.server.store.failing)
     assert (await club.server.watch(mover, number))["moves"] == before["moves"]
     await asyncio.to_thread(end)
-    await club.until(lambda: not club.server.store.failing)
+    await club.wait_until(lambda: not club.server.store.failing)
     after = await club.server.watch(mover, number)
     assert after["moves"] == before["moves"] and after["clocks"] == before["clocks"]
-    await play_on(club, number, players)
+    await play_random_moves(club, number, players)
     await club.close()
-    again = await Club(club.place, club.clock).open()
+    again = await ClubHarness(club.database, club.clock).open()
     assert (await again.server.watch(players[0], number))["over"], "and it is there after a restart"
     await again.close()
 
@@ -68,7 +68,7 @@ def test_a_database_that_is_killed_costs_nobody_anything() -> None:
         place = new_database(str(server.folder), "club")
 
         async def play() -> None:
-            await go_through(await Club(place).open(), server.kill, server.start)
+            await go_through(await ClubHarness(place).open(), server.kill, server.start)
 
         asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
     finally:
@@ -77,7 +77,7 @@ def test_a_database_that_is_killed_costs_nobody_anything() -> None:
 
 def test_a_full_disk_costs_nobody_anything(tmp_path: Path) -> None:
     async def play() -> None:
-        club = await Club(tmp_path / "club.sqlite").open()
+        club = await ClubHarness(tmp_path / "club.sqlite").open()
         most = 0
 
         def limit(connection: Any, *_: Any) -> None:
@@ -114,18 +114,18 @@ def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
     place = restore(file, tmp_path)
 
     async def play() -> None:
-        club = await Club(place).open()
+        club = await ClubHarness(place).open()
         assert columns(inspect(club.store.engine)) == {
             table.name: set(table.columns.keys()) for table in (STATE, *CLUB.tables.sorted_tables)
         }, "what is new in the tables needs a migration in club/schema.py"
         for name, number in (("Ann", 1), ("Bob", 2), ("rex", 3)):
-            club.people[name] = Account(number, name, name == "rex")
-        ann, bob, rex = map(club.enter, club.people)
+            club.accounts[name] = Account(number, name, name == "rex")
+        ann, bob, rex = map(club.connect, club.accounts)
         assert (await club.server.watch(ann, 1))["over"]
         for number, players in ((2, [ann, rex]), (3, [bob, ann])):
             state = club.server.live_games[number].to_json(club.server.now())
             assert state["ply"] > 5 and state["clocks"] == pytest.approx([300, 300], abs=2)
-            await play_on(club, number, players)
+            await play_random_moves(club, number, players)
         await club.close()
 
     asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))

@@ -7,7 +7,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from clubs import PASSWORD, Visitor, serving, sign_up
+from clubs import PASSWORD, ClubHttpClient, serving, sign_up
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from awello import Record
@@ -21,7 +21,7 @@ def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A way to come to a club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
-        yield lambda: Visitor(base_url=address)
+        yield lambda: ClubHttpClient(base_url=address)
 
 
 def test_accounts_and_cookies(visit: Any) -> None:
@@ -60,8 +60,8 @@ def test_another_site_cannot_act(visit: Any) -> None:
     sign_up(client, "Ann")
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
         assert client.post("/api/club/bots", json={"name": "bot"}, headers=headers).status_code == 403
-        with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel(**headers) as talk:
-            talk.read()
+        with pytest.raises((InvalidStatus, ConnectionClosed)), client.connect(**headers) as channel:
+            channel.receive()
 
 
 def test_programs_and_tokens(visit: Any) -> None:
@@ -86,10 +86,10 @@ def test_a_game_on_the_channel(visit: Any) -> None:
     ann, bob, eyes = visit(), visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
-    with ann.channel() as first, bob.channel() as second, eyes.channel() as watcher:
-        assert first.hear("welcome")["name"] == "Ann" and watcher.hear("welcome")["name"] is None
-        seek = first.ask("seek", variant="othello4", seconds=60, side=0)
-        while not (seeks := watcher.hear("lobby")["seeks"]):
+    with ann.connect() as first, bob.connect() as second, eyes.connect() as watcher:
+        assert first.wait_for("welcome")["name"] == "Ann" and watcher.wait_for("welcome")["name"] is None
+        seek = first.request("seek", variant="othello4", seconds=60, side=0)
+        while not (seeks := watcher.wait_for("lobby")["seeks"]):
             pass
         assert (seeks[0]["from"], seeks[0]["rating"], seeks[0]["established"], seeks[0]["bot"]) == (
             "Ann",
@@ -97,11 +97,11 @@ def test_a_game_on_the_channel(visit: Any) -> None:
             False,
             False,
         )
-        number = second.ask("accept", number=seek["seek"])["game"]
-        assert watcher.ask("watch", game=number)["players"][0]["name"] == "Ann"
-        assert watcher.ask("resign", game=number)["code"] == "not_logged_in"
+        number = second.request("accept", number=seek["seek"])["game"]
+        assert watcher.request("watch", game=number)["players"][0]["name"] == "Ann"
+        assert watcher.request("resign", game=number)["code"] == "not_logged_in"
         play_out(number, first, second)
-        ended = watcher.ask("watch", game=number)
+        ended = watcher.request("watch", game=number)
         assert ended["over"] and len(ended["seconds"]) == len(ended["moves"]) and min(ended["seconds"]) >= 0
         for player in first.state(number)["players"]:
             assert (player["rating"], player["established"]) == (1500, False) and player["after"] != 1500
@@ -112,15 +112,18 @@ def test_a_game_on_the_channel(visit: Any) -> None:
 def test_who_watches_the_server_finds_numbers(visit: Any) -> None:
     ann = visit()
     sign_up(ann, "Ann")
-    with ann.channel() as talk:
-        talk.hear("welcome")
+    with ann.connect() as channel:
+        channel.wait_for("welcome")
         lines = ann.get("/metrics").text.splitlines()
         assert "awello_club_members 1" in lines and "awello_club_games 0" in lines
         assert all(line.startswith("#") or len(line.split()) == 2 for line in lines)
 
 
 def test_it_answers_to_the_names_it_was_given(tmp_path: Path) -> None:
-    with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address, Visitor(base_url=address) as client:
+    with (
+        serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
+        ClubHttpClient(base_url=address) as client,
+    ):
         codes = [client.get("/", headers={"host": name}).status_code for name in ("club.example.org", "evil.example")]
         assert codes == [200, 403]
 
@@ -129,25 +132,25 @@ def play_out(number: int, first: Any, second: Any) -> None:
     """Play a game to its end, by the first legal move each time."""
     while not (state := first.state(number))["over"]:
         mover = (first, second)[state["mover"]]
-        answer = mover.ask("move", game=number, ply=state["ply"], move=state["legal"][0])
+        answer = mover.request("move", game=number, ply=state["ply"], move=state["legal"][0])
         assert answer["type"] == "done" and answer["ply"] > state["ply"]
         while first.state(number)["ply"] < answer["ply"]:
-            first.hear("game")
+            first.wait_for("game")
 
 
 def test_who_is_here_and_offers_that_leave_with_them(visit: Any) -> None:
     ann, bob = visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
-    with ann.channel() as first:
-        with bob.channel() as second:
-            while first.hear("lobby")["members"] != ["Ann", "Bob"]:
+    with ann.connect() as first:
+        with bob.connect() as second:
+            while first.wait_for("lobby")["members"] != ["Ann", "Bob"]:
                 pass
-            number = second.ask("challenge", name="ann", variant="abapa", seconds=300)["challenge"]
-            assert first.hear("challenge")["number"] == number
-        assert first.hear("declined") == {"type": "declined", "number": number, "by": "Bob"}
-        assert first.hear("lobby")["members"] == ["Ann"]
-        assert first.ask("accept", number=number)["code"] == "offer_gone"
+            number = second.request("challenge", name="ann", variant="abapa", seconds=300)["challenge"]
+            assert first.wait_for("challenge")["number"] == number
+        assert first.wait_for("declined") == {"type": "declined", "number": number, "by": "Bob"}
+        assert first.wait_for("lobby")["members"] == ["Ann"]
+        assert first.request("accept", number=number)["code"] == "offer_gone"
 
 
 def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> None:
@@ -160,22 +163,22 @@ def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> Non
     assert eyes.get("/api/club/players/ann/games").json()["code"] == "no_finished_games", (
         "there is nothing to write yet"
     )
-    with ann.channel() as first, bob.channel() as second:
-        seek = first.ask("seek", variant="othello4", seconds=60, side=0)["seek"]
-        won = second.ask("accept", number=seek)["game"]
+    with ann.connect() as first, bob.connect() as second:
+        seek = first.request("seek", variant="othello4", seconds=60, side=0)["seek"]
+        won = second.request("accept", number=seek)["game"]
         play_out(won, first, second)
         only = eyes.get("/api/club/players/ann/games")
         assert only.headers["content-disposition"] == 'attachment; filename="awello-Ann.ggf"'
-        seek = second.ask("seek", variant="abapa", seconds=1800, side=0, rated=False)["seek"]
-        drawn = first.ask("accept", number=seek)["game"]
-        second.ask("move", game=drawn, ply=0, move="A")
-        first.ask("draw", game=drawn)
-        second.ask("draw", game=drawn)
-        seek = first.ask("seek", variant="othello", seconds=60, side=1)["seek"]
-        left = second.ask("accept", number=seek)["game"]
-        first.ask("abort", game=left)
-        seek = first.ask("seek", variant="othello", seconds=60, side=0)["seek"]
-        going = second.ask("accept", number=seek)["game"]
+        seek = second.request("seek", variant="abapa", seconds=1800, side=0, rated=False)["seek"]
+        drawn = first.request("accept", number=seek)["game"]
+        second.request("move", game=drawn, ply=0, move="A")
+        first.request("draw", game=drawn)
+        second.request("draw", game=drawn)
+        seek = first.request("seek", variant="othello", seconds=60, side=1)["seek"]
+        left = second.request("accept", number=seek)["game"]
+        first.request("abort", game=left)
+        seek = first.request("seek", variant="othello", seconds=60, side=0)["seek"]
+        going = second.request("accept", number=seek)["game"]
         found = eyes.get("/api/club/players/ann").json()
     assert (found["name"], found["bot"], found["owner"], found["games_played"]) == ("Ann", False, None, 2)
     assert found["online"] and not eyes.get("/api/club/players/rex").json()["online"]
@@ -211,24 +214,24 @@ def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> Non
 def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
     ann = visit()
     sign_up(ann, "Ann")
-    with ann.channel() as talk:
-        assert talk.ask("dance")["code"] == "message"
-        assert talk.ask("move", game=1, ply=0, move="f5")["code"] == "game_not_live"
-        assert talk.ask("seek", variant="othello", seconds=-5)["code"] == "message"
-        assert talk.ask("seek", variant="chess", seconds=60)["code"] == "message"
+    with ann.connect() as channel:
+        assert channel.request("dance")["code"] == "message"
+        assert channel.request("move", game=1, ply=0, move="f5")["code"] == "game_not_live"
+        assert channel.request("seek", variant="othello", seconds=-5)["code"] == "message"
+        assert channel.request("seek", variant="chess", seconds=60)["code"] == "message"
         for text in ("", "{", "[]", '{"id": {}}', '{"type": "seek"}', "x" * 70000):
-            talk.socket.send(text)
-            while "id" not in (answer := talk.read()):
+            channel.socket.send(text)
+            while "id" not in (answer := channel.receive()):
                 pass
             assert answer["type"] == "error"
         with pytest.raises(ConnectionClosed):
             for _ in range(60):
-                talk.socket.send("{")
-                talk.read()
+                channel.socket.send("{")
+                channel.receive()
 
 
 def test_without_a_club_everything_is_as_before() -> None:
-    with serving(None) as address, Visitor(base_url=address) as client:
+    with serving(None) as address, ClubHttpClient(base_url=address) as client:
         login = {"name": "Ann", "password": PASSWORD}
         asked = ["leaderboard", "session", "bots", "players/ann", "players/ann/games"]
         for answer in (
@@ -238,5 +241,5 @@ def test_without_a_club_everything_is_as_before() -> None:
             assert (answer.status_code, answer.json()["code"]) == (404, "no_club"), answer.url
         health = client.get("/api/health").json()
         assert health["ok"] and not health["club"]
-        with pytest.raises((InvalidStatus, ConnectionClosed)), client.channel() as talk:
-            talk.read()
+        with pytest.raises((InvalidStatus, ConnectionClosed)), client.connect() as channel:
+            channel.receive()

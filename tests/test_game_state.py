@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from clubs import Visitor, serving
+from clubs import ClubHttpClient, serving
 
 from awello import Game, Position
 from awello.club import game_state, lag
@@ -232,11 +232,11 @@ def test_a_long_game_is_played_on_over_the_channel(tmp_path: Path) -> None:
     store.submit(SaveGame(played)).result()
     store.submit(partial(save_heartbeat, now=time.time())).result()
     store.close()
-    with serving(tmp_path / "club.sqlite") as address, Visitor(base_url=address) as visitor:
-        with visitor.channel(authorization=f"Bearer {tokens[0]}") as talk:
-            state = talk.state(1)
+    with serving(tmp_path / "club.sqlite") as address, ClubHttpClient(base_url=address) as visitor:
+        with visitor.connect(authorization=f"Bearer {tokens[0]}") as channel:
+            state = channel.state(1)
             assert state["ply"] == 1500 and len(state["moves"]) == 1500
-            answer = talk.ask("move", game=1, ply=1500, move=state["legal"][0])
+            answer = channel.request("move", game=1, ply=1500, move=state["legal"][0])
             assert answer["type"] == "done" and answer["ply"] == 1501
         line = {"game": "abapa", "moves": state["moves"], "since": 1490}
         assert len(visitor.post("/api/line", json=line).json()["views"]) == 11

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clubs import Visitor, serving, sign_up
+from clubs import ClubHttpClient, serving, sign_up
 from conftest import random_record
 from websockets.sync.client import connect
 
@@ -128,14 +128,14 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rated_positions, "MIN_PLY", 8)
         with serving(tmp_path_factory.mktemp("club") / "club.sqlite") as address:
-            people = [Visitor(base_url=address) for _ in range(2)]
+            people = [ClubHttpClient(base_url=address) for _ in range(2)]
             for person, name in zip(people, ("Ann", "Bob"), strict=True):
                 sign_up(person, name)
-            with people[0].channel() as ann, people[1].channel() as bob:
-                offer = ann.ask("seek", variant="othello", seconds=300, side=0)["seek"]
-                number = bob.ask("accept", number=offer)["game"]
+            with people[0].connect() as ann, people[1].connect() as bob:
+                offer = ann.request("seek", variant="othello", seconds=300, side=0)["seek"]
+                number = bob.request("accept", number=offer)["game"]
                 for ply in range(9):
-                    assert [ann, bob][ply % 2].ask("move", game=number, ply=ply, move=MOVES[ply])["type"] == "done"
+                    assert [ann, bob][ply % 2].request("move", game=number, ply=ply, move=MOVES[ply])["type"] == "done"
                 yield address, MOVES[:9]
 
 
@@ -143,7 +143,7 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
 def test_a_running_rated_game_is_not_analysed(club: tuple[str, list[str]], path: str) -> None:
     address, moves = club
     fields: dict[str, Any] = {"choose": {"player": "greedy"}, "tree": {"search": "alphabeta@1"}}.get(path, {})
-    with Visitor(base_url=address) as client:
+    with ClubHttpClient(base_url=address) as client:
         for asked in (moves, moves[:-1], [*moves, MOVES[9]]):
             answer = client.post(f"/api/{path}", json={"moves": asked, **fields})
             assert (answer.status_code, answer.json()["code"]) == (403, "rated_position"), asked
@@ -167,7 +167,7 @@ def test_a_running_rated_game_is_not_analysed_live(club: tuple[str, list[str]], 
 
 def test_lines_of_a_rated_game_are_shown(club: tuple[str, list[str]]) -> None:
     address, moves = club
-    with Visitor(base_url=address) as client:
+    with ClubHttpClient(base_url=address) as client:
         assert client.post("/api/line", json={"moves": moves}).status_code == 200
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from clubs import PASSWORD, Talk, Visitor, serving, sign_up
+from clubs import PASSWORD, ClubChannel, ClubHttpClient, serving, sign_up
 from waiting import PATIENCE, wait_until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -31,23 +31,23 @@ class House:
         self.address, self.stack = address, stack
         self.people = [self.visitor(name) for name in ("Ann", "Bob", "Eve")]
         self.eve = self.people[2]
-        self.talks = [stack.enter_context(person.channel()) for person in self.people[:2]]
+        self.channels = [stack.enter_context(person.connect()) for person in self.people[:2]]
         self.begin()
 
     def begin(self) -> None:
         """A new game."""
-        offer = self.talks[0].ask("seek", variant="othello", seconds=300, side=0)["seek"]
-        self.game, self.ply = self.talks[1].ask("accept", number=offer)["game"], 0
+        offer = self.channels[0].request("seek", variant="othello", seconds=300, side=0)["seek"]
+        self.game, self.ply = self.channels[1].request("accept", number=offer)["game"], 0
 
-    def visitor(self, name: str = "") -> Visitor:
-        visitor = self.stack.enter_context(Visitor(base_url=self.address))
+    def visitor(self, name: str = "") -> ClubHttpClient:
+        visitor = self.stack.enter_context(ClubHttpClient(base_url=self.address))
         if name:
             sign_up(visitor, name)
         return visitor
 
     def state(self) -> dict[str, Any]:
         """The game as it stands, without its clocks."""
-        found = self.talks[0].ask("watch", game=self.game)
+        found = self.channels[0].request("watch", game=self.game)
         return {key: found[key] for key in ("moves", "over", "offer", "ply", "legal", "mover", "players")}
 
     def play_on(self) -> None:
@@ -58,7 +58,7 @@ class House:
             self.begin()
             before = self.state()
         move = before["legal"][0]
-        answer = self.talks[before["mover"]].ask("move", game=self.game, ply=self.ply, move=move)
+        answer = self.channels[before["mover"]].request("move", game=self.game, ply=self.ply, move=move)
         assert answer["type"] == "done"
         self.ply = answer["ply"]
         assert self.state()["moves"][: before["ply"] + 1] == [*before["moves"], move]
@@ -106,16 +106,16 @@ def test_who_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(club_connection, "PING_SECONDS", 0.2)
     with (
         serving(tmp_path / "club.sqlite") as address,
-        Visitor(base_url=address).channel() as talk,
+        ClubHttpClient(base_url=address).connect() as channel,
         pytest.raises(ConnectionClosed),
     ):
         while True:
-            talk.read()
+            channel.receive()
 
 
 # ---- at the table ---------------------------------------------------------------------------------------------------
 def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
-    with house.eve.channel() as eve, house.visitor().channel() as nobody:
+    with house.eve.connect() as eve, house.visitor().connect() as nobody:
         for _ in range(4):
             before = house.state()
             move, ply = before["legal"][0], before["ply"]
@@ -127,39 +127,40 @@ def test_nobody_moves_for_others_or_out_of_turn_or_twice(house: House) -> None:
                     ("draw", {}),
                     ("draw", {"accept": False}),
                 ):
-                    assert intruder.ask(do, game=house.game, **fields)["code"] == code, do
-            waiting = house.talks[1 - before["mover"]]
-            assert waiting.ask("move", game=house.game, ply=ply, move=move)["code"] == "not_your_turn"
+                    assert intruder.request(do, game=house.game, **fields)["code"] == code, do
+            waiting = house.channels[1 - before["mover"]]
+            assert waiting.request("move", game=house.game, ply=ply, move=move)["code"] == "not_your_turn"
             for wrong in (ply - 1, ply + 1, ply + 2, 999):
                 assert (
-                    house.talks[before["mover"]].ask("move", game=house.game, ply=wrong, move=move)["type"] == "error"
+                    house.channels[before["mover"]].request("move", game=house.game, ply=wrong, move=move)["type"]
+                    == "error"
                 )
             for spoof in ({"account": 1}, {"by": "Ann"}, {"side": 0}, {"now": 0.0}, {"lag": 9.0}):
-                assert eve.ask("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "message"
+                assert eve.request("move", game=house.game, ply=ply, move=move, **spoof)["code"] == "message"
             assert house.state() == before
             house.play_on()
 
 
 def test_replayed_messages_change_nothing(house: House) -> None:
-    ann, bob = house.talks
+    ann, bob = house.channels
     sent = []
     for _ in range(4):
         before = house.state()
-        mover = house.talks[before["mover"]]
+        mover = house.channels[before["mover"]]
         sent.append((mover, {"game": house.game, "ply": before["ply"], "move": before["legal"][0]}))
         house.play_on()
     before = house.state()
     for mover, fields in sent * 3:
-        answer = mover.ask("move", **fields)
+        answer = mover.request("move", **fields)
         assert answer["type"] == "done" and answer["ply"] == before["ply"], (
             "it is acknowledged again, and not played again"
         )
         other = bob if mover is ann else ann
-        assert other.ask("move", **fields)["type"] == "error"
+        assert other.request("move", **fields)["type"] == "error"
     assert house.state() == before
-    offer = ann.ask("seek", variant="abapa", seconds=60)["seek"]
-    assert bob.ask("accept", number=offer)["type"] == "done"
-    assert bob.ask("accept", number=offer)["code"] == "offer_gone", "an offer is taken once"
+    offer = ann.request("seek", variant="abapa", seconds=60)["seek"]
+    assert bob.request("accept", number=offer)["type"] == "done"
+    assert bob.request("accept", number=offer)["code"] == "offer_gone", "an offer is taken once"
     house.play_on()
 
 
@@ -203,29 +204,29 @@ def test_connections_end_with_what_let_them_in(house: House) -> None:
     mal.post("/api/club/bots", json={"name": "max"})
     token = mal.post("/api/club/bots/max/tokens", json={"label": "one"}).json()["token"]
 
-    def ends(talk: Talk) -> bool:
+    def ends(channel: ClubChannel) -> bool:
         with suppress(ConnectionClosed):
             for _ in range(50):
-                talk.read()
+                channel.receive()
             return False
         return True
 
     program = {"authorization": f"Bearer {token}"}
-    with house.visitor().channel(**program) as talk:
+    with house.visitor().connect(**program) as channel:
         number = mal.get("/api/club/bots/max/tokens").json()[0]["id"]
         assert mal.delete(f"/api/club/bots/max/tokens/{number}").json() == {"revoked": True}
-        assert ends(talk)
+        assert ends(channel)
     assert house.knock(token)["code"] == "invalid_token"
-    with mal.channel() as talk:
+    with mal.connect() as channel:
         other = house.visitor()
         other.post("/api/club/session", json={"name": "Mal", "password": PASSWORD})
         wrong = other.put("/api/club/password", json={"old": "not this one", "new": "battery staple"})
         assert (wrong.status_code, wrong.json()["code"]) == (403, "wrong_password")
         assert other.put("/api/club/password", json={"old": PASSWORD, "new": "battery staple"}).json()["name"] == "Mal"
-        assert ends(talk), "whoever had the old password is out"
-    with other.channel() as talk:
+        assert ends(channel), "whoever had the old password is out"
+    with other.connect() as channel:
         other.delete("/api/club/session")
-        assert ends(talk)
+        assert ends(channel)
     for password, status in ((PASSWORD, 401), ("battery staple", 200)):
         assert other.post("/api/club/session", json={"name": "Mal", "password": password}).status_code == status
     house.play_on()
@@ -260,10 +261,10 @@ HUGE: dict[str, Callable[[Any], None]] = {
 
 @pytest.mark.parametrize("sort", HUGE)
 def test_huge_messages_end_the_connection(house: House, sort: str) -> None:
-    with house.eve.channel() as talk, pytest.raises(ConnectionClosed):
-        HUGE[sort](talk.socket)
+    with house.eve.connect() as channel, pytest.raises(ConnectionClosed):
+        HUGE[sort](channel.socket)
         for _ in range(10):
-            talk.read()
+            channel.receive()
     house.play_on()
 
 
@@ -283,21 +284,21 @@ def test_odd_messages_are_answered_in_a_line(house: House) -> None:
         "\x00" * 100,
     ]
     for text in odd:
-        with house.eve.channel() as talk:
-            talk.socket.send(text)
-            talk.socket.send('{"id": "end", "type": "lobby", "tell": false}')
-            while (answer := talk.read()).get("id") != "end":
+        with house.eve.connect() as channel:
+            channel.socket.send(text)
+            channel.socket.send('{"id": "end", "type": "lobby", "tell": false}')
+            while (answer := channel.receive()).get("id") != "end":
                 assert "id" not in answer or "\n" not in answer.get("message", "")
             assert answer["type"] == "done"
     house.play_on()
 
 
 def test_floods_end_the_connection(house: House, frozen_limits: None) -> None:
-    with house.eve.channel() as talk, pytest.raises(ConnectionClosed):
+    with house.eve.connect() as channel, pytest.raises(ConnectionClosed):
         for _ in range(400):
-            talk.socket.send('{"id": 1, "type": "lobby", "tell": false}')
+            channel.socket.send('{"id": 1, "type": "lobby", "tell": false}')
         for _ in range(1000):
-            talk.read()
+            channel.receive()
     house.play_on()
 
 
@@ -439,9 +440,9 @@ def test_ten_thousand_watchers_leave_room_for_members(house: House, monkeypatch:
     monkeypatch.setattr(club_connection, "MAX_ACCOUNT_CONNECTIONS", 5)
     with ExitStack() as stack:
         nobody = house.visitor()
-        talks = [stack.enter_context(nobody.channel()) for _ in range(30)]
-        events = [talk.read()["type"] for talk in talks]
+        channels = [stack.enter_context(nobody.connect()) for _ in range(30)]
+        events = [channel.receive()["type"] for channel in channels]
         assert events == ["welcome"] * 20 + ["refused"] * 10
-        mine = [stack.enter_context(house.eve.channel()).read()["type"] for _ in range(7)]
+        mine = [stack.enter_context(house.eve.connect()).receive()["type"] for _ in range(7)]
         assert mine == ["welcome"] * 5 + ["refused"] * 2
     house.play_on()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from browser import caption, notice, tab
-from clubs import Visitor, sign_up
+from clubs import ClubHttpClient, sign_up
 from playwright.sync_api import Browser, Page, expect
 from test_club_tournaments import SMALL, start_now
 from test_page_club import ON_A_PHONE, begin, check, coming, play
@@ -127,7 +127,7 @@ def test_tournaments_for_everyone(browser: Browser, club: str, tmp_path: Path) -
     books = tmp_path / "club.sqlite"
     with coming(browser, club, "Ann", **ON_A_PHONE) as (page,):
         for name in ("Grace-Brewster-1906", "Emmy_Noether", "Bob"):
-            with Visitor(base_url=club) as visitor:
+            with ClubHttpClient(base_url=club) as visitor:
                 sign_up(visitor, name)
         plan(books, "Absents", "double-round-robin", 0, 0.0, "Grace-Brewster-1906", "Emmy_Noether", "Bob")
         plan(books, "Un nom de tournoi qui est très long", "swiss", 9)
