@@ -109,8 +109,7 @@ def test_a_session_that_has_just_ended_makes_nothing(
         assert ann.post("/api/club/bots", json={"name": "rex"}).status_code == 200
         monkeypatch.setattr(accounts_api, "_require_user", logged_out_at_once)
         assert (
-            ann.post(f"/api/club/{path}", json={"name": "max"} if path == "programs" else {"label": "x"}).status_code
-            == 401
+            ann.post(f"/api/club/{path}", json={"name": "max"} if path == "bots" else {"label": "x"}).status_code == 401
         )
 
 

@@ -403,7 +403,7 @@ async def test_books_that_fail_only_delay_it(club: ClubHarness) -> None:
         await club.server.tournaments.join(player, number)
     write, chance = club.store.submit, random.Random(1)
     patch = pytest.MonkeyPatch()
-    patch.setattr(organiser, "LOOK", 0.05)
+    patch.setattr(organiser, "CHECK_SECONDS", 0.05)
     patch.setattr(server, "HEARTBEAT_SECONDS", 0.05)  # how often the books are tried again
 
     def fail(connection: Any) -> None:

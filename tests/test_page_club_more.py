@@ -25,7 +25,7 @@ EVIL = "<script>window.bad = 1</script><img src=x onerror='window.bad = 1'> & \u
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     """The organiser looks oftener than for people."""
-    monkeypatch.setattr(tournament_organiser, "LOOK", 0.2)
+    monkeypatch.setattr(tournament_organiser, "CHECK_SECONDS", 0.2)
 
 
 def plan(books: Path, name: str, system: str = "swiss", rounds: int = 1, grace: float = 60.0, *players: str) -> None:
@@ -118,7 +118,7 @@ def test_a_tournament_from_the_plan_to_the_end(browser: Browser, club: str, tmp_
         eyes.click("#standing-Ann")
         expect(eyes.locator("#panel-club")).to_contain_text("1 game")
         eyes.goto(f"{club}#club/tournament/7")
-        expect(eyes.locator("#panel-club [role=alert]:visible")).to_contain_text("there is no tournament 7")
+        expect(eyes.locator("#panel-club [role=alert]:visible")).to_contain_text("There is no tournament 7")
 
 
 @pytest.mark.slow
@@ -165,7 +165,7 @@ def test_two_talk(browser: Browser, club: str) -> None:
         ann.check("#chat-on")
         ann.fill("#chat-text", "hello")
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_have_text("Bob has chat turned off: nothing was said.")
+        expect(ann.locator("#chat-problem")).to_have_text("Bob has chat turned off: the message was not delivered.")
         assert ann.input_value("#chat-text") == "hello"
         bob.check("#chat-on")
         bob.reload()
@@ -175,7 +175,7 @@ def test_two_talk(browser: Browser, club: str) -> None:
         expect(ann.locator("#chat-log")).to_have_text("Ann hello")
         ann.fill("#chat-text", EVIL)
         ann.keyboard.press("Enter")
-        expect(ann.locator("#chat-problem")).to_contain_text("no control characters")
+        expect(ann.locator("#chat-problem")).to_contain_text("cannot contain control characters")
         ann.fill("#chat-text", EVIL.replace("\u202a", ""))
         ann.keyboard.press("Enter")
         said = bob.locator("#chat-log bdi").last

@@ -72,6 +72,6 @@ const clubValues = (data = {}) => (data.variant ? { ...data, variant: t(`game.${
  * @param {object} [values]
  */
 export function clubProblem(error, values = {}) {
-  const key = `club.problem.${error.code}`;
+  const key = `club.error.${error.code}`;
   return key in LANGUAGES.en ? t(key, { message: error.message, ...clubValues(error.data), ...values }) : problemWords(error);
 }
