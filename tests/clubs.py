@@ -1,4 +1,4 @@
-"""A club on a real server for tests, and people who come there."""
+"""A real server with a club for tests, and clients of its HTTP API and WebSocket."""
 
 import json
 import threading
@@ -20,11 +20,11 @@ PASSWORD = "correct horse"
 
 
 class ClubHttpClient(httpx2.Client):
-    """Somebody with a browser of their own."""
+    """An HTTP client with its own cookies."""
 
     @contextmanager
     def connect(self, **headers: str) -> Iterator["ClubChannel"]:
-        """The club's channel."""
+        """A WebSocket connection to the club."""
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         sent = ({"cookie": cookies} if cookies else {}) | headers
         address = str(self.base_url).replace("http", "ws") + "api/club/live"
@@ -34,7 +34,7 @@ class ClubHttpClient(httpx2.Client):
 
 @contextmanager
 def serving(club: Path | None, port: int = 0, names: Sequence[str] = ()) -> Iterator[str]:
-    """The address of a server that runs in a thread."""
+    """Run a server in a thread; yields its address."""
     listener = listen("127.0.0.1", port)
     archive = None if club is None else str(club.with_name("archive.sqlite"))
     app = create_app(0, archive=archive, club=None if club is None else str(club), names=names)
@@ -54,7 +54,7 @@ def sign_up(client: ClubHttpClient, name: str) -> None:
 
 
 class ClubChannel:
-    """A channel, and what was told on it."""
+    """A WebSocket connection, and the events received on it."""
 
     def __init__(self, socket: Any) -> None:
         self.socket, self.events, self.number = socket, list[dict[str, Any]](), 0
@@ -74,7 +74,7 @@ class ClubChannel:
             self.events.append(message)
 
     def state(self, number: int) -> dict[str, Any]:
-        """The game as it was last told."""
+        """The latest state of a game."""
         while not (states := [event for event in self.events if event["type"] == "game" and event["game"] == number]):
             self.wait_for("game")
         return states[-1]

@@ -1,4 +1,4 @@
-"""The club without a network: states and their clocks, ratings, accounts, and books that keep everything."""
+"""The club without a network: game states and clocks, ratings, accounts, the store."""
 
 import random
 import sqlite3
@@ -47,7 +47,7 @@ def refused(code: str) -> pytest.RaisesExc[ClubError]:
 
 
 def play_on(state: GameState, seed: int = 0, most: int = 500) -> GameState:
-    """The state after random moves, one second each."""
+    """The state after random moves of one second each."""
     chance = random.Random(seed)
     while not state.over and len(state.moves) < most:
         move = state.position.format_move(chance.choice(state.position.legal_moves()))
@@ -55,7 +55,7 @@ def play_on(state: GameState, seed: int = 0, most: int = 500) -> GameState:
     return state
 
 
-# ---- states ---------------------------------------------------------------------------------------------------------
+# ---- game states -----------------------------------------------------------------------------------------------------
 def test_clocks_run_for_the_mover_alone() -> None:
     state = begin(control=Clock(300.0, 2.0)).play(ANN, 0, "f5", 110.0)
     assert state.clocks == (292.0, 300.0) and state.seconds == (10.0,) and state.mover == 1
@@ -76,7 +76,7 @@ def test_only_the_mover_moves_and_only_now() -> None:
         state.play(ANN, 0, "a1", 101.0)
     after = state.play(ANN, 0, "f5", 101.0)
     with refused("wrong_ply"):
-        after.play(ANN, 0, "f5", 102.0)  # sent again
+        after.play(ANN, 0, "f5", 102.0)  # sent twice
     with refused("not_your_turn"):
         after.play(ANN, 1, "d6", 102.0)
 
@@ -180,7 +180,7 @@ def test_ratings_follow_results() -> None:
 
 
 def test_a_rating_finds_its_place() -> None:
-    """Somebody who wins ten games of eleven against a player of 1500 comes to some 400 points more."""
+    """A player who wins ten games of eleven against a player of 1500 gains some 400 points."""
     chance, rating = random.Random(3), Rating()
     means = []
     for number in range(1500):
@@ -257,9 +257,9 @@ def test_programs_have_tokens_that_can_be_revoked(store: ClubStore) -> None:
     assert not store.read(lambda connection: connection.execute(select(tokens)).all())
 
 
-# ---- books ----------------------------------------------------------------------------------------------------------
+# ---- store -----------------------------------------------------------------------------------------------------------
 def store_game(store: ClubStore, game: Game = Game.OTHELLO, control: Clock = BLITZ, rated: bool = True) -> GameState:
-    """A game between Ann and Bob."""
+    """Store a game between Ann and Bob."""
     players = []
     for name in ("Ann", "Bob"):
         found = store.read(partial(people.find_account, name=name))

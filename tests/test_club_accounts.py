@@ -1,4 +1,4 @@
-"""Accounts of the club: passwords that two change at once, guesses that lock nobody out, and known devices."""
+"""Accounts: concurrent password changes, limits of login attempts, known devices, sessions."""
 
 import threading
 import time
@@ -24,14 +24,14 @@ OWNERS, GUESSERS, ELSEWHERE = "10.0.0.1", "10.6.6.6", "10.0.0.2"
 
 @pytest.fixture(autouse=True)
 def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passwords are hashed fast, and what is used up does not come back while a test runs."""
+    """Hash fast, and do not refill rate limits during a test."""
     monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     monkeypatch.setattr(logins, "PAIR_RATE", (10, 0))
 
 
 @contextmanager
 def club(place: Path) -> Iterator[Any]:
-    """A way to come to a club, each time with another browser."""
+    """A club; yields a function that creates a new HTTP client."""
     with serving(place) as address, ExitStack() as stack:
         yield lambda: stack.enter_context(ClubHttpClient(base_url=address))
 
@@ -65,7 +65,9 @@ def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, mon
         owner, thief = visit(), visit()
         sign_up(owner, "Ann")
         assert log_in(thief, GUESSERS) == 200
-        monkeypatch.setattr(accounts, "hash_password", wait_for_the_other)  # both have shown the old password by then
+        monkeypatch.setattr(
+            accounts, "hash_password", wait_for_the_other
+        )  # both have verified the old password by then
         answers: dict[str, Any] = {}
 
         def change(visitor: ClubHttpClient, new: str) -> None:
@@ -95,7 +97,7 @@ def test_what_is_typed_as_a_name_is_not_written_down(tmp_path: Path) -> None:
 def test_a_session_that_has_just_ended_makes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """Nothing that outlives it, though it was good when the request came."""
+    """Although it was valid when the request arrived."""
     require_user = accounts_api._require_user
 
     async def logged_out_at_once(club: Any, request: Any) -> Any:
@@ -113,7 +115,7 @@ def test_a_session_that_has_just_ended_makes_nothing(
         )
 
 
-# ---- guesses ---------------------------------------------------------------------------------------------------------
+# ---- login attempts --------------------------------------------------------------------------------------------------
 def test_guesses_from_one_address_lock_out_that_address_only(tmp_path: Path) -> None:
     with club(tmp_path / "club.sqlite") as visit:
         sign_up(visit(), "Ann")
@@ -134,7 +136,7 @@ def test_guesses_in_the_same_network_do_not_lock_out_a_known_device(tmp_path: Pa
 def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even after a restart, and by whatever limit the guesses have used up."""
+    """Even after a restart, and whichever limit is used up."""
     place = tmp_path / "club.sqlite"
     with club(place) as visit:
         owner = visit()
@@ -162,7 +164,7 @@ def test_a_device_is_known_for_its_own_account_only(tmp_path: Path, monkeypatch:
         assert [guess(eve, f"10.1.0.{number}") for number in range(4)][-1] == 429
 
 
-# ---- what is stored --------------------------------------------------------------------------------------------------
+# ---- stored data -----------------------------------------------------------------------------------------------------
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ClubStore]:
     if request.param == "sqlite":

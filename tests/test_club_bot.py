@@ -1,4 +1,4 @@
-"""Programs in the club: `awello bot`, the commands that look after the books."""
+"""Bots of the club: `awello bot`, and the commands for the club's database."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ OVER = {"over": True, "winner": 0, "reason": "resigned", "score": None}
 
 
 class Line:
-    """A connection that keeps what is sent."""
+    """A fake WebSocket that records what is sent."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -60,7 +60,7 @@ class Line:
 
 
 def tokens_of(file: Path, *names: str) -> list[str]:
-    """The tokens of new programs of Ann's."""
+    """The tokens of new bots of Ann's."""
     store = ClubStore(file)
     ann = store.submit(partial(create_account, name="Ann", hashed="none")).result()
     found = []
@@ -72,14 +72,14 @@ def tokens_of(file: Path, *names: str) -> list[str]:
 
 
 def states(store: ClubStore) -> list[GameState]:
-    """The games in the books."""
+    """The stored games."""
     rows = store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
 @asynccontextmanager
 async def playing(bots: list[ClubBot]) -> AsyncIterator[None]:
-    """Bots that play in the background."""
+    """Run bots in the background."""
     tasks = [asyncio.create_task(bot.run()) for bot in bots]
     yield
     for task in tasks:
@@ -96,7 +96,7 @@ def test_two_bots_find_each_other(tmp_path: Path) -> None:
 
     async def play(bots: list[ClubBot]) -> None:
         async with playing(bots):
-            await wait_until_async(lambda: len(results()) >= 4)  # each of two games, told by both
+            await wait_until_async(lambda: len(results()) >= 4)  # two games, logged by both
 
     with serving(file) as address:
         asyncio.run(
@@ -155,7 +155,7 @@ def test_a_bot_survives_a_restart_of_the_club(tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a draw that is offered, or a connection that broke: the move goes out by the connection there is."""
+    """As after a draw offer or a lost connection; the move is sent on the current connection."""
     thoughts, decided = list[int](), threading.Event()
 
     def slow(player: Any, record: Record, clock: Clock) -> Choice:
@@ -174,7 +174,7 @@ def test_a_game_that_is_told_again_is_thought_about_once(monkeypatch: pytest.Mon
         decided.set()
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0] and not first.sent and [sent["type"] for sent in second.sent] == ["move"]
-        bot._handle_game(STATE)  # the club could not keep it
+        bot._handle_game(STATE)  # the club could not store it
         await wait_until_async(lambda: not bot.tasks)
         assert thoughts == [0, 0] and len(second.sent) == 2
 
@@ -317,7 +317,7 @@ def test_a_challenge_and_a_game_wait_until_the_last_game_is_learnt() -> None:
         bot._handle_game(STATE)
         await wait_until_async(lambda: line.sent)
         bot._handle_game(STATE | OVER)
-        bot._handle_game(STATE | OVER)  # the club may say it twice
+        bot._handle_game(STATE | OVER)  # the club may send it twice
         bot._handle_game(STATE | {"game": 2})
         challenge = bot._schedule(bot._answer_challenge, {"from": "Ann", "variant": "othello", "number": 5})
         await wait_until_async(lambda: words(Pupil.calls)[-1] == "end")
@@ -370,7 +370,7 @@ def test_a_player_that_fails_to_learn_goes_on(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.slow
 @pytest.mark.parametrize("learning", [True, False])
 def test_otage_does_not_repeat_a_lost_game(learning: bool, tmp_path: Path) -> None:
-    """Ten games from the start against an opponent that always plays the same; without learning they repeat."""
+    """Ten games against an opponent that always plays the same; without learning they repeat."""
     file, memory = tmp_path / "club.sqlite", tmp_path / "otage"
     memory.mkdir()
     one, two = tokens_of(file, "otage", "max")

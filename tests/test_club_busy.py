@@ -1,4 +1,4 @@
-"""A busy club: moves that a game waits for are never refused, odd messages are answered, and bots send again."""
+"""A busy club: expected moves are never refused, malformed messages are answered, bots send messages again."""
 
 import asyncio
 import importlib.util
@@ -74,7 +74,7 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def answer_to(channel: Any, text: str) -> dict[str, Any]:
-    """The answer to a text, whatever it is."""
+    """The response to a raw message."""
     channel.socket.send(text)
     while "id" not in (answer := channel.receive()):
         pass
@@ -94,7 +94,7 @@ def test_odd_messages_are_answered_and_the_channel_survives(address: str) -> Non
 
 
 def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other messages above the limit are, and their answers carry their ids."""
+    """Other messages above the limit are refused, with their ids."""
     monkeypatch.setattr(club_service, "ACCOUNT_RATE", (12, 0.001))
     with ExitStack() as stack:
         address = stack.enter_context(serving(tmp_path / "club.sqlite"))
@@ -128,7 +128,7 @@ def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeyp
 def test_messages_without_an_account_are_paid_by_their_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
 ) -> None:
-    """However many connections it has; another network and accounts are not affected."""
+    """However many connections it has; other networks and accounts are not affected."""
     monkeypatch.setattr(connection, "PATIENCE", 0.0)
     monkeypatch.setattr(web, "COSTS", (40.0, 1.0))
     with (
@@ -152,7 +152,7 @@ def test_messages_without_an_account_are_paid_by_their_network(
 
 
 class Connection:
-    """What a bot sends, and what it is sent."""
+    """A fake WebSocket: the messages to and from a bot."""
 
     def __init__(self, *heard: dict[str, Any]) -> None:
         self.heard: asyncio.Queue[str | None] = asyncio.Queue()
@@ -205,7 +205,7 @@ def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> No
         for code in ("often", "storage"):
             club.tell(busy(code, first["id"]))
             assert await club.sent.get() == first and first["type"] == "move"
-        club.tell(busy("wrong_ply", first["id"]))  # the game is further by now: nothing to send
+        club.tell(busy("wrong_ply", first["id"]))  # the game is further ahead: nothing to send
         club.tell({"type": "ping", "number": 3})
         assert (await club.sent.get())["type"] == "pong"
         listening.cancel()

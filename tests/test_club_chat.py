@@ -1,4 +1,4 @@
-"""Words between two players: off until both want them, for nobody else, short, and not too many."""
+"""Chat: off until both players turn it on, private, and limited in length and rate."""
 
 import sqlite3
 from pathlib import Path
@@ -113,7 +113,7 @@ async def test_it_lasts_as_long_as_a_game_is_remembered(club: ClubHarness) -> No
 
 
 def test_on_the_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs speak as well; nothing is written down."""
+    """Bots can chat too; nothing is stored."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         ann, rex = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)

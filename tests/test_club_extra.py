@@ -1,4 +1,4 @@
-"""Awello without the extra `club`: its commands say what to install, and the server answers as one without a club."""
+"""Awello without the extra `club`: commands tell what to install, and the server behaves as without a club."""
 
 import json
 import subprocess

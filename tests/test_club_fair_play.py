@@ -1,4 +1,4 @@
-"""Fair play in the club: what counts for ratings, who left, who waits, who is blocked, and one entry per person."""
+"""Fair play: rated games, early exits, disconnected players, blocks, and one tournament entry per person."""
 
 import random
 from dataclasses import replace
@@ -31,7 +31,7 @@ AWALE = GameTerms(Game.ABAPA, Clock(300.0))
 
 
 def pass_time(club: ClubHarness, seconds: float) -> None:
-    """Let the club's clock go forward."""
+    """Advance the club's clock."""
     club.clock.advance(seconds)
 
 
@@ -47,10 +47,10 @@ def add_rating(connection: Connection, row: dict[str, Any]) -> None:
     connection.execute(insert(ratings).values(**row, wins=1, draws=0, losses=0))
 
 
-# ---- what counts ----------------------------------------------------------------------------------------------------
+# ---- rated games -----------------------------------------------------------------------------------------------------
 @with_club
 async def test_games_resigned_at_once_do_not_count(club: ClubHarness) -> None:
-    """Forty of them gave a rating of 2203 and the first place in less than a second."""
+    """Forty such games gave a rating of 2203 and the first rank in less than a second."""
     ann, eve = club.connect("Ann"), club.connect("Eve")
     for _ in range(8):
         number = await club.start_game(ann, eve, replace(RATED, control=Clock(300.0)))
@@ -121,7 +121,7 @@ async def test_accounts_of_one_network_play_unrated(club: ClubHarness) -> None:
 
 
 def test_the_channel_knows_networks(tmp_path: Path) -> None:
-    """Behind a web server the visitors' addresses count, not its own."""
+    """Behind a reverse proxy, the clients' addresses are used."""
     with serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address:
         ann, eve = ClubHttpClient(base_url=address), ClubHttpClient(base_url=address)
         sign_up(ann, "Ann")
@@ -154,7 +154,7 @@ def test_provisional_ratings_are_not_on_the_ladder(tmp_path: Path) -> None:
     store.close()
 
 
-# ---- games that are left early --------------------------------------------------------------------------------------
+# ---- early exits -----------------------------------------------------------------------------------------------------
 @with_club
 async def test_who_leaves_games_early_again_and_again_waits(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
@@ -240,7 +240,7 @@ async def test_the_first_move_is_waited_for_a_little(club: ClubHarness) -> None:
     assert club.last_event("Eve")["reason"] == TIMED_OUT
 
 
-# ---- players who have left ------------------------------------------------------------------------------------------
+# ---- disconnected players --------------------------------------------------------------------------------------------
 def test_the_waiting_time_depends_on_the_clock_and_on_returns() -> None:
     assert disconnects.grace_period(Clock(300.0), 0) == 30.0 and disconnects.grace_period(Clock(90.0), 0) == 15.0
     assert disconnects.grace_period(Clock(5.0), 0) == 10.0
@@ -249,7 +249,7 @@ def test_the_waiting_time_depends_on_the_clock_and_on_returns() -> None:
 
 @pytest.mark.parametrize("plies", [10, 11])
 def test_the_win_is_claimed_when_the_opponent_has_left(tmp_path: Path, plies: int) -> None:
-    """Whoever's turn it is."""
+    """On either side's turn."""
 
     @with_club
     async def play(club: ClubHarness) -> None:
@@ -344,7 +344,9 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
     )
     with refused("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
-    asked = (await club.server.lobby.challenge(ann, "Eve", RATED))["challenge"]  # the one who blocks may still ask
+    asked = (await club.server.lobby.challenge(ann, "Eve", RATED))[
+        "challenge"
+    ]  # the one who blocks can still challenge
     assert "game" in await club.server.lobby.accept(eve, asked)
     assert await club.server.blocks.unblock(ann, "EVE") == {"blocked": []} == await club.server.blocks.unblock(ann, "x")
     assert "challenge" in await club.server.lobby.challenge(eve, "Ann", RATED)

@@ -1,4 +1,4 @@
-"""The server of the club: offers, games, spectators, restarts, and books that fail."""
+"""The club server: offers, games, spectators, restarts, and a database that fails."""
 
 import asyncio
 import random
@@ -29,7 +29,7 @@ Play = Callable[["ClubHarness"], Awaitable[None]]
 
 
 class ClubHarness:
-    """A server with some members, a clock that the test moves, and what each of them was told."""
+    """A club server with a clock that the test moves, and the messages that each client has received."""
 
     def __init__(self, database: Path | str, clock: ManualClock | None = None) -> None:
         self.database, self.archived = database, list[Record]()
@@ -41,7 +41,7 @@ class ClubHarness:
         self.server = ClubServer(self.store, self.archive_record, seed=1)
         self.server.now = self.clock  # type: ignore[method-assign]
         self.received: dict[str, list[dict[str, Any]]] = {}
-        self.news = asyncio.Event()  # set whenever a player of a tournament is told something
+        self.news = asyncio.Event()  # set whenever a player of a tournament receives a message
         await self.server.open()
         return self
 
@@ -53,7 +53,7 @@ class ClubHarness:
         self.store.close()
 
     def connect(self, name: str, bot: bool = False) -> ClientConnection:
-        """Somebody comes in; `eyes` has no account."""
+        """Connect a client; `eyes` has no account."""
         if name not in self.accounts and name != "eyes":
             owner = 1 if bot else None
             made = self.store.submit(lambda connection: create_account(connection, name, "hash", owner))
@@ -68,21 +68,21 @@ class ClubHarness:
         return next(message for message in reversed(self.received[name]) if message["type"] == event)
 
     async def wait_until(self, condition: Callable[[], object]) -> None:
-        """Wait for something that happens by itself."""
+        """Wait for a condition while the server runs."""
         await wait_until_async(condition)
 
     async def wait_for_heartbeat(self) -> None:
-        """Wait until the books say that the club is open at this moment."""
+        """Wait until the heartbeat has been stored at the present time."""
         await self.wait_until(lambda: self.store.read(load_heartbeat) == self.clock())
 
     async def start_game(self, first: ClientConnection, second: ClientConnection, terms: GameTerms = BLITZ) -> int:
-        """The number of a game in which these two play, in this order."""
+        """Start a game between two clients, in this order; return its number."""
         offered = await self.server.lobby.seek(first, replace(terms, side=0))
         return int((await self.server.lobby.accept(second, offered["seek"]))["game"])
 
 
 def with_club(test: Play) -> Callable[[Path], None]:
-    """Run a test in a club of its own."""
+    """Run a test with a club of its own."""
 
     def run(tmp_path: Path) -> None:
         async def play() -> None:
@@ -109,7 +109,7 @@ def fail_to_write(connection: Any) -> None:
 async def play_random_moves(
     club: ClubHarness, number: int, players: list[ClientConnection], seed: int = 0, max_moves: int = 500
 ) -> None:
-    """Random moves, by what the players are told."""
+    """Play random moves."""
     chance = random.Random(seed)
     for _ in range(max_moves):
         state = await club.server.watch(players[0], number)
@@ -281,7 +281,7 @@ async def test_games_with_ones_own_programs_do_not_count(club: ClubHarness) -> N
 async def test_who_has_left_offers_nothing(club: ClubHarness) -> None:
     ann = club.connect("Ann")
     seeking = asyncio.create_task(club.server.lobby.seek(ann, BLITZ))
-    await asyncio.sleep(0)  # the task begins
+    await asyncio.sleep(0)  # the task starts
     club.server.disconnect(ann)
     with refused("disconnected"):
         await seeking
@@ -344,7 +344,7 @@ def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
         await club.wait_for_heartbeat()
         states = {number: live_game.to_json(club.server.now()) for number, live_game in club.server.live_games.items()}
         for task in club.server._tasks:
-            task.cancel()  # no farewell: as if it had been killed
+            task.cancel()  # no shutdown: as if it had been killed
         return states, club
 
     async def second(before: dict[int, dict[str, Any]], people: dict[str, Account]) -> None:
@@ -382,12 +382,12 @@ async def test_what_cannot_be_written_has_not_happened(club: ClubHarness) -> Non
         await club.server.move(ann, number, 0, move)
     assert club.last_event("Bob")["ply"] == 0 and club.server.live_games[number].state.moves == ()
     before = club.last_event("Ann")["clocks"]
-    club.clock.advance(1000.0)  # while the books cannot be written, time is charged to neither clock
+    club.clock.advance(1000.0)  # while the database fails, time is charged to neither clock
     failures = club.server.store.failures
     await club.wait_until(lambda: club.server.store.failures > failures + 1)
     club.store.submit = write  # type: ignore[method-assign]
     with refused("storage"):
-        await club.server.move(ann, number, 0, move)  # nothing, until the books have been looked at
+        await club.server.move(ann, number, 0, move)  # refused until the database has been loaded again
     await club.wait_until(lambda: not club.server.store.failing)
     assert (await club.server.move(ann, number, 0, move))["ply"] == 1
     assert club.last_event("Ann")["clocks"] == before
@@ -402,7 +402,7 @@ async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: 
     move, write = (await club.server.watch(ann, number))["legal"][0], club.store.submit
 
     def lose(operation: Any) -> Any:
-        """A server that keeps something, and is lost before it can say so."""
+        """Write, and then fail before the result is known."""
         write(operation).result()
         return write(fail_to_write)
 
@@ -420,7 +420,7 @@ async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: 
     assert other in club.server.ended and club.last_event("Ann")["players"][0]["after"]
     offer = await club.server.lobby.seek(ann, BLITZ)
     await trouble(club.server.lobby.accept(bob, offer["seek"]))
-    assert len(club.server.live_games) == 2  # the game that began without anybody being told, and the first
+    assert len(club.server.live_games) == 2  # the game that started unnoticed, and the first
 
 
 @with_club
@@ -436,10 +436,10 @@ async def test_many_games_at_once(club: ClubHarness) -> None:
     assert not club.server.live_games and all(club.server.ended[number].state.position.over for number in numbers)
 
 
-# ---- who means harm --------------------------------------------------------------------------------------------------
+# ---- abuse -----------------------------------------------------------------------------------------------------------
 @with_club
 async def test_challenges_do_not_pile_up_before_somebody(club: ClubHarness) -> None:
-    """Who comes in is told all that wait; too many at once would end the connection, each time."""
+    """A client receives all its challenges when it connects; too many would close the connection each time."""
     ann = club.connect("Ann")
     crowd = [club.connect(f"Eve{number}") for number in range(6)]
     for each in crowd[:5]:
@@ -501,7 +501,7 @@ async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: ClubHar
 
 @with_club
 async def test_books_have_one_server(club: ClubHarness) -> None:
-    """Another would write its own idea of the games over what was played here."""
+    """A second server would overwrite the games of the first."""
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     for _ in range(2):

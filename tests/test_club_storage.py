@@ -1,4 +1,4 @@
-"""The club's database: lost answers to COMMIT, servers that displace each other, and refused acts in a batch."""
+"""The store: lost answers to COMMIT, servers that displace each other, and refused operations in a batch."""
 
 import asyncio
 import logging
@@ -55,13 +55,13 @@ def name_of(place: str) -> str:
 
 
 def ask(place: str, question: str) -> list[Any]:
-    """The answer of the database itself."""
+    """Query the database directly."""
     with psycopg.connect(place.replace("+psycopg", ""), autocommit=True) as connection:
         return list(connection.execute(question.encode()).fetchall())
 
 
 def write_together(store: ClubStore, *acts: Callable[[Connection], Any]) -> list["Future[Any]"]:
-    """Hand acts in so that they are written in one transaction."""
+    """Submit operations that are written in one transaction."""
     held, go = threading.Event(), threading.Event()
 
     def hold(_: Connection) -> None:
@@ -77,7 +77,7 @@ def write_together(store: ClubStore, *acts: Callable[[Connection], Any]) -> list
 
 
 def begin_game(connection: Connection) -> GameState:
-    """A rated game between the first two accounts."""
+    """Store a rated game between the first two accounts."""
 
     def make(number: int) -> GameState:
         return create_game_state(number, Game.OTHELLO4, (1, 2), Clock(300.0), True, 100.0)
@@ -90,7 +90,7 @@ def count(store: ClubStore, table: Any) -> int:
 
 
 def open_store(place: str, claim: bool = True) -> ClubStore:
-    """A store of a server, with two accounts."""
+    """Open a store with two accounts."""
     store = ClubStore(place)
     if claim:
         store.acquire()
@@ -99,7 +99,7 @@ def open_store(place: str, claim: bool = True) -> ClubStore:
     return store
 
 
-# ---- an answer to COMMIT that is lost --------------------------------------------------------------------------------
+# ---- lost answers to COMMIT ------------------------------------------------------------------------------------------
 @needs_postgres
 @pytest.mark.parametrize("moment", [BEFORE, AFTER])
 def test_a_lost_answer_to_commit_is_not_written_twice(place: str, proxy: CuttingProxy, moment: str) -> None:
@@ -121,7 +121,7 @@ def test_a_lost_answer_to_commit_is_not_written_twice(place: str, proxy: Cutting
 def test_a_transaction_that_the_network_forgot_does_not_block_the_club(
     place: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server would wait for its client for hours, and keep the lock of all who write."""
+    """The database server would wait for its client for hours and hold the write lock."""
     monkeypatch.setattr(store_module, "IDLE_TIMEOUT", 0.5)
     store = open_store(proxy.address(name_of(place)))
 
@@ -153,8 +153,8 @@ def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: Cutti
         control.execute(trigger.encode())
         control.execute(b"SELECT pg_advisory_lock(99)")
         futures = write_together(store, begin_game, cut_here)
-        wait_until(lambda: control.execute(waits.format(99).encode()).fetchall())  # COMMIT is under way,
-        wait_until(lambda: control.execute(waits.format(WRITE_LOCK).encode()).fetchall())  # the store asks
+        wait_until(lambda: control.execute(waits.format(99).encode()).fetchall())  # COMMIT is in progress
+        wait_until(lambda: control.execute(waits.format(WRITE_LOCK).encode()).fetchall())  # the store waits for it
         control.execute(b"SELECT pg_advisory_unlock(99)")
         assert futures[0].result(30).number == 1 and futures[1].exception(30) is None
     assert (count(store, games), count(store, audit)) == (1, 1)
@@ -164,7 +164,7 @@ def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: Cutti
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
 def test_what_may_have_been_written_is_never_repeated(place: str, proxy: CuttingProxy, claim: bool) -> None:
-    """A database that is gone cannot say what it has kept, and a command has no epoch to ask for."""
+    """A database that is gone cannot tell, and a command has no epoch."""
     store = open_store(proxy.address(name_of(place)), claim)
     proxy.refuse_after_cut = claim
 
@@ -184,7 +184,7 @@ def test_what_may_have_been_written_is_never_repeated(place: str, proxy: Cutting
 
 # ---- two servers -----------------------------------------------------------------------------------------------------
 def cut_claim(place: str) -> None:
-    """End the connection that keeps other servers out."""
+    """End the connection that holds the server lock."""
     here = "(SELECT oid FROM pg_database WHERE datname = current_database())"
     (pid,) = ask(place, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
     assert ask(place, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
@@ -239,7 +239,7 @@ def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog:
         other = second.connect("Ann")
         assert (await second.server.move(other, number, 0, state["legal"][0]))["ply"] == 1
         tries = first.server.store.failures
-        await first.wait_until(lambda: first.store._lock is None)  # it has tried to be the only one again
+        await first.wait_until(lambda: first.store._lock is None)  # it has tried to acquire the club again
         assert first.server.store.failing and tries == 1
         with refused("storage"):
             await first.server.resign(bob, number)
@@ -257,7 +257,7 @@ def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog:
     ]
 
 
-# ---- refused acts ----------------------------------------------------------------------------------------------------
+# ---- refused operations ----------------------------------------------------------------------------------------------
 def refuse(connection: Connection) -> None:
     log_event(connection, "taken back")
     raise ClubError("no", "not this")
@@ -296,7 +296,7 @@ def test_what_the_database_refuses_harms_nothing_else(place: str) -> None:
 
 # ---- clocks ----------------------------------------------------------------------------------------------------------
 def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
-    """Not at the last note that the club was open, which may be older."""
+    """Not at the last heartbeat, which may be older."""
 
     def fail(connection: Connection) -> None:
         raise StorageError("the disk is full")
@@ -308,7 +308,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
             task.cancel()
         since = club.server.now() - 100
 
-        def move_back(connection: Connection) -> None:  # Ann has thought for 100 seconds, and nothing was noted since
+        def move_back(connection: Connection) -> None:  # Ann has thought for 100 seconds since
             connection.execute(update(games).values(turn_started=since))
             save_heartbeat(connection, since)
 
@@ -316,7 +316,7 @@ def test_clocks_stop_at_the_write_that_failed(tmp_path: Path) -> None:
         with refused("storage"):
             await club.server.store.write(fail)
         assert club.server.store.failed_at is not None
-        club.server.store.failed_at -= 40  # it stands still for 40 seconds
+        club.server.store.failed_at -= 40  # suspended for 40 seconds
         await club.server._resume_games()
         assert club.server.live_games[number].to_json(club.server.now())["clocks"] == pytest.approx([240, 300], abs=15)
         await club.close()

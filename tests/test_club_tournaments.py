@@ -1,4 +1,4 @@
-"""Tournaments in the club: whole ones, those who do not come, restarts at any moment, and one on a real server."""
+"""Tournaments: complete ones, absent players, restarts at any time, and one on a real server."""
 
 import asyncio
 import json
@@ -38,13 +38,13 @@ SMALL = GameTerms(Game.OTHELLO4, Clock(60.0))
 
 
 class Player(ClientConnection):
-    """Somebody who plays random moves as soon as it is their turn."""
+    """A client that plays random moves on its turn."""
 
     def __init__(self, club: ClubHarness, name: str, idle: bool = False) -> None:
         self.club, self.name, self.idle = club, name, idle
         self.heard: list[dict[str, Any]] = []
         self.chance, self.tasks = random.Random(name), set[asyncio.Task[Any]]()
-        account = club.connect(name)  # makes the account
+        account = club.connect(name)  # creates the account
         club.server.disconnect(account)
         super().__init__(account.account, self.hear)
         club.server.connect(self)
@@ -64,18 +64,18 @@ class Player(ClientConnection):
             try:
                 await self.club.server.move(self, game["game"], game["ply"], move)
             except ClubError as error:
-                if error.code == "storage":  # try again when the books can be written
+                if error.code == "storage":  # try again when the database is available
                     await self.club.wait_until(lambda: not self.club.server.store.failing)
                     continue
             return
 
     def last(self) -> dict[str, Any]:
-        """What they were last told of a tournament."""
+        """The latest tournament event."""
         return next(message for message in reversed(self.heard) if message["type"] == "tournament")
 
 
 def plan(club: ClubHarness, name: str = "Friday", system: str = SWISS, rounds: int = 0, grace: float = 30.0) -> int:
-    """The number of a tournament that begins at once after somebody has had the time to enter."""
+    """Create a tournament whose start `begin` brings forward; return its number."""
     return make(club, name, system, SMALL, rounds, time.time() + 1000, grace).number
 
 
@@ -84,7 +84,7 @@ def make(club: ClubHarness, *terms: Any) -> ClubTournament:
 
 
 def begin(club: ClubHarness, number: int) -> None:
-    """Let it begin now."""
+    """Start it now."""
     start_now(club.store, number)
     club.server.tournaments.wake()
 
@@ -99,7 +99,7 @@ def look(club: ClubHarness, number: int) -> ClubTournament:
 
 
 async def until(club: ClubHarness, number: int, state: str = "ended", number_of_round: int = 0) -> ClubTournament:
-    """The tournament when it has come to a state or a round."""
+    """Wait until a tournament has reached a state or a round."""
 
     def there() -> ClubTournament | None:
         tournament = look(club, number)
@@ -115,7 +115,7 @@ async def until(club: ClubHarness, number: int, state: str = "ended", number_of_
 
 
 async def until_looked(club: ClubHarness) -> None:
-    """Wait until the organiser has looked at every tournament once more."""
+    """Wait until the organiser has checked every tournament once more."""
     cups, looked = club.server.tournaments, asyncio.Event()
     look = cups._check_all
 
@@ -130,13 +130,13 @@ async def until_looked(club: ClubHarness) -> None:
 
 
 def played(club: ClubHarness) -> list[GameState]:
-    """All games in the books."""
+    """All stored games."""
     rows = club.store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
 def check(club: ClubHarness, tournament: ClubTournament) -> None:
-    """Every pairing has one game, and every game one pairing with its result."""
+    """Check that fixtures and games correspond, with the same results."""
     states = {state.number: state for state in played(club) if state.tournament == tournament.number}
     bound = [fixture for fixture in tournament.fixtures if fixture.game is not None]
     assert sorted(fixture.game or 0 for fixture in bound) == sorted(states)
@@ -154,7 +154,7 @@ def check(club: ClubHarness, tournament: ClubTournament) -> None:
     )
 
 
-# ---- whole tournaments ----------------------------------------------------------------------------------------------
+# ---- complete tournaments --------------------------------------------------------------------------------------------
 @with_club
 async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
     number = plan(club, rounds=3)
@@ -203,7 +203,7 @@ def test_a_whole_round_robin(tmp_path: Path, system: str, size: int, count: int)
     play(tmp_path)
 
 
-# ---- who comes and who does not -------------------------------------------------------------------------------------
+# ---- absent players --------------------------------------------------------------------------------------------------
 @with_club
 async def test_who_does_not_come_loses_and_is_left_out_until_they_do(club: ClubHarness) -> None:
     number = plan(club, rounds=3, grace=0.3)
@@ -291,7 +291,7 @@ async def test_entering_and_withdrawing(club: ClubHarness) -> None:
 
 @with_club
 async def test_whoever_looks_round_hears_that_something_changed(club: ClubHarness) -> None:
-    """Also who has not entered, and of a tournament that another process planned; others hear nothing."""
+    """Also clients that have not entered, and tournaments created by another process; other clients receive nothing."""
     club.connect("eyes")
     program = club.connect("rex", bot=True)
     program.lobby_updates = False
@@ -394,7 +394,7 @@ async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(c
     assert (await club.server.watch(ann, game))["tournament"] == number
 
 
-# ---- what is in the books -------------------------------------------------------------------------------------------
+# ---- storage ---------------------------------------------------------------------------------------------------------
 @with_club
 async def test_books_that_fail_only_delay_it(club: ClubHarness) -> None:
     number = plan(club, rounds=2)
@@ -404,7 +404,7 @@ async def test_books_that_fail_only_delay_it(club: ClubHarness) -> None:
     write, chance = club.store.submit, random.Random(1)
     patch = pytest.MonkeyPatch()
     patch.setattr(organiser, "CHECK_SECONDS", 0.05)
-    patch.setattr(server, "HEARTBEAT_SECONDS", 0.05)  # how often the books are tried again
+    patch.setattr(server, "HEARTBEAT_SECONDS", 0.05)  # how often the database is tried again
 
     def fail(connection: Any) -> None:
         raise StorageError("the disk is full")
@@ -420,7 +420,7 @@ async def test_books_that_fail_only_delay_it(club: ClubHarness) -> None:
 
 @pytest.mark.parametrize(("system", "count"), [(SWISS, 16), (ROUND_ROBIN, 15)])
 def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, system: str, count: int) -> None:
-    """Lives of the club that end without a farewell, as if it had been killed."""
+    """The club stops without a shutdown, as if killed, and starts again."""
     people, clock = dict[str, Account](), ManualClock()
     chance, open_games = random.Random(3), list[int]()
 
@@ -467,7 +467,7 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
     (fixture,) = tournament.fixtures
     club.server.connect(bob)
     await club.wait_until(lambda: club.server.live_games)
-    for _ in range(2):  # as if the organiser had not seen that it is done already
+    for _ in range(2):  # as if the organiser had not seen that it is done
         with refused("pairing_closed"):
             await club.server.tournaments._start_game(tournament, fixture)
         await club.server.store.write(
@@ -538,7 +538,7 @@ def token_of(store: ClubStore, name: str) -> str:
     return store.submit(partial(create_token, account=bot, label="test")).result()
 
 
-# ---- on a real server -----------------------------------------------------------------------------------------------
+# ---- on a real server ------------------------------------------------------------------------------------------------
 def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     file, said = tmp_path / "club.sqlite", list[str]()
     names = ("rex", "max", "zoe")

@@ -1,4 +1,4 @@
-"""Books in trouble: a database that is killed, a disk that is full, and books that an older version wrote."""
+"""A database that is killed, a disk that is full, and databases of older versions."""
 
 import asyncio
 import sqlite3
@@ -22,16 +22,14 @@ from awello.club.store import ClubStore
 from awello.errors import ConfigError
 from awello.storage.migrations import STATE
 
-DATABASES = (
-    Path(__file__).parent / "databases"
-)  # as `.dump` of SQLite's shell writes them, of every version that was released
+DATABASES = Path(__file__).parent / "databases"  # SQLite dumps, one per released version
 
 
 async def go_through(club: ClubHarness, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
-    """Play while something happens to the books: what was acknowledged stays, what is refused has not happened."""
+    """Play while the database fails: what was acknowledged is kept, what was refused has not happened."""
     players = [club.connect("Ann"), club.connect("Bob")]
     number = await club.start_game(players[0], players[1])
-    with refused("unknown_tournament"):  # what no database takes is refused before it looks like trouble with the books
+    with refused("unknown_tournament"):  # NUL is refused before the database sees it
         await club.server.tournaments.join(players[0], "\0")
     await play_random_moves(club, number, players, max_moves=4)
     club.clock.advance(7.0)
@@ -43,9 +41,9 @@ async def go_through(club: ClubHarness, begin: Callable[[], Any], end: Callable[
     claim, attempts = club.store.acquire, list[None]()
     club.store.acquire = lambda: attempts.append(None) or claim()  # type: ignore[method-assign, func-returns-value]
     with refused("storage"):
-        while True:  # what is small may still fit on a full disk
+        while True:  # small writes may still fit on a full disk
             await club.server.store.write(lambda connection: log_event(connection, "x" * 5000))
-    club.clock.advance(1000.0)  # at once: when the books have been taken up again, clocks run
+    club.clock.advance(1000.0)  # now: clocks run again once the database is back
     with refused("storage"):
         await club.server.move(mover, number, before["ply"], before["legal"][0])
     await club.wait_until(lambda: len(attempts) > 1 or not club.server.store.failing)
@@ -97,7 +95,7 @@ def test_a_full_disk_costs_nobody_anything(tmp_path: Path) -> None:
     asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
 
 
-# ---- books of older versions -----------------------------------------------------------------------------------------
+# ---- databases of older versions -------------------------------------------------------------------------------------
 def restore(file: Path, folder: Path) -> Path:
     place = folder / "books.sqlite"
     with sqlite3.connect(place) as connection:

@@ -1,4 +1,4 @@
-"""The club on the web: accounts, cookies, tokens, and the channel, by a client that speaks HTTP and WebSocket."""
+"""The club's HTTP API and WebSocket: accounts, cookies, tokens, games, profiles."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -18,7 +18,7 @@ from awello.web.club_service import SESSION_COOKIE
 
 @pytest.fixture
 def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A way to come to a club."""
+    """A function that creates a client of a club."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:
         yield lambda: ClubHttpClient(base_url=address)
@@ -129,7 +129,7 @@ def test_it_answers_to_the_names_it_was_given(tmp_path: Path) -> None:
 
 
 def play_out(number: int, first: Any, second: Any) -> None:
-    """Play a game to its end, by the first legal move each time."""
+    """Play a game to the end with the first legal move each time."""
     while not (state := first.state(number))["over"]:
         mover = (first, second)[state["mover"]]
         answer = mover.request("move", game=number, ply=state["ply"], move=state["legal"][0])

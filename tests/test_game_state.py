@@ -1,4 +1,4 @@
-"""Games of the club, without a network: lag compensation, draw offers, the move limit."""
+"""Game states: lag compensation, draw offers, the move limit, first moves and claims."""
 
 import random
 import time
@@ -33,7 +33,7 @@ def refused(code: str) -> pytest.RaisesExc[ClubError]:
 
 
 def move(state: GameState, seconds: float, lag: float = 0.0, name: str = "") -> GameState:
-    """The game after a move that arrives after some seconds."""
+    """The state after a move that arrives after some seconds."""
     name = name or state.position.format_move(state.position.legal_moves()[0])
     return state.play(state.players[state.mover], len(state.moves), name, state.turn_started + seconds, lag)
 
@@ -42,7 +42,7 @@ def move(state: GameState, seconds: float, lag: float = 0.0, name: str = "") -> 
 @pytest.mark.parametrize("control", [Clock(5.0), Clock(60.0), Clock(300.0), Clock(30.0, 1.0)])
 @pytest.mark.parametrize("pause", [0.05, 0.3, 0.55])
 def test_a_forged_lag_gains_an_eighth_of_the_clock_at_most(control: Clock, pause: float) -> None:
-    """Pongs delayed by half a second, and as much time taken for every move, gave 13.5 seconds on a 5 second clock."""
+    """Pongs delayed by half a second, with as much time used per move, gained 13.5 seconds on a 5 second clock."""
     game, thought, moves = begin(Game.OTHELLO, control), [0.0, 0.0], [0, 0]
     while not game.over:
         side = game.mover
@@ -104,7 +104,7 @@ def test_an_offer_that_stands_is_not_made_again() -> None:
 
 @pytest.mark.parametrize("who", [ANN, BOB])
 def test_a_side_offers_a_draw_every_few_plies(who: int) -> None:
-    """Whether the offer was declined or taken back."""
+    """Whether the offer was declined or withdrawn."""
     game = begin(Game.ABAPA).offer_draw(ANN).decline_draw(who)
     with refused("draw_already_offered"):
         game.offer_draw(ANN)
@@ -116,7 +116,7 @@ def test_a_side_offers_a_draw_every_few_plies(who: int) -> None:
 
 # ---- long games -----------------------------------------------------------------------------------------------------
 def quiet_moves(game: Game, count: int) -> list[str]:
-    """Moves of Awalé without a capture and without a position that comes again, for as long as that is wanted."""
+    """Moves of Awalé without captures and repeated positions, as many as possible."""
     chance, position, names = random.Random(1), Position.start(game), list[str]()
     while len(names) < count:
         after = [(chosen, position.after(chosen)) for chosen in position.legal_moves()]
@@ -142,7 +142,7 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
 
 
 def test_who_has_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As when a position comes again: each side keeps its row."""
+    """As after a repetition: each side keeps its row."""
     monkeypatch.setattr(game_state, "MAX_PLIES", 14)
     seen, store = set(), ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
@@ -152,7 +152,7 @@ def test_who_has_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPat
         while not played.over:
             played = move(played, 1.0, name=played.position.format_move(chance.choice(played.position.legal_moves())))
         words = played.position.first, played.position.second
-        first, second = (sum(word.to_bytes(8, "little")) for word in words)  # the pits and the seeds taken
+        first, second = (sum(word.to_bytes(8, "little")) for word in words)  # the pits and the captured seeds
         winner = None if first == second else int(second > first)
         assert played.winner == winner
         seen.add((played.winner, played.reason))
@@ -182,7 +182,7 @@ def test_a_long_game_goes_on_after_a_restart(tmp_path: Path) -> None:
     assert not move(loaded, 0.001).reason
 
 
-# ---- how a game begins, and who leaves it ---------------------------------------------------------------------------
+# ---- first moves and claims ------------------------------------------------------------------------------------------
 def test_each_side_makes_its_first_move_in_time_or_there_is_no_game() -> None:
     game = begin()
     assert (

@@ -1,4 +1,4 @@
-"""Rated games in progress cannot be analysed on the page, and moves count from the moment of their arrival."""
+"""Rated games in progress cannot be analysed on the page; moves count from the time of their arrival."""
 
 import asyncio
 import json
@@ -31,16 +31,16 @@ MOVES = ["f5", "d6", "c3", "d3", "c4", "f4", "f6", "f3", "e6", "e7", "d7", "g6"]
 
 
 def table_after(record: Record, number: int = 1, rated: bool = True) -> GameState:
-    """A game of the club after some moves."""
+    """A club game after some moves."""
     state = create_game_state(number, record.start.game, (1, 2), Clock(300), rated, 0.0)
     for position, move in zip(record.positions(), record.moves, strict=False):
-        if move != PASS:  # passes are played at once
+        if move != PASS:  # passes are played automatically
             state = state.play(1 + position.side, len(state.moves), position.format_move(move), 0.0)
     return state
 
 
 def mirrored(position: Position) -> Position:
-    """The position with columns from right to left."""
+    """The position mirrored left to right."""
     cells, side = format_position(position).split()
     size = position.game.size
     rows = [cells[at : at + size][::-1] for at in range(0, len(cells), size)]
@@ -121,10 +121,10 @@ def test_two_games_may_share_a_position() -> None:
     assert two.position in index
 
 
-# ---- on the page ----------------------------------------------------------------------------------------------------
+# ---- on the page -----------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[str]]]:
-    """A club in which a rated game is going on, and its moves."""
+    """A club with a rated game in progress, and the moves of the game."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rated_positions, "MIN_PLY", 8)
         with serving(tmp_path_factory.mktemp("club") / "club.sqlite") as address:
@@ -171,7 +171,7 @@ def test_lines_of_a_rated_game_are_shown(club: tuple[str, list[str]]) -> None:
         assert client.post("/api/line", json={"moves": moves}).status_code == 200
 
 
-# ---- when a move arrived ---------------------------------------------------------------------------------------------
+# ---- arrival of moves ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("late", "least", "most"),
     [(15.0, 294.0, 296.0), (-1000.0, 200.0, 281.0), (1000.0, 300.0, 300.0)],
@@ -187,7 +187,7 @@ def test_a_move_counts_from_its_arrival(tmp_path: Path, late: float, least: floa
         live_game = server.live_games[number]
         live_game.state = replace(
             live_game.state, turn_started=live_game.state.turn_started - 20
-        )  # her clock has run for 20 seconds
+        )  # the clock has been running for 20 seconds
         ann.received_at = time.monotonic() - late
         clocks = (await server.move(ann, number, 0, "f5"))["clocks"]
         await server.close()

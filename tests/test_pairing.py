@@ -1,4 +1,4 @@
-"""Who plays whom in a tournament: examples made by hand, and what must hold whatever happens."""
+"""Pairings and standings: examples checked by hand, and invariants."""
 
 import random
 import time
@@ -27,12 +27,12 @@ RESULTS = [(1.0, 0.0), (0.5, 0.5), (0.0, 1.0)]
 A, B, C, D, E, F = range(6)
 
 
-# ---- the cheapest pairs ---------------------------------------------------------------------------------------------
+# ---- cheapest pairs --------------------------------------------------------------------------------------------------
 Costs = dict[tuple[int, int], int]
 
 
 def least_cost(size: int, costs: Costs) -> int:
-    """The least sum, by trying everything."""
+    """The lowest total cost, by exhaustive search."""
 
     @cache
     def least(left: frozenset[int]) -> int:
@@ -57,7 +57,7 @@ def test_no_pairs_are_cheaper(half: int, most: int, data: st.DataObject) -> None
 
 
 def test_few_different_costs() -> None:
-    """They make many odd rings of equally good pairs, where a search that is not exact goes wrong."""
+    """They create many odd cycles of equal pairs, where an inexact search fails."""
     chance = random.Random(4)
     for number in range(300):
         size = 2 * chance.randint(4, 6)
@@ -103,8 +103,8 @@ def test_the_first_round_pairs_halves() -> None:
 
 def test_those_with_equal_points_meet() -> None:
     played = [Pairing(A, D, (1, 0)), Pairing(E, B, (0, 1)), Pairing(C, F, (0, 1))]
-    # A, B and F have a point.  One of them plays somebody who has none: B, who moved second, plays C, who moved first.
-    # So everybody changes sides, and nobody meets whom they met.
+    # A, B and F have a point.  One of them plays an opponent without points: B (moved second) plays C (moved first).
+    # So all players change sides, and no pairing is repeated.
     assert pair_swiss_round([A, B, C, D, E, F], played) == [(F, A), (B, C), (D, E)]
 
 
@@ -123,7 +123,7 @@ def test_who_did_not_come_had_no_side() -> None:
 
 
 def all_ways(players: tuple[int | None, ...]) -> Iterator[list[tuple[int | None, int | None]]]:
-    """All ways to put players into pairs; None is the bye."""
+    """All ways to pair players; None is the bye."""
     if not players:
         yield []
         return
@@ -134,7 +134,7 @@ def all_ways(players: tuple[int | None, ...]) -> Iterator[list[tuple[int | None,
 
 
 def faults(pairs: Sequence[tuple[int | None, int | None]], played: Sequence[Pairing]) -> tuple[int, int, float, float]:
-    """What the rules want least: those who meet again, sides too uneven, points of the bye, and points apart."""
+    """The penalties of pairings: repetitions, uneven sides, points of the bye, differences of points."""
     points: Counter[int | None] = Counter()
     lean: Counter[int | None] = Counter()
     met = Counter(frozenset((each.first, each.second)) for each in played)
@@ -154,7 +154,7 @@ def faults(pairs: Sequence[tuple[int | None, int | None]], played: Sequence[Pair
 
 
 def play(pairs: Sequence[Pair], chance: random.Random) -> list[Pairing]:
-    """Random results, but those with small numbers win more often."""
+    """Random results; players with low numbers win more often."""
     found = []
     for first, second in pairs:
         if second is None:
