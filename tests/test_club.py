@@ -48,9 +48,9 @@ def refused(code: str) -> pytest.RaisesExc[ClubError]:
 
 def play_on(state: GameState, seed: int = 0, most: int = 500) -> GameState:
     """The state after random moves of one second each."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     while not state.over and len(state.moves) < most:
-        move = state.position.format_move(chance.choice(state.position.legal_moves()))
+        move = state.position.format_move(rng.choice(state.position.legal_moves()))
         state = state.play(state.players[state.mover], len(state.moves), move, state.turn_started + 1)
     return state
 
@@ -64,7 +64,7 @@ def test_clocks_run_for_the_mover_alone() -> None:
     assert state.clocks == (292.0, 298.5)
 
 
-def test_only_the_mover_moves_and_only_now() -> None:
+def test_only_the_mover_can_move_at_the_current_ply() -> None:
     state = begin()
     with refused("not_your_turn"):
         state.play(BOB, 0, "f5", 101.0)
@@ -158,7 +158,7 @@ def test_draws_are_agreed_where_the_rules_allow() -> None:
     assert moved.play(BOB, 1, "a", 102.0).offer is None, "moving on declines"
 
 
-def test_a_server_that_stood_still_takes_nobodys_time() -> None:
+def test_downtime_is_not_charged() -> None:
     state = begin(now=100.0)
     assert state.resume(stopped=104.0, now=5000.0).clocks_at(5000.0) == (296.0, 300.0)
     assert state.resume(stopped=90.0, now=5000.0).clocks_at(5000.0) == (300.0, 300.0)
@@ -179,12 +179,12 @@ def test_ratings_follow_results() -> None:
     assert Rating(1612.4, 50).to_json() == {"rating": 1612, "established": True}
 
 
-def test_a_rating_finds_its_place() -> None:
+def test_a_rating_converges() -> None:
     """A player who wins ten games of eleven against a player of 1500 gains some 400 points."""
-    chance, rating = random.Random(3), Rating()
+    rng, rating = random.Random(3), Rating()
     means = []
     for number in range(1500):
-        rating, _ = rate(rating, Rating(1500, 30), 0 if chance.random() < 10 / 11 else 1)
+        rating, _ = rate(rating, Rating(1500, 30), 0 if rng.random() < 10 / 11 else 1)
         means += [rating.mean] if number > 500 else []
     assert sum(means) / len(means) == pytest.approx(1900, abs=60)
 
@@ -203,20 +203,20 @@ def store(tmp_path: Path) -> Iterator[ClubStore]:
     store.close()
 
 
-def member(store: ClubStore, name: str, password: str = "correct horse") -> Account:
+def create_user(store: ClubStore, name: str, password: str = "correct horse") -> Account:
     hashed = people.hash_password(password)
     return store.submit(lambda connection: people.create_account(connection, name, hashed)).result()
 
 
-def test_people_log_in(store: ClubStore) -> None:
-    ann = member(store, "Ann")
+def test_passwords_and_sessions(store: ClubStore) -> None:
+    ann = create_user(store, "Ann")
     found, hashed = store.read(lambda connection: people.load_password(connection, "ANN"))
     assert found == ann and hashed and hashed.startswith("$argon2id$") and "horse" not in hashed
     assert people.verify_password(hashed, "correct horse") and not people.verify_password(hashed, "wrong horse!")
     assert not people.verify_password(None, "correct horse")
     for name in ("ann", "a", "1st", "x" * 21, "a b", "Zoë", ""):
         with pytest.raises(ClubError):
-            member(store, name)
+            create_user(store, name)
     with refused("password_length"):
         people.hash_password("short")
     secret = store.submit(lambda connection: people.create_session(connection, ann)).result()
@@ -226,8 +226,8 @@ def test_people_log_in(store: ClubStore) -> None:
     assert store.read(lambda connection: people.find_by_session(connection, secret)) is None
 
 
-def test_a_session_ends(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann = member(store, "Ann")
+def test_a_session_expires(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = create_user(store, "Ann")
     secret = store.submit(lambda connection: people.create_session(connection, ann)).result()
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + people.SESSION_SECONDS + 1)
@@ -236,8 +236,8 @@ def test_a_session_ends(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> No
     assert len(store.read(lambda connection: connection.execute(select(sessions)).all())) == 1
 
 
-def test_programs_have_tokens_that_can_be_revoked(store: ClubStore) -> None:
-    ann = member(store, "Ann")
+def test_tokens_of_bots_can_be_revoked(store: ClubStore) -> None:
+    ann = create_user(store, "Ann")
     bot = store.submit(lambda connection: people.create_account(connection, "Ann-bot", None, ann.number)).result()
     assert bot.bot and bot.owner == ann.number
     secret = store.submit(lambda connection: people.create_token(connection, bot, "laptop")).result()
@@ -263,7 +263,7 @@ def store_game(store: ClubStore, game: Game = Game.OTHELLO, control: Clock = BLI
     players = []
     for name in ("Ann", "Bob"):
         found = store.read(partial(people.find_account, name=name))
-        players.append((found or member(store, name)).number)
+        players.append((found or create_user(store, name)).number)
 
     def make(number: int) -> GameState:
         return create_game_state(number, game, (players[0], players[1]), control, rated, 100.0)
@@ -275,20 +275,20 @@ def save(store: ClubStore, state: GameState) -> None:
     store.submit(SaveGame(state)).result()
 
 
-def test_programs_are_closed_with_their_owner(store: ClubStore) -> None:
-    def act(connection: Connection) -> tuple[str, str]:
+def test_bots_are_closed_with_their_owner(store: ClubStore) -> None:
+    def operation(connection: Connection) -> tuple[str, str]:
         eve, ann = (people.create_account(connection, name, "hash") for name in ("Eve", "Ann"))
         mine, other = (people.create_account(connection, f"{who.name}Bot", None, who.number) for who in (eve, ann))
         secrets = people.create_token(connection, mine, "one"), people.create_token(connection, other, "one")
         people.close_account(connection, eve)
         return secrets
 
-    mine, other = store.submit(act).result()
+    mine, other = store.submit(operation).result()
     assert store.read(partial(people.find_by_token, secret=mine)) is None
     assert store.read(partial(people.find_by_token, secret=other)) is not None
 
 
-def test_names_of_those_who_guess_do_nothing_to_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_audit_log_prints_no_control_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     store.submit(partial(log_event, event="wrong password for \x1b[2J\nx")).result()
     store.close()
@@ -297,7 +297,7 @@ def test_names_of_those_who_guess_do_nothing_to_a_terminal(tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize("game", [Game.OTHELLO6, Game.TOURNAMENT])
-def test_a_game_comes_back_as_it_was(store: ClubStore, game: Game) -> None:
+def test_a_stored_game_is_loaded_unchanged(store: ClubStore, game: Game) -> None:
     state = store_game(store, game, Clock(1e6, 3.0))
     for most in (0, 7, 20):
         state = play_on(state, 1, most)
@@ -319,11 +319,11 @@ def test_a_damaged_game_is_named(store: ClubStore) -> None:
         store.read(load_live_games)
 
 
-def test_numbers_follow_each_other(store: ClubStore) -> None:
+def test_games_are_numbered_consecutively(store: ClubStore) -> None:
     assert [store_game(store).number for _ in range(3)] == [1, 2, 3]
 
 
-def test_a_game_counts_once(store: ClubStore) -> None:
+def test_a_game_is_rated_once(store: ClubStore) -> None:
     state = play_on(store_game(store), most=10).resign(1)
     for _ in range(2):
         save(store, state)
@@ -337,7 +337,7 @@ def test_a_game_counts_once(store: ClubStore) -> None:
     assert len(store.read(lambda connection: connection.execute(select(rating_changes)).all())) == 2
 
 
-def test_what_fails_harms_nothing_else(store: ClubStore) -> None:
+def test_a_failing_operation_affects_no_other(store: ClubStore) -> None:
     def wrong(connection: object) -> None:
         raise ClubError("wrong", "wrong")
 
@@ -356,7 +356,7 @@ def test_what_fails_harms_nothing_else(store: ClubStore) -> None:
     assert len(store.read(lambda connection: connection.execute(select(audit)).all())) == 7
 
 
-def test_what_waits_is_written_before_the_desk_closes(tmp_path: Path) -> None:
+def test_the_queue_is_written_before_the_store_closes(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     futures = [store.submit(lambda connection: log_event(connection, "fine")) for _ in range(600)]
     store.close()
@@ -364,14 +364,14 @@ def test_what_waits_is_written_before_the_desk_closes(tmp_path: Path) -> None:
     assert sqlite3.connect(tmp_path / "club.sqlite").execute("SELECT count(*) FROM audit").fetchone() == (600,)
 
 
-def test_the_last_moment_is_known(store: ClubStore) -> None:
+def test_the_heartbeat_is_stored(store: ClubStore) -> None:
     assert store.read(load_heartbeat) is None
     for moment in (5.0, 6.5):
         store.submit(partial(save_heartbeat, now=moment)).result()
         assert store.read(load_heartbeat) == moment
 
 
-def test_a_club_that_cannot_be_opened_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_database_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
     (tmp_path / "club.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 100)
     with pytest.raises(StorageError, match=r"the club .* cannot be used"):
         ClubStore(tmp_path / "club.sqlite")

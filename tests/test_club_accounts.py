@@ -12,7 +12,7 @@ from argon2 import PasswordHasher
 from clubs import PASSWORD, ClubHttpClient, serving, sign_up
 from database import find_programs, new_database, postgres
 from sqlalchemy import select
-from test_club import member
+from test_club import create_user
 
 from awello.club import accounts
 from awello.club.schema import audit, known_devices
@@ -30,9 +30,9 @@ def exact_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def club(place: Path) -> Iterator[Any]:
+def club(database: Path) -> Iterator[Any]:
     """A club; yields a function that creates a new HTTP client."""
-    with serving(place) as address, ExitStack() as stack:
+    with serving(database) as address, ExitStack() as stack:
         yield lambda: stack.enter_context(ClubHttpClient(base_url=address))
 
 
@@ -45,15 +45,15 @@ def guess(visitor: ClubHttpClient, network: str) -> int:
     return log_in(visitor, network, "guess guess")
 
 
-def notes(place: Path) -> list[str]:
-    store = ClubStore(place)
+def audit_events(database: Path) -> list[str]:
+    store = ClubStore(database)
     found = [row.event for row in store.read(lambda connection: connection.execute(select(audit)).all())]
     store.close()
     return found
 
 
 # ---- passwords -------------------------------------------------------------------------------------------------------
-def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_two_concurrent_password_changes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(club_service, "MAX_CONCURRENT_HASHES", 2)
     hash_password, both = accounts.hash_password, threading.Barrier(2, timeout=30)
 
@@ -85,16 +85,17 @@ def test_one_of_two_who_change_a_password_at_once_is_refused(tmp_path: Path, mon
             assert log_in(visit(), ELSEWHERE, new) == (200 if answer.status_code == 200 else 401)
 
 
-def test_what_is_typed_as_a_name_is_not_written_down(tmp_path: Path) -> None:
+def test_unknown_login_names_are_not_logged(tmp_path: Path) -> None:
     with club(tmp_path / "club.sqlite") as visit:
         sign_up(visit(), "Ann")
         visit().post("/api/club/session", json={"name": PASSWORD, "password": "Ann"})
         guess(visit(), GUESSERS)
-    assert notes(tmp_path / "club.sqlite")[1:] == ["wrong password for an unknown name", "wrong password for Ann"]
+    events = audit_events(tmp_path / "club.sqlite")[1:]
+    assert events == ["wrong password for an unknown name", "wrong password for Ann"]
 
 
 @pytest.mark.parametrize("path", ["bots", "bots/rex/tokens"])
-def test_a_session_that_has_just_ended_makes_nothing(
+def test_a_session_that_has_just_ended_creates_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Although it was valid when the request arrived."""
@@ -137,8 +138,8 @@ def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even after a restart, and whichever limit is used up."""
-    place = tmp_path / "club.sqlite"
-    with club(place) as visit:
+    database = tmp_path / "club.sqlite"
+    with club(database) as visit:
         owner = visit()
         sign_up(owner, "Ann")
         assert log_in(owner, OWNERS) == 200
@@ -146,7 +147,7 @@ def test_guesses_from_everywhere_lock_out_no_device_or_network_that_is_known(
     for limit, elsewhere in (("NAME_RATE", "10.0.0.2"), ("UNKNOWN_ORIGIN_RATE", "10.0.0.3")):
         with monkeypatch.context() as patch:
             patch.setattr(logins, limit, (3, 0))
-            with club(place) as visit:
+            with club(database) as visit:
                 assert [guess(visit(), f"10.1.0.{number}") for number in range(5)] == [401] * 3 + [429] * 2
                 assert log_in(visit(), elsewhere) == 429, "a new device in a new network"
                 assert log_in(visit(), OWNERS) == 200, "a new device in a known network"
@@ -181,7 +182,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ClubStore]
 
 
 def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann, now = member(store, "Ann"), time.time()
+    ann, now = create_user(store, "Ann"), time.time()
 
     def use(number: int) -> None:
         monkeypatch.setattr(time, "time", lambda: now + number)
@@ -208,8 +209,8 @@ def test_known_devices_are_bounded_hashed_and_forgotten(store: ClubStore, monkey
     assert known("device0", "net0") is None, "after another password, all must log in again"
 
 
-def test_an_account_has_so_many_sessions(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann, bob, now = member(store, "Ann"), member(store, "Bob"), time.time()
+def test_sessions_of_an_account_are_limited(store: ClubStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, bob, now = create_user(store, "Ann"), create_user(store, "Bob"), time.time()
     others = store.submit(lambda connection: accounts.create_session(connection, bob)).result()
     secrets = []
     for number in range(accounts.MAX_SESSIONS + 1):

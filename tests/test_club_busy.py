@@ -17,7 +17,7 @@ from awello.protocols.club import ClubBot
 from awello.web import app as web
 from awello.web import club_service, connection
 
-ODD = [
+MALFORMED = [
     '{"id": 1, "type": ["x"]}',
     '{"id": 1, "type": {"x": 1}}',
     '{"id": 1, "type": null}',
@@ -81,11 +81,11 @@ def answer_to(channel: Any, text: str) -> dict[str, Any]:
     return dict(answer)
 
 
-def test_odd_messages_are_answered_and_the_channel_survives(address: str) -> None:
+def test_malformed_messages_are_answered_and_the_connection_survives(address: str) -> None:
     ann = ClubHttpClient(base_url=address)
     sign_up(ann, "Ann")
     with ann.connect() as channel:
-        for text in ODD:
+        for text in MALFORMED:
             answer = answer_to(channel, text)
             if answer["type"] == "error":
                 assert answer["code"] not in ("server", "storage"), (text[:80], answer)
@@ -93,7 +93,7 @@ def test_odd_messages_are_answered_and_the_channel_survives(address: str) -> Non
             assert channel.request("lobby")["type"] == "done", text[:80]
 
 
-def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_expected_move_is_never_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other messages above the limit are refused, with their ids."""
     monkeypatch.setattr(club_service, "ACCOUNT_RATE", (12, 0.001))
     with ExitStack() as stack:
@@ -125,7 +125,7 @@ def test_the_move_that_a_game_waits_for_is_never_refused(tmp_path: Path, monkeyp
         assert other.request("move", game=number, ply=state["ply"], move=state["legal"][0])["code"] == "often"
 
 
-def test_messages_without_an_account_are_paid_by_their_network(
+def test_messages_without_an_account_are_charged_to_their_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen_limits: None
 ) -> None:
     """However many connections it has; other networks and accounts are not affected."""
@@ -151,26 +151,26 @@ def test_messages_without_an_account_are_paid_by_their_network(
             assert channel.request("lobby")["type"] == "done"
 
 
-class Connection:
+class FakeConnection:
     """A fake WebSocket: the messages to and from a bot."""
 
-    def __init__(self, *heard: dict[str, Any]) -> None:
-        self.heard: asyncio.Queue[str | None] = asyncio.Queue()
+    def __init__(self, *messages: dict[str, Any]) -> None:
+        self.received: asyncio.Queue[str | None] = asyncio.Queue()
         self.sent: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        for message in heard:
-            self.tell(message)
+        for message in messages:
+            self.deliver(message)
 
-    def tell(self, message: dict[str, Any]) -> None:
-        self.heard.put_nowait(json.dumps(message))
+    def deliver(self, message: dict[str, Any]) -> None:
+        self.received.put_nowait(json.dumps(message))
 
     async def send(self, text: str) -> None:
         self.sent.put_nowait(json.loads(text))
 
-    def __aiter__(self) -> "Connection":
+    def __aiter__(self) -> "FakeConnection":
         return self
 
     async def __anext__(self) -> str:
-        text = await self.heard.get()
+        text = await self.received.get()
         if text is None:
             raise StopAsyncIteration
         return text
@@ -198,15 +198,15 @@ def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(protocol, "RESEND_SECONDS", 0.01)
 
     async def play() -> None:
-        club = Connection({"type": "welcome", "name": "rex"}, STATE)
+        club = FakeConnection({"type": "welcome", "name": "rex"}, STATE)
         bot = ClubBot("http://127.0.0.1", "token", "random", log=lambda line: None)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         first = await club.sent.get()
         for code in ("often", "storage"):
-            club.tell(busy(code, first["id"]))
+            club.deliver(busy(code, first["id"]))
             assert await club.sent.get() == first and first["type"] == "move"
-        club.tell(busy("wrong_ply", first["id"]))  # the game is further ahead: nothing to send
-        club.tell({"type": "ping", "number": 3})
+        club.deliver(busy("wrong_ply", first["id"]))  # the game is further ahead: nothing to send
+        club.deliver({"type": "ping", "number": 3})
         assert (await club.sent.get())["type"] == "pong"
         listening.cancel()
 
@@ -220,10 +220,10 @@ def test_the_example_client_sends_a_refused_move_again() -> None:
     spec.loader.exec_module(client)
 
     async def play() -> None:
-        club = Connection({"type": "welcome", "name": "rex"}, STATE | {"legal": ["f5"]})
+        club = FakeConnection({"type": "welcome", "name": "rex"}, STATE | {"legal": ["f5"]})
         listening = asyncio.create_task(client.play(club))
         first = await club.sent.get()
-        club.tell(busy("often", first["id"]))
+        club.deliver(busy("often", first["id"]))
         assert await club.sent.get() == first
         listening.cancel()
 
@@ -231,25 +231,25 @@ def test_the_example_client_sends_a_refused_move_again() -> None:
 
 
 def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
-    said = list[str]()
+    log = list[str]()
 
     async def play() -> None:
-        club = Connection({"type": "welcome", "name": "max"}, STATE)
-        bot = ClubBot("http://127.0.0.1", "token", "random", log=said.append)
+        club = FakeConnection({"type": "welcome", "name": "max"}, STATE)
+        bot = ClubBot("http://127.0.0.1", "token", "random", log=log.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         gone = {"type": "opponent", "game": 1, "name": "rex", "online": False, "claim_in": 0.0}
-        club.tell(gone | {"claim_in": 60.0})
-        club.tell(gone | {"online": True, "claim_in": None})
-        club.tell({"type": "ping", "number": 1})
+        club.deliver(gone | {"claim_in": 60.0})
+        club.deliver(gone | {"online": True, "claim_in": None})
+        club.deliver({"type": "ping", "number": 1})
         assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks, "the opponent came back"
-        club.tell(gone)
+        club.deliver(gone)
         claim = await club.sent.get()
         assert (claim["type"], claim["game"]) == ("claim", 1)
-        club.tell({"type": "warning", "exits": 4, "free_exits": 3, "minutes": 5})
-        club.tell(STATE | {"over": True, "winner": 1, "score": None, "reason": "left the game"})
-        club.tell({"type": "ping", "number": 2})
+        club.deliver({"type": "warning", "exits": 4, "free_exits": 3, "minutes": 5})
+        club.deliver(STATE | {"over": True, "winner": 1, "score": None, "reason": "left the game"})
+        club.deliver({"type": "ping", "number": 2})
         assert (await club.sent.get())["type"] == "pong" and not bot.claim_tasks
         listening.cancel()
 
     asyncio.run(asyncio.wait_for(play(), 30))
-    assert "rated games left early within an hour: 4 (no rated games for 5 min)" in said
+    assert "rated games left early within an hour: 4 (no rated games for 5 min)" in log

@@ -13,12 +13,12 @@ from awello.web import club_service
 SAID = "chat"
 
 
-def heard(club: ClubHarness, name: str) -> list[str]:
+def chat_lines(club: ClubHarness, name: str) -> list[str]:
     return [message["text"] for message in club.received[name] if message["type"] == SAID]
 
 
 @with_club
-async def test_it_is_off_until_both_turn_it_on(club: ClubHarness) -> None:
+async def test_chat_is_off_until_both_players_turn_it_on(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     say = club.server.chat.say
@@ -30,18 +30,18 @@ async def test_it_is_off_until_both_turn_it_on(club: ClubHarness) -> None:
     await club.server.chat.set_enabled(bob, True)
     assert await say(ann, number, "  good luck  ") == {}
     assert club.last_event("Bob", SAID) == {"type": SAID, "game": number, "by": "Ann", "text": "good luck"}
-    assert heard(club, "Ann") == [], "who says it knows it"
+    assert chat_lines(club, "Ann") == [], "who says it knows it"
     await club.server.chat.set_enabled(bob, False)
     with refused("opponent_chat_off"):
         await say(ann, number, "hello?")
     club.server.disconnect(bob)
     with refused("opponent_chat_off"):
         await say(ann, number, "hello?")
-    assert heard(club, "Bob") == ["good luck"]
+    assert chat_lines(club, "Bob") == ["good luck"]
 
 
 @with_club
-async def test_each_connection_chooses_and_spectators_hear_nothing(club: ClubHarness) -> None:
+async def test_each_connection_has_its_own_switch_and_spectators_receive_nothing(club: ClubHarness) -> None:
     eyes, carl = club.connect("eyes"), club.connect("Carl")
     store, bob = club.connect("Ann"), club.connect("Bob")
     told_at_desk = club.received["Ann"]
@@ -57,7 +57,7 @@ async def test_each_connection_chooses_and_spectators_hear_nothing(club: ClubHar
     await club.server.chat.say(phone, number, "two")
     words = [[each["text"] for each in told if each["type"] == SAID] for told in (told_at_desk, told_on_phone)]
     assert words == [["one", "two"], []], "the phone was off, then it was the one that spoke"
-    assert heard(club, "Bob") == ["two"] and heard(club, "Carl") == heard(club, "eyes") == []
+    assert chat_lines(club, "Bob") == ["two"] and chat_lines(club, "Carl") == chat_lines(club, "eyes") == []
     with refused("not_your_game"):
         await club.server.chat.say(carl, number, "may I?")
     with refused("not_logged_in"):
@@ -67,7 +67,7 @@ async def test_each_connection_chooses_and_spectators_hear_nothing(club: ClubHar
 
 
 @with_club
-async def test_lines_are_short_and_few(club: ClubHarness) -> None:
+async def test_length_and_rate_are_limited(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     for client in (ann, bob):
@@ -83,7 +83,7 @@ async def test_lines_are_short_and_few(club: ClubHarness) -> None:
     right = ["x" * 200, "<b>ça va ?</b>", "שלום", "👩‍🚀", "a\u00a0!"]
     for text in right:
         await club.server.chat.say(ann, number, text)
-    assert heard(club, "Bob") == right
+    assert chat_lines(club, "Bob") == right
     with refused("chat_rate_limit"):
         await club.server.chat.say(ann, number, "six")
     await club.server.chat.say(bob, number, "each has their own")
@@ -99,20 +99,20 @@ async def test_lines_are_short_and_few(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_it_lasts_as_long_as_a_game_is_remembered(club: ClubHarness) -> None:
+async def test_chat_ends_when_the_game_is_no_longer_in_memory(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     for client in (ann, bob):
         await club.server.chat.set_enabled(client, True)
     number = await club.start_game(ann, bob)
     await club.server.abort(ann, number)
     await club.server.chat.say(bob, number, "a pity")
-    assert heard(club, "Ann") == ["a pity"]
+    assert chat_lines(club, "Ann") == ["a pity"]
     club.server.ended.clear()
     with refused("chat_unavailable"):
         await club.server.chat.say(bob, number, "a pity")
 
 
-def test_on_the_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots can chat too; nothing is stored."""
     monkeypatch.setattr(club_service, "SIGNUP_RATE", (100, 1))
     with serving(tmp_path / "club.sqlite") as address:

@@ -30,16 +30,16 @@ RATED = GameTerms(Game.OTHELLO, Clock(300.0))
 AWALE = GameTerms(Game.ABAPA, Clock(300.0))
 
 
-def pass_time(club: ClubHarness, seconds: float) -> None:
+def advance_clock(club: ClubHarness, seconds: float) -> None:
     """Advance the club's clock."""
     club.clock.advance(seconds)
 
 
-def mean(club: ClubHarness, client: ClientConnection, pool: str = "othello blitz") -> float:
+def mean_rating(club: ClubHarness, client: ClientConnection, pool: str = "othello blitz") -> float:
     return club.store.read(partial(load_rating, account=client.require_account().number, pool=pool)).mean
 
 
-def told(club: ClubHarness, name: str, event: str) -> list[dict[str, Any]]:
+def events(club: ClubHarness, name: str, event: str) -> list[dict[str, Any]]:
     return [message for message in club.received[name] if message["type"] == event]
 
 
@@ -49,14 +49,14 @@ def add_rating(connection: Connection, row: dict[str, Any]) -> None:
 
 # ---- rated games -----------------------------------------------------------------------------------------------------
 @with_club
-async def test_games_resigned_at_once_do_not_count(club: ClubHarness) -> None:
+async def test_games_resigned_early_are_not_rated(club: ClubHarness) -> None:
     """Forty such games gave a rating of 2203 and the first rank in less than a second."""
     ann, eve = club.connect("Ann"), club.connect("Eve")
     for _ in range(8):
         number = await club.start_game(ann, eve, replace(RATED, control=Clock(300.0)))
         await club.server.resign(eve, number)
         club.server.fair_play.early_exits.clear()
-    assert mean(club, ann) == 1500.0 == mean(club, eve)
+    assert mean_rating(club, ann) == 1500.0 == mean_rating(club, eve)
 
 
 @with_club
@@ -66,15 +66,15 @@ async def test_a_rated_game_has_a_few_plies(club: ClubHarness) -> None:
         number = await club.start_game(ann, eve, RATED)
         await play_random_moves(club, number, [ann, eve], max_moves=plies)
         await club.server.resign(eve, number)
-        assert (mean(club, ann) > 1500.0) == counted
+        assert (mean_rating(club, ann) > 1500.0) == counted
         assert (club.last_event("Ann")["players"][0]["after"] is not None) == counted
     small = await club.start_game(ann, eve, replace(RATED, game=Game.OTHELLO4))
     await play_random_moves(club, small, [ann, eve])
-    assert mean(club, ann, "othello4 blitz") != 1500.0, "a game that the board decides counts"
+    assert mean_rating(club, ann, "othello4 blitz") != 1500.0, "a game that the board decides counts"
 
 
 @with_club
-async def test_a_pair_has_so_many_rated_games_a_day(club: ClubHarness) -> None:
+async def test_rated_games_of_two_players_are_limited_per_day(club: ClubHarness) -> None:
     ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
     for number in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 2):
         pair = (ann, eve) if number % 2 else (eve, ann)
@@ -93,7 +93,7 @@ async def test_a_pair_has_so_many_rated_games_a_day(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_aborted_games_do_not_use_up_a_pair(club: ClubHarness) -> None:
+async def test_aborted_games_do_not_count_for_the_daily_limit(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
     for _ in range(fair_play.MAX_RATED_GAMES_PER_PAIR + 1):
         number = await club.start_game(ann, eve, RATED)
@@ -136,12 +136,12 @@ def test_the_channel_knows_networks(tmp_path: Path) -> None:
                 assert first.request("abort", game=number)["type"] == "done"
 
 
-def test_loopback_is_this_machine() -> None:
+def test_loopback_addresses() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "")))
     assert not any(map(is_loopback, ("192.0.2.7", "10.0.0.1", "2001:db8::/64", "testclient")))
 
 
-def test_provisional_ratings_are_not_on_the_ladder(tmp_path: Path) -> None:
+def test_provisional_ratings_are_not_on_the_leaderboard(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name, deviation in (("Ann", 90.0), ("Eve", 111.0), ("Bob", 110.0)):
         number = store.submit(partial(create_account, name=name, hashed="none")).result().number
@@ -156,12 +156,12 @@ def test_provisional_ratings_are_not_on_the_ladder(tmp_path: Path) -> None:
 
 # ---- early exits -----------------------------------------------------------------------------------------------------
 @with_club
-async def test_who_leaves_games_early_again_and_again_waits(club: ClubHarness) -> None:
+async def test_repeated_early_exits_suspend_rated_games(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
     for left in range(1, fair_play.MAX_FREE_EXITS + 2):
         number = await club.start_game(ann, eve, RATED)
         await (club.server.abort if left % 2 else club.server.resign)(eve, number)
-        await club.wait_until(lambda: told(club, "Eve", "warning"))
+        await club.wait_until(lambda: events(club, "Eve", "warning"))
         assert club.last_event("Eve", "warning")["exits"] == left
         assert bool(club.last_event("Eve", "warning")["minutes"]) == (left > fair_play.MAX_FREE_EXITS)
     with refused("rated_games_suspended"):
@@ -172,13 +172,13 @@ async def test_who_leaves_games_early_again_and_again_waits(club: ClubHarness) -
     with refused("rated_games_suspended"):
         await club.server.lobby.accept(eve, seek)
     assert "seek" in await club.server.lobby.seek(eve, replace(RATED, rated=False)), "unrated games are possible"
-    assert not told(club, "Ann", "warning")
-    pass_time(club, fair_play.PENALTY_SECONDS + 1)
+    assert not events(club, "Ann", "warning")
+    advance_clock(club, fair_play.PENALTY_SECONDS + 1)
     assert "game" in await club.server.lobby.accept(eve, seek)
 
 
 @with_club
-async def test_a_seek_of_one_who_waits_does_not_keep_others_waiting(club: ClubHarness) -> None:
+async def test_a_seek_of_a_suspended_player_is_skipped(club: ClubHarness) -> None:
     ann, eve, bob = club.connect("Ann"), club.connect("Eve"), club.connect("Bob")
     await club.server.lobby.seek(eve, RATED)
     for _ in range(fair_play.MAX_FREE_EXITS + 1):
@@ -189,24 +189,24 @@ async def test_a_seek_of_one_who_waits_does_not_keep_others_waiting(club: ClubHa
 
 
 @with_club
-async def test_unrated_games_and_long_ones_cost_nothing(club: ClubHarness) -> None:
+async def test_leaving_unrated_or_long_games_has_no_penalty(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
     await club.server.abort(eve, await club.start_game(ann, eve, replace(RATED, rated=False)))
     number = await club.start_game(ann, eve, RATED)
     await play_random_moves(club, number, [ann, eve], max_moves=12)
     await club.server.resign(eve, number)
-    assert not told(club, "Eve", "warning")
+    assert not events(club, "Eve", "warning")
 
 
-def test_exits_are_forgotten_after_an_hour() -> None:
+def test_exits_expire_after_an_hour() -> None:
     server: Any = SimpleNamespace()
-    conduct = FairPlayMonitor(server)
+    monitor = FairPlayMonitor(server)
 
     def exits(account: int, moment: float, note: bool = False) -> tuple[int, int]:
         server.now = lambda: moment
         if note:
-            conduct.record_exit(account)
-        return conduct.count_recent_exits(account)
+            monitor.record_exit(account)
+        return monitor.count_recent_exits(account)
 
     assert [exits(7, moment, note=True)[1] for moment in (0.0, 1.0, 2.0, 3.0)] == [
         0,
@@ -222,33 +222,33 @@ def test_exits_are_forgotten_after_an_hour() -> None:
 
 
 @with_club
-async def test_the_first_move_is_waited_for_a_little(club: ClubHarness) -> None:
+async def test_a_game_without_a_first_move_is_aborted(club: ClubHarness) -> None:
     ann, eve = club.connect("Ann"), club.connect("Eve")
     await club.start_game(ann, eve, RATED)
     assert 29.0 < club.last_event("Eve")["first_move"] <= 30.0
-    pass_time(club, 31.0)
+    advance_clock(club, 31.0)
     await club.wait_until(lambda: club.last_event("Eve")["over"])
-    assert club.last_event("Eve")["reason"] == ABORTED and mean(club, ann) == 1500.0
-    assert club.last_event("Ann", "warning")["exits"] == 1 and not told(club, "Eve", "warning")
+    assert club.last_event("Eve")["reason"] == ABORTED and mean_rating(club, ann) == 1500.0
+    assert club.last_event("Ann", "warning")["exits"] == 1 and not events(club, "Eve", "warning")
     number = await club.start_game(ann, eve, RATED)
     await play_random_moves(club, number, [ann, eve], max_moves=2)
     assert club.last_event("Ann")["first_move"] is None
-    pass_time(club, 200.0)
+    advance_clock(club, 200.0)
     assert not (await club.server.watch(ann, number))["over"]
-    pass_time(club, 101.0)
+    advance_clock(club, 101.0)
     await club.wait_until(lambda: club.last_event("Eve")["over"])
     assert club.last_event("Eve")["reason"] == TIMED_OUT
 
 
 # ---- disconnected players --------------------------------------------------------------------------------------------
-def test_the_waiting_time_depends_on_the_clock_and_on_returns() -> None:
+def test_the_grace_period_depends_on_the_clock_and_on_reconnects() -> None:
     assert disconnects.grace_period(Clock(300.0), 0) == 30.0 and disconnects.grace_period(Clock(90.0), 0) == 15.0
     assert disconnects.grace_period(Clock(5.0), 0) == 10.0
     assert disconnects.grace_period(Clock(300.0), 1) == 60.0 and disconnects.grace_period(Clock(300.0), 99) == 120.0
 
 
 @pytest.mark.parametrize("plies", [10, 11])
-def test_the_win_is_claimed_when_the_opponent_has_left(tmp_path: Path, plies: int) -> None:
+def test_the_win_can_be_claimed_after_the_grace_period(tmp_path: Path, plies: int) -> None:
     """On either side's turn."""
 
     @with_club
@@ -265,12 +265,12 @@ def test_the_win_is_claimed_when_the_opponent_has_left(tmp_path: Path, plies: in
         assert (news["game"], news["name"], news["online"]) == (number, "Bob", False) and 29.0 < news[
             "claim_in"
         ] <= 30.0
-        pass_time(club, 20.0)
+        advance_clock(club, 20.0)
         with refused("claim_too_early"):
             await club.server.claim(ann, number)
         with refused("not_your_game"):
             await club.server.claim(club.connect("Eve"), number)
-        pass_time(club, 10.1)
+        advance_clock(club, 10.1)
         with refused("no_draw_claims"):
             await club.server.claim(ann, number, draw=True)
         await club.server.claim(ann, number)
@@ -281,12 +281,12 @@ def test_the_win_is_claimed_when_the_opponent_has_left(tmp_path: Path, plies: in
 
 
 @with_club
-async def test_who_comes_back_is_waited_for_longer(club: ClubHarness) -> None:
+async def test_the_grace_period_grows_with_reconnects(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob, AWALE)
     await play_random_moves(club, number, [ann, bob], max_moves=4)
     club.server.disconnect(bob)
-    pass_time(club, 31.0)
+    advance_clock(club, 31.0)
     bob = club.connect("Bob")
     assert club.last_event("Ann", "opponent")["online"] and club.last_event("Ann", "opponent")["claim_in"] is None
     with refused("opponent_online"):
@@ -299,13 +299,13 @@ async def test_who_comes_back_is_waited_for_longer(club: ClubHarness) -> None:
     club.server.disconnect(ann)
     ann = club.connect("Ann")
     assert not club.last_event("Ann", "opponent")["online"], "who comes in is told"
-    pass_time(club, 61.0)
+    advance_clock(club, 61.0)
     await club.server.claim(ann, number, draw=True)
     assert club.last_event("Ann")["winner"] is None and club.last_event("Ann")["reason"] == "a draw was claimed"
 
 
 @with_club
-async def test_after_a_restart_there_is_time_to_come_back(club: ClubHarness) -> None:
+async def test_a_restart_extends_the_grace_period(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob, RATED)
     await play_random_moves(club, number, [ann, bob], max_moves=4)
@@ -315,7 +315,7 @@ async def test_after_a_restart_there_is_time_to_come_back(club: ClubHarness) -> 
     assert club.last_event("Ann", "opponent")["claim_in"] > 55.0
     with refused("claim_too_early"):
         await club.server.claim(ann, number)
-    pass_time(club, 61.0)
+    advance_clock(club, 61.0)
     assert (await club.server.claim(ann, number))["over"]
 
 
@@ -330,7 +330,7 @@ async def test_a_blocked_player_does_not_reach_you(club: ClubHarness) -> None:
     assert club.last_event("Eve", "declined")["number"] == waiting and not club.server.lobby.challenges
     with refused("challenges_declined"):
         await club.server.lobby.challenge(eve, "Ann", RATED)
-    assert len(told(club, "Ann", "challenge")) == 1
+    assert len(events(club, "Ann", "challenge")) == 1
     seek = (await club.server.lobby.seek(ann, RATED))["seek"]
     assert "seek" in await club.server.lobby.seek(eve, RATED), "they are not paired"
     with refused("offer_gone"):
@@ -393,7 +393,7 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
     await club.server.tournaments.join(eve, number)
     bob.network = None
     await club.server.tournaments.join(bob, number)
-    pass_time(club, 1001.0)
+    advance_clock(club, 1001.0)
     club.server.tournaments.wake()
     await club.wait_until(lambda: club.server.live_games)
     known = select(entries.c.network)
@@ -403,13 +403,13 @@ async def test_one_entry_per_person(club: ClubHarness) -> None:
 
 # ---- many games -----------------------------------------------------------------------------------------------------
 @with_club
-async def test_the_games_and_offers_of_an_account_are_found_by_it(club: ClubHarness) -> None:
+async def test_games_are_indexed_by_account(club: ClubHarness) -> None:
     people = [club.connect(f"P{number}") for number in range(6)]
-    chance = random.Random(2)
+    rng = random.Random(2)
     for _ in range(20):
-        first, second = chance.sample(people, 2)
+        first, second = rng.sample(people, 2)
         if all(club.server.can_play(each.require_account(), AWALE) for each in (first, second)):
-            await club.start_game(first, second, replace(AWALE, control=Clock(60.0 + chance.random())))
+            await club.start_game(first, second, replace(AWALE, control=Clock(60.0 + rng.random())))
     for number in list(club.server.live_games)[::2]:
         await club.server.resign(club.connect(club.server.live_games[number].accounts[0].name), number)
     for each in people:
@@ -423,21 +423,21 @@ async def test_the_games_and_offers_of_an_account_are_found_by_it(club: ClubHarn
 
 
 @with_club
-async def test_a_draw_offer_that_stands_is_not_written_or_sent_again(club: ClubHarness) -> None:
+async def test_a_repeated_draw_offer_is_not_stored_or_sent_again(club: ClubHarness) -> None:
     """It was, 163 times in three seconds."""
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob, AWALE)
     await club.server.draw(ann, number)
-    heard, writes = len(told(club, "Bob", "game")), list[Any]()
+    heard, writes = len(events(club, "Bob", "game")), list[Any]()
     write = club.store.submit
     club.store.submit = lambda operation: writes.append(operation) or write(operation)  # type: ignore[method-assign, func-returns-value]
     for _ in range(20):
         assert (await club.server.draw(ann, number))["ply"] == 0
-    assert len(told(club, "Bob", "game")) == heard
+    assert len(events(club, "Bob", "game")) == heard
     assert not [act for act in writes if isinstance(act, SaveGame)]
     await club.server.draw(bob, number, accept=False)
     for _ in range(20):
         with refused("draw_already_offered"):
             await club.server.draw(ann, number)
         await club.server.draw(bob, number, accept=False)
-    assert len(told(club, "Bob", "game")) == heard + 1
+    assert len(events(club, "Bob", "game")) == heard + 1

@@ -110,17 +110,17 @@ async def play_random_moves(
     club: ClubHarness, number: int, players: list[ClientConnection], seed: int = 0, max_moves: int = 500
 ) -> None:
     """Play random moves."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for _ in range(max_moves):
         state = await club.server.watch(players[0], number)
         if state["over"]:
             return
         mover = players[state["mover"]]
-        await club.server.move(mover, number, state["ply"], chance.choice(state["legal"]))
+        await club.server.move(mover, number, state["ply"], rng.choice(state["legal"]))
 
 
 @with_club
-async def test_two_who_seek_the_same_play(club: ClubHarness) -> None:
+async def test_matching_seeks_start_a_game(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     assert (await club.server.lobby.seek(ann, BLITZ))["seek"] == 1
     other = replace(BLITZ, control=Clock(60.0))
@@ -142,7 +142,7 @@ async def test_two_who_seek_the_same_play(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_sides_are_as_they_were_asked_for(club: ClubHarness) -> None:
+async def test_offers_can_ask_for_a_side(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     for wish, answer, first in ((0, None, "Ann"), (1, None, "Bob"), (None, 0, "Bob"), (0, 1, "Ann")):
         await club.server.lobby.seek(ann, replace(BLITZ, rated=False, side=wish))
@@ -154,7 +154,7 @@ async def test_sides_are_as_they_were_asked_for(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_a_game_is_played_told_and_archived(club: ClubHarness) -> None:
+async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> None:
     ann, bob, eyes = club.connect("Ann"), club.connect("Bob"), club.connect("eyes")
     number = await club.start_game(ann, bob)
     await club.server.watch(eyes, number)
@@ -180,7 +180,7 @@ async def test_a_game_is_played_told_and_archived(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_nobody_plays_for_others(club: ClubHarness) -> None:
+async def test_clients_cannot_act_for_others(club: ClubHarness) -> None:
     ann, bob, eve, eyes = (club.connect(name) for name in ("Ann", "Bob", "Eve", "eyes"))
     number = await club.start_game(ann, bob)
     state = await club.server.watch(eve, number)
@@ -268,7 +268,7 @@ async def test_there_are_limits(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_games_with_ones_own_programs_do_not_count(club: ClubHarness) -> None:
+async def test_games_between_an_owner_and_their_bots_are_unrated(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     rex, max_ = club.connect("rex", bot=True), club.connect("max", bot=True)  # both are Ann's
     for first, second, counts in ((ann, rex, False), (rex, max_, False), (max_, ann, False), (bob, rex, True)):
@@ -278,7 +278,7 @@ async def test_games_with_ones_own_programs_do_not_count(club: ClubHarness) -> N
 
 
 @with_club
-async def test_who_has_left_offers_nothing(club: ClubHarness) -> None:
+async def test_a_disconnected_client_creates_no_seek(club: ClubHarness) -> None:
     ann = club.connect("Ann")
     seeking = asyncio.create_task(club.server.lobby.seek(ann, BLITZ))
     await asyncio.sleep(0)  # the task starts
@@ -289,7 +289,7 @@ async def test_who_has_left_offers_nothing(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_a_game_that_cannot_be_archived_does_not_keep_the_others(club: ClubHarness) -> None:
+async def test_a_game_that_cannot_be_archived_does_not_block_others(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     keep, first = club.archive_record, await club.start_game(ann, bob)
 
@@ -321,7 +321,7 @@ async def test_rematch(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_who_comes_back_finds_their_games(club: ClubHarness) -> None:
+async def test_a_reconnecting_client_receives_its_games(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     club.server.disconnect(ann)
@@ -368,7 +368,7 @@ def test_a_restart_resumes_games_and_clocks(tmp_path: Path) -> None:
 
 
 @with_club
-async def test_what_cannot_be_written_has_not_happened(club: ClubHarness) -> None:
+async def test_a_move_that_cannot_be_stored_is_not_played(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     move = club.last_event("Ann")["legal"][0]
@@ -394,7 +394,7 @@ async def test_what_cannot_be_written_has_not_happened(club: ClubHarness) -> Non
 
 
 @with_club
-async def test_what_was_written_after_all_is_told_when_the_books_are_back(club: ClubHarness) -> None:
+async def test_changes_stored_before_a_failure_are_sent_after_recovery(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     other = await club.start_game(bob, ann)
@@ -438,7 +438,7 @@ async def test_many_games_at_once(club: ClubHarness) -> None:
 
 # ---- abuse -----------------------------------------------------------------------------------------------------------
 @with_club
-async def test_challenges_do_not_pile_up_before_somebody(club: ClubHarness) -> None:
+async def test_incoming_challenges_are_limited(club: ClubHarness) -> None:
     """A client receives all its challenges when it connects; too many would close the connection each time."""
     ann = club.connect("Ann")
     crowd = [club.connect(f"Eve{number}") for number in range(6)]
@@ -455,7 +455,7 @@ async def test_challenges_do_not_pile_up_before_somebody(club: ClubHarness) -> N
 
 
 @with_club
-async def test_who_plays_enough_games_does_not_stand_in_the_way(club: ClubHarness) -> None:
+async def test_a_seek_of_a_player_with_enough_games_is_skipped(club: ClubHarness) -> None:
     eve, friend, ann, bob = map(club.connect, ("Eve", "Friend", "Ann", "Bob"))
     await club.server.lobby.seek(eve, BLITZ)
     for number in range(server_module.MAX_GAMES):
@@ -466,7 +466,7 @@ async def test_who_plays_enough_games_does_not_stand_in_the_way(club: ClubHarnes
 
 
 @with_club
-async def test_games_that_begin_at_once_are_counted(club: ClubHarness) -> None:
+async def test_games_that_start_concurrently_are_counted(club: ClubHarness) -> None:
     ann, others = club.connect("Ann"), [club.connect(f"P{number}") for number in range(server_module.MAX_GAMES + 4)]
     offers = [(await club.server.lobby.seek(each, replace(BLITZ, rated=False, side=0))) for each in others]
     asked = [club.server.lobby.accept(ann, offer["seek"]) for offer in offers]
@@ -479,7 +479,7 @@ async def test_games_that_begin_at_once_are_counted(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: ClubHarness) -> None:
+async def test_clocks_keep_running_after_an_unexpected_error(club: ClubHarness) -> None:
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)
     live_game, broken = club.server.live_games[number], list[str]()
@@ -500,7 +500,7 @@ async def test_clocks_run_on_after_an_error_that_nobody_thought_of(club: ClubHar
 
 
 @with_club
-async def test_books_have_one_server(club: ClubHarness) -> None:
+async def test_a_database_has_one_server(club: ClubHarness) -> None:
     """A second server would overwrite the games of the first."""
     ann, bob = club.connect("Ann"), club.connect("Bob")
     number = await club.start_game(ann, bob)

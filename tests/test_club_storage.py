@@ -39,7 +39,7 @@ def folder() -> Iterator[str]:
 
 
 @pytest.fixture
-def place(folder: str, request: pytest.FixtureRequest) -> str:
+def database(folder: str, request: pytest.FixtureRequest) -> str:
     """The address of an empty database on it."""
     return new_database(folder, f"{request.node.originalname[-40:]}-{time.monotonic_ns()}")
 
@@ -50,17 +50,17 @@ def proxy(folder: str) -> Iterator[CuttingProxy]:
         yield found
 
 
-def name_of(place: str) -> str:
-    return place.split("?")[0].rsplit("/", 1)[1]
+def name_of(database: str) -> str:
+    return database.split("?")[0].rsplit("/", 1)[1]
 
 
-def ask(place: str, question: str) -> list[Any]:
+def ask(database: str, question: str) -> list[Any]:
     """Query the database directly."""
-    with psycopg.connect(place.replace("+psycopg", ""), autocommit=True) as connection:
+    with psycopg.connect(database.replace("+psycopg", ""), autocommit=True) as connection:
         return list(connection.execute(question.encode()).fetchall())
 
 
-def write_together(store: ClubStore, *acts: Callable[[Connection], Any]) -> list["Future[Any]"]:
+def write_together(store: ClubStore, *operations: Callable[[Connection], Any]) -> list["Future[Any]"]:
     """Submit operations that are written in one transaction."""
     held, go = threading.Event(), threading.Event()
 
@@ -70,7 +70,7 @@ def write_together(store: ClubStore, *acts: Callable[[Connection], Any]) -> list
 
     first = store.submit(hold)
     held.wait(30)
-    futures = [store.submit(act) for act in acts]
+    futures = [store.submit(operation) for operation in operations]
     go.set()
     first.result(30)
     return futures
@@ -89,9 +89,9 @@ def count(store: ClubStore, table: Any) -> int:
     return store.read(lambda connection: int(connection.execute(select(func.count()).select_from(table)).scalar_one()))
 
 
-def open_store(place: str, claim: bool = True) -> ClubStore:
+def open_store(database: str, claim: bool = True) -> ClubStore:
     """Open a store with two accounts."""
-    store = ClubStore(place)
+    store = ClubStore(database)
     if claim:
         store.acquire()
     for name in ("Ann", "Bob"):
@@ -102,8 +102,8 @@ def open_store(place: str, claim: bool = True) -> ClubStore:
 # ---- lost answers to COMMIT ------------------------------------------------------------------------------------------
 @needs_postgres
 @pytest.mark.parametrize("moment", [BEFORE, AFTER])
-def test_a_lost_answer_to_commit_is_not_written_twice(place: str, proxy: CuttingProxy, moment: str) -> None:
-    store = open_store(proxy.address(name_of(place)))
+def test_a_lost_answer_to_commit_is_not_written_twice(database: str, proxy: CuttingProxy, moment: str) -> None:
+    store = open_store(proxy.address(name_of(database)))
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else moment
@@ -118,12 +118,12 @@ def test_a_lost_answer_to_commit_is_not_written_twice(place: str, proxy: Cutting
 
 
 @needs_postgres
-def test_a_transaction_that_the_network_forgot_does_not_block_the_club(
-    place: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
+def test_a_transaction_lost_by_the_network_does_not_block_the_club(
+    database: str, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database server would wait for its client for hours and hold the write lock."""
     monkeypatch.setattr(store_module, "IDLE_TIMEOUT", 0.5)
-    store = open_store(proxy.address(name_of(place)))
+    store = open_store(proxy.address(name_of(database)))
 
     def cut_here(connection: Connection) -> None:
         proxy.cut = None if proxy.cuts else FORGET
@@ -136,8 +136,8 @@ def test_a_transaction_that_the_network_forgot_does_not_block_the_club(
 
 
 @needs_postgres
-def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: CuttingProxy) -> None:
-    store = open_store(proxy.address(name_of(place)))
+def test_the_store_waits_for_a_commit_in_progress(database: str, proxy: CuttingProxy) -> None:
+    store = open_store(proxy.address(name_of(database)))
     trigger = """
         CREATE FUNCTION wait() RETURNS trigger AS
             'BEGIN PERFORM pg_advisory_xact_lock(99); RETURN NULL; END' LANGUAGE plpgsql;
@@ -149,7 +149,7 @@ def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: Cutti
         proxy.cut = DURING
         log_event(connection, "cut")
 
-    with psycopg.connect(place, autocommit=True) as control:
+    with psycopg.connect(database, autocommit=True) as control:
         control.execute(trigger.encode())
         control.execute(b"SELECT pg_advisory_lock(99)")
         futures = write_together(store, begin_game, cut_here)
@@ -163,9 +163,9 @@ def test_a_commit_that_is_still_under_way_is_waited_for(place: str, proxy: Cutti
 
 @needs_postgres
 @pytest.mark.parametrize("claim", [True, False], ids=["server", "command"])
-def test_what_may_have_been_written_is_never_repeated(place: str, proxy: CuttingProxy, claim: bool) -> None:
+def test_operations_that_may_be_committed_are_not_repeated(database: str, proxy: CuttingProxy, claim: bool) -> None:
     """A database that is gone cannot tell, and a command has no epoch."""
-    store = open_store(proxy.address(name_of(place)), claim)
+    store = open_store(proxy.address(name_of(database)), claim)
     proxy.refuse_after_cut = claim
 
     def cut_here(connection: Connection) -> None:
@@ -176,31 +176,31 @@ def test_what_may_have_been_written_is_never_repeated(place: str, proxy: Cutting
     for future in futures:
         with pytest.raises(StorageError):
             future.result(30)
-    assert ask(place, "SELECT count(*) FROM games") == [(1,)]
+    assert ask(database, "SELECT count(*) FROM games") == [(1,)]
     proxy.refusing = False
     assert store.submit(begin_game).result(30).number == 2, "the store goes on"
     store.close()
 
 
 # ---- two servers -----------------------------------------------------------------------------------------------------
-def cut_claim(place: str) -> None:
+def cut_claim(database: str) -> None:
     """End the connection that holds the server lock."""
     here = "(SELECT oid FROM pg_database WHERE datname = current_database())"
-    (pid,) = ask(place, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
-    assert ask(place, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
+    (pid,) = ask(database, f"SELECT pid FROM pg_locks WHERE objid = {SERVER_LOCK} AND database = {here}")
+    assert ask(database, f"SELECT pg_terminate_backend({pid[0]}, 10000)") == [(True,)]
 
 
 @needs_postgres
-def test_a_server_that_lost_its_claim_cannot_write(place: str) -> None:
-    first = open_store(place)
-    cut_claim(place)
+def test_a_server_that_lost_its_lock_cannot_write(database: str) -> None:
+    first = open_store(database)
+    cut_claim(database)
     assert first.submit(begin_game).result().number == 1, "while no other server has opened the club"
-    second = ClubStore(place)
+    second = ClubStore(database)
     second.acquire()
     with pytest.raises(StorageError, match="another server has opened this club"):
         first.submit(begin_game).result()
     assert second.submit(begin_game).result().number == 2
-    command = ClubStore(place)
+    command = ClubStore(database)
     command.submit(lambda connection: log_event(connection, "by hand")).result()
     assert (count(second, games), count(second, audit)) == (2, 1)
     for store in (command, first, second):
@@ -208,10 +208,10 @@ def test_a_server_that_lost_its_claim_cannot_write(place: str) -> None:
 
 
 def test_a_lock_file_that_is_removed_does_not_let_two_servers_write(tmp_path: Path) -> None:
-    place = tmp_path / "club.sqlite"
-    first = open_store(str(place))
-    Path(f"{place}-open").unlink()
-    second = ClubStore(place)
+    database = tmp_path / "club.sqlite"
+    first = open_store(str(database))
+    Path(f"{database}-open").unlink()
+    second = ClubStore(database)
     second.acquire()
     with pytest.raises(StorageError, match="another server has opened this club"):
         first.submit(begin_game).result()
@@ -225,14 +225,14 @@ def test_a_lock_file_that_is_removed_does_not_let_two_servers_write(tmp_path: Pa
 
 
 @needs_postgres
-def test_a_displaced_server_stops_its_games_and_says_so_once(place: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_displaced_server_suspends_its_games_and_logs_once(database: str, caplog: pytest.LogCaptureFixture) -> None:
     async def play() -> None:
-        first = await ClubHarness(place).open()
+        first = await ClubHarness(database).open()
         ann, bob = first.connect("Ann"), first.connect("Bob")
         number = await first.start_game(ann, bob)
         state = await first.server.watch(ann, number)
-        await asyncio.to_thread(cut_claim, place)
-        second = await ClubHarness(place).open()
+        await asyncio.to_thread(cut_claim, database)
+        second = await ClubHarness(database).open()
         second.accounts = first.accounts
         with refused("storage"):
             await first.server.move(ann, number, 0, state["legal"][0])
@@ -264,9 +264,9 @@ def refuse(connection: Connection) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=needs_postgres)])
-def test_a_refused_act_costs_no_further_commits(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    place = str(tmp_path / "club.sqlite") if kind == "sqlite" else request.getfixturevalue("place")
-    store = open_store(place)
+def test_a_refused_operation_needs_no_further_commit(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    database = str(tmp_path / "club.sqlite") if kind == "sqlite" else request.getfixturevalue("database")
+    store = open_store(database)
     commits: list[object] = []
     event.listen(store.engine, "commit", commits.append)
     fine = [lambda connection: log_event(connection, "fine")] * 50
@@ -277,14 +277,14 @@ def test_a_refused_act_costs_no_further_commits(kind: str, request: pytest.Fixtu
                 future.result()
         else:
             future.result()
-    assert len(commits) == 2, "that of the act which held the others, and theirs"
+    assert len(commits) == 2, "that of the operation which held the others, and theirs"
     assert count(store, audit) == 100
     store.close()
 
 
 @needs_postgres
-def test_what_the_database_refuses_harms_nothing_else(place: str) -> None:
-    store = open_store(place)
+def test_an_operation_refused_by_the_database_affects_no_other(database: str) -> None:
+    store = open_store(database)
     fine, wrong = (lambda connection: log_event(connection, "fine")), (lambda connection: log_event(connection, "\0"))
     first, second, third = write_together(store, fine, wrong, fine)
     assert first.exception() is None and third.exception() is None

@@ -37,20 +37,20 @@ from awello.protocols.club import BotPolicy, ClubBot
 SMALL = GameTerms(Game.OTHELLO4, Clock(60.0))
 
 
-class Player(ClientConnection):
+class RandomClient(ClientConnection):
     """A client that plays random moves on its turn."""
 
     def __init__(self, club: ClubHarness, name: str, idle: bool = False) -> None:
         self.club, self.name, self.idle = club, name, idle
-        self.heard: list[dict[str, Any]] = []
-        self.chance, self.tasks = random.Random(name), set[asyncio.Task[Any]]()
+        self.received: list[dict[str, Any]] = []
+        self.rng, self.tasks = random.Random(name), set[asyncio.Task[Any]]()
         account = club.connect(name)  # creates the account
         club.server.disconnect(account)
-        super().__init__(account.account, self.hear)
+        super().__init__(account.account, self.receive)
         club.server.connect(self)
 
-    def hear(self, message: dict[str, Any]) -> None:
-        self.heard.append(message)
+    def receive(self, message: dict[str, Any]) -> None:
+        self.received.append(message)
         self.club.news.set()
         playing = message["type"] == "game" and not message["over"] and not self.idle
         if playing and message["players"][message["mover"]]["name"] == self.name:
@@ -59,7 +59,7 @@ class Player(ClientConnection):
             task.add_done_callback(self.tasks.discard)
 
     async def move(self, game: dict[str, Any]) -> None:
-        move = self.chance.choice(game["legal"])
+        move = self.rng.choice(game["legal"])
         while True:
             try:
                 await self.club.server.move(self, game["game"], game["ply"], move)
@@ -69,12 +69,14 @@ class Player(ClientConnection):
                     continue
             return
 
-    def last(self) -> dict[str, Any]:
+    def last_tournament_event(self) -> dict[str, Any]:
         """The latest tournament event."""
-        return next(message for message in reversed(self.heard) if message["type"] == "tournament")
+        return next(message for message in reversed(self.received) if message["type"] == "tournament")
 
 
-def plan(club: ClubHarness, name: str = "Friday", system: str = SWISS, rounds: int = 0, grace: float = 30.0) -> int:
+def create_test_tournament(
+    club: ClubHarness, name: str = "Friday", system: str = SWISS, rounds: int = 0, grace: float = 30.0
+) -> int:
     """Create a tournament whose start `begin` brings forward; return its number."""
     return make(club, name, system, SMALL, rounds, time.time() + 1000, grace).number
 
@@ -83,7 +85,7 @@ def make(club: ClubHarness, *terms: Any) -> ClubTournament:
     return club.store.submit(lambda connection: tournament_store.create_tournament(connection, *terms)).result()
 
 
-def begin(club: ClubHarness, number: int) -> None:
+def start_tournament(club: ClubHarness, number: int) -> None:
     """Start it now."""
     start_now(club.store, number)
     club.server.tournaments.wake()
@@ -94,15 +96,17 @@ def start_now(store: ClubStore, number: int) -> None:
     store.submit(lambda connection: connection.execute(changed).rowcount).result()
 
 
-def look(club: ClubHarness, number: int) -> ClubTournament:
+def load_tournament(club: ClubHarness, number: int) -> ClubTournament:
     return club.store.read(partial(tournament_store.find_tournament, key=number))
 
 
-async def until(club: ClubHarness, number: int, state: str = "ended", number_of_round: int = 0) -> ClubTournament:
+async def wait_for_state(
+    club: ClubHarness, number: int, state: str = "ended", number_of_round: int = 0
+) -> ClubTournament:
     """Wait until a tournament has reached a state or a round."""
 
     def there() -> ClubTournament | None:
-        tournament = look(club, number)
+        tournament = load_tournament(club, number)
         return (
             tournament
             if (tournament.round >= number_of_round if number_of_round else tournament.state == state)
@@ -114,30 +118,30 @@ async def until(club: ClubHarness, number: int, state: str = "ended", number_of_
     return tournament
 
 
-async def until_looked(club: ClubHarness) -> None:
+async def wait_for_check(club: ClubHarness) -> None:
     """Wait until the organiser has checked every tournament once more."""
-    cups, looked = club.server.tournaments, asyncio.Event()
-    look = cups._check_all
+    organiser_of_club, looked = club.server.tournaments, asyncio.Event()
+    look = organiser_of_club._check_all
 
     async def report() -> None:
         await look()
         looked.set()
 
-    cups._check_all = report  # type: ignore[method-assign]
-    cups.wake()
+    organiser_of_club._check_all = report  # type: ignore[method-assign]
+    organiser_of_club.wake()
     await asyncio.wait_for(looked.wait(), PATIENCE)
-    cups._check_all = look  # type: ignore[method-assign]
+    organiser_of_club._check_all = look  # type: ignore[method-assign]
 
 
-def played(club: ClubHarness) -> list[GameState]:
+def load_games(club: ClubHarness) -> list[GameState]:
     """All stored games."""
     rows = club.store.read(lambda connection: connection.execute(select(games).order_by(games.c.id)).all())
     return [game_state_of(row) for row in rows]
 
 
-def check(club: ClubHarness, tournament: ClubTournament) -> None:
+def check_results(club: ClubHarness, tournament: ClubTournament) -> None:
     """Check that fixtures and games correspond, with the same results."""
-    states = {state.number: state for state in played(club) if state.tournament == tournament.number}
+    states = {state.number: state for state in load_games(club) if state.tournament == tournament.number}
     bound = [fixture for fixture in tournament.fixtures if fixture.game is not None]
     assert sorted(fixture.game or 0 for fixture in bound) == sorted(states)
     for fixture in tournament.fixtures:
@@ -157,22 +161,22 @@ def check(club: ClubHarness, tournament: ClubTournament) -> None:
 # ---- complete tournaments --------------------------------------------------------------------------------------------
 @with_club
 async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
-    number = plan(club, rounds=3)
-    players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan", "Kim", "Max")]
+    number = create_test_tournament(club, rounds=3)
+    players = [RandomClient(club, name) for name in ("Ann", "Bob", "Eve", "Dan", "Kim", "Max")]
     for player in players:
         assert (await club.server.tournaments.join(player, "friday"))["state"] == "open"
-    begin(club, number)
-    tournament = await until(club, number)
-    check(club, tournament)
-    assert tournament.rounds == 3 and len(tournament.fixtures) == 9 and len(played(club)) == 9
+    start_tournament(club, number)
+    tournament = await wait_for_state(club, number)
+    check_results(club, tournament)
+    assert tournament.rounds == 3 and len(tournament.fixtures) == 9 and len(load_games(club)) == 9
     await club.wait_until(lambda: not club.server.tournaments.tournaments)
     for player in players:
-        news = [message for message in player.heard if message["type"] == "tournament"]
+        news = [message for message in player.received if message["type"] == "tournament"]
         assert [message["round"] for message in news] == sorted(message["round"] for message in news)
         assert {(message["round"], message["pairing"]["game"] is None) for message in news if message["round"]} == {
             (each, waits) for each in (1, 2, 3) for waits in (True, False)
         }
-        end = player.last()
+        end = player.last_tournament_event()
         assert end["state"] == "ended" and end["pairing"]["points"] is not None and len(end["standings"]) == 6
         assert [row["rank"] for row in end["standings"]] == sorted(row["rank"] for row in end["standings"])
         assert {"name", "bot", "rank", "points", "buchholz", "berger", "wins"} == end["standings"][0].keys()
@@ -187,15 +191,15 @@ async def test_a_whole_swiss_tournament(club: ClubHarness) -> None:
 def test_a_whole_round_robin(tmp_path: Path, system: str, size: int, count: int) -> None:
     @with_club
     async def play(club: ClubHarness) -> None:
-        number = plan(club, system=system)
+        number = create_test_tournament(club, system=system)
         for name in ("Ann", "Bob", "Eve", "Dan", "Kim")[:size]:
-            await club.server.tournaments.join(Player(club, name), number)
-        begin(club, number)
-        tournament = await until(club, number)
-        check(club, tournament)
+            await club.server.tournaments.join(RandomClient(club, name), number)
+        start_tournament(club, number)
+        tournament = await wait_for_state(club, number)
+        check_results(club, tournament)
         assert (
             tournament.rounds == tournament.round == size * (1 + (system == DOUBLE_ROUND_ROBIN))
-            and len(played(club)) == count
+            and len(load_games(club)) == count
         )
         byes = Counter(fixture.first for fixture in tournament.fixtures if fixture.second is None)
         assert set(byes.values()) == {1 + (system == DOUBLE_ROUND_ROBIN)} and len(byes) == size
@@ -205,55 +209,55 @@ def test_a_whole_round_robin(tmp_path: Path, system: str, size: int, count: int)
 
 # ---- absent players --------------------------------------------------------------------------------------------------
 @with_club
-async def test_who_does_not_come_loses_and_is_left_out_until_they_do(club: ClubHarness) -> None:
-    number = plan(club, rounds=3, grace=0.3)
-    players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
+async def test_absent_players_forfeit_and_are_not_paired_until_they_return(club: ClubHarness) -> None:
+    number = create_test_tournament(club, rounds=3, grace=0.3)
+    players = [RandomClient(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
     for player in players:
         await club.server.tournaments.join(player, number)
     dan = players[3]
     club.server.disconnect(dan)
-    begin(club, number)
+    start_tournament(club, number)
     await club.wait_until(lambda: (number, 1) in club.server.tournaments._round_called)
-    await until_looked(club)
-    assert not any(fixture.forfeit for fixture in look(club, number).fixtures)
+    await wait_for_check(club)
+    assert not any(fixture.forfeit for fixture in load_tournament(club, number).fixtures)
     club.clock.advance(0.3)
     club.server.tournaments.wake()
-    first = await until(club, number, number_of_round=2)
+    first = await wait_for_state(club, number, number_of_round=2)
     (missed,) = [fixture for fixture in first.fixtures if fixture.forfeit]
     assert dan.account and missed.was_missed_by(dan.account.number) and missed.game is None and sum(missed.points) == 1
-    tournament = await until(club, number)
-    check(club, tournament)
+    tournament = await wait_for_state(club, number)
+    check_results(club, tournament)
     later = [fixture for fixture in tournament.fixtures if fixture.round > 1]
     assert all(dan.account.number not in fixture.players for fixture in later) and len(later) == 4
     assert tournament.standings[-1].player == dan.account.number and tournament.standings[-1].points == 0
 
 
 @with_club
-async def test_who_comes_late_plays(club: ClubHarness) -> None:
-    number = plan(club, rounds=1, grace=30.0)
-    ann, bob = Player(club, "Ann"), Player(club, "Bob")
+async def test_a_late_player_plays_within_the_grace_period(club: ClubHarness) -> None:
+    number = create_test_tournament(club, rounds=1, grace=30.0)
+    ann, bob = RandomClient(club, "Ann"), RandomClient(club, "Bob")
     for player in (ann, bob):
         await club.server.tournaments.join(player, number)
     club.server.disconnect(bob)
-    begin(club, number)
-    await until(club, number, number_of_round=1)
-    await until_looked(club)
-    assert not played(club) and ann.last()["pairing"]["game"] is None, "Bob is waited for"
-    bob.heard.clear()
+    start_tournament(club, number)
+    await wait_for_state(club, number, number_of_round=1)
+    await wait_for_check(club)
+    assert not load_games(club) and ann.last_tournament_event()["pairing"]["game"] is None, "Bob is waited for"
+    bob.received.clear()
     club.server.connect(bob)
-    assert bob.last()["pairing"]["second"] == "Bob", "they are told at once"
-    check(club, await until(club, number))
+    assert bob.last_tournament_event()["pairing"]["second"] == "Bob", "they are told at once"
+    check_results(club, await wait_for_state(club, number))
 
 
 @with_club
-async def test_if_nobody_comes_nobody_gets_a_point(club: ClubHarness) -> None:
-    number = plan(club, rounds=5, grace=0.0)
+async def test_if_all_players_are_absent_both_forfeit(club: ClubHarness) -> None:
+    number = create_test_tournament(club, rounds=5, grace=0.0)
     for name in ("Ann", "Bob", "Eve"):
-        player = Player(club, name)
+        player = RandomClient(club, name)
         await club.server.tournaments.join(player, number)
         club.server.disconnect(player)
-    begin(club, number)
-    tournament = await until(club, number)
+    start_tournament(club, number)
+    tournament = await wait_for_state(club, number)
     assert tournament.rounds == 3 and tournament.round == 1, (
         "a bye for one, a forfeit for two, who are left out; so it ends"
     )
@@ -262,40 +266,40 @@ async def test_if_nobody_comes_nobody_gets_a_point(club: ClubHarness) -> None:
 
 @with_club
 async def test_entering_and_withdrawing(club: ClubHarness) -> None:
-    cups = club.server.tournaments
-    number = plan(club, rounds=2)
+    organiser_of_club = club.server.tournaments
+    number = create_test_tournament(club, rounds=2)
     ann, bob, eve, eyes = (club.connect(name) for name in ("Ann", "Bob", "Eve", "eyes"))
     for client in (ann, bob, eve, ann):
-        assert (await cups.join(client, number))["tournament"] == number
-    assert (await cups.show(number))["entrants"] == 3
-    assert (await cups.withdraw(eve, "Friday"))["entrants"] == 2
-    assert (await cups.withdraw(eve, "Friday"))["entrants"] == 2
+        assert (await organiser_of_club.join(client, number))["tournament"] == number
+    assert (await organiser_of_club.show(number))["entrants"] == 3
+    assert (await organiser_of_club.withdraw(eve, "Friday"))["entrants"] == 2
+    assert (await organiser_of_club.withdraw(eve, "Friday"))["entrants"] == 2
     with refused("not_logged_in"):
-        await cups.join(eyes, number)
+        await organiser_of_club.join(eyes, number)
     for which in (99, "Monday", "1"):
         with refused("unknown_tournament"):
-            await cups.join(eve, which)
-    begin(club, number)
-    await until(club, number, number_of_round=1)
+            await organiser_of_club.join(eve, which)
+    start_tournament(club, number)
+    await wait_for_state(club, number, number_of_round=1)
     with refused("tournament_started"):
-        await cups.join(eve, number)
+        await organiser_of_club.join(eve, number)
     with refused("tournament_started"):
-        await cups.withdraw(ann, number)
-    assert (await cups.join(ann, number))["state"] == "playing", "who is in it is in it"
-    found = await cups.list(ann)
+        await organiser_of_club.withdraw(ann, number)
+    assert (await organiser_of_club.join(ann, number))["state"] == "playing", "who is in it is in it"
+    found = await organiser_of_club.list(ann)
     listed = found["tournaments"]
     assert [(each["name"], each["state"], each["entrants"]) for each in listed] == [("Friday", "playing", 2)]
     assert found["entered"] == [number] and found["now"] == club.clock()
-    assert (await cups.list(eve))["entered"] == (await cups.list(eyes))["entered"] == []
+    assert (await organiser_of_club.list(eve))["entered"] == (await organiser_of_club.list(eyes))["entered"] == []
 
 
 @with_club
-async def test_whoever_looks_round_hears_that_something_changed(club: ClubHarness) -> None:
+async def test_lobby_subscribers_receive_changes_of_tournaments(club: ClubHarness) -> None:
     """Also clients that have not entered, and tournaments created by another process; other clients receive nothing."""
     club.connect("eyes")
     program = club.connect("rex", bot=True)
     program.lobby_updates = False
-    number = plan(club, rounds=1)
+    number = create_test_tournament(club, rounds=1)
     heard = club.received["eyes"]
 
     def changed() -> list[list[int]]:
@@ -303,45 +307,47 @@ async def test_whoever_looks_round_hears_that_something_changed(club: ClubHarnes
 
     await club.wait_until(changed)
     assert changed() == [[number]]
-    await asyncio.gather(*(club.server.tournaments.join(Player(club, name), number) for name in ("Ann", "Bob", "Eve")))
-    await until_looked(club)
+    await asyncio.gather(
+        *(club.server.tournaments.join(RandomClient(club, name), number) for name in ("Ann", "Bob", "Eve"))
+    )
+    await wait_for_check(club)
     club.clock.advance(organiser.CHECK_SECONDS)
     club.server.tournaments.wake()
     await club.wait_until(lambda: len(changed()) > 1)
-    await until_looked(club)
+    await wait_for_check(club)
     assert changed() == [[number], [number]], "three at once are one word"
     assert not [message for message in club.received["rex"] if message["type"] == "tournaments"]
 
 
 @with_club
-async def test_too_few_cancel_it(club: ClubHarness) -> None:
-    number = plan(club, rounds=2)
-    ann, bob = Player(club, "Ann"), club.connect("Bob")
+async def test_a_tournament_with_too_few_players_is_cancelled(club: ClubHarness) -> None:
+    number = create_test_tournament(club, rounds=2)
+    ann, bob = RandomClient(club, "Ann"), club.connect("Bob")
     for client in (ann, bob):
         await club.server.tournaments.join(client, number)
     assert bob.account
     club.store.submit(partial(close_account, account=bob.account)).result()
-    begin(club, number)
-    tournament = await until(club, number, state="cancelled")
+    start_tournament(club, number)
+    tournament = await wait_for_state(club, number, state="cancelled")
     await club.wait_until(lambda: not club.server.tournaments.tournaments)
-    assert not tournament.fixtures and ann.last()["state"] == "cancelled"
+    assert not tournament.fixtures and ann.last_tournament_event()["state"] == "cancelled"
     with refused("tournament_cancelled"):
         await club.server.tournaments.join(club.connect("Eve"), number)
 
 
 @with_club
-async def test_it_can_be_cancelled_while_it_is_played(club: ClubHarness) -> None:
-    number = plan(club, rounds=3)
-    players = [Player(club, name, idle=True) for name in ("Ann", "Bob", "Eve")]
+async def test_a_tournament_in_progress_can_be_cancelled(club: ClubHarness) -> None:
+    number = create_test_tournament(club, rounds=3)
+    players = [RandomClient(club, name, idle=True) for name in ("Ann", "Bob", "Eve")]
     for player in players:
         await club.server.tournaments.join(player, number)
-    begin(club, number)
-    tournament = await until(club, number, number_of_round=1)
-    await club.wait_until(lambda: played(club))
+    start_tournament(club, number)
+    tournament = await wait_for_state(club, number, number_of_round=1)
+    await club.wait_until(lambda: load_games(club))
     club.store.submit(partial(tournament_store.end_tournament, tournament=tournament, state="cancelled")).result()
     club.server.tournaments.wake()
     await club.wait_until(lambda: not club.server.tournaments.tournaments)
-    assert players[0].last()["state"] == "cancelled"
+    assert players[0].last_tournament_event()["state"] == "cancelled"
     assert len(club.server.live_games) == 1, "a game that is played goes on"
 
 
@@ -363,9 +369,9 @@ async def test_there_are_limits(club: ClubHarness) -> None:
             make(club, *terms)
     ann = club.connect("Ann")
     for each in range(tournament_store.MAX_ENTERED + 1):
-        number = plan(club, f"cup {each}", rounds=3)
+        number = create_test_tournament(club, f"cup {each}", rounds=3)
         with refused("tournament_name_taken"):
-            plan(club, f"CUP {each}", rounds=3)
+            create_test_tournament(club, f"CUP {each}", rounds=3)
         if each < tournament_store.MAX_ENTERED:
             await club.server.tournaments.join(ann, number)
     with refused("too_many_tournaments"):
@@ -373,35 +379,35 @@ async def test_there_are_limits(club: ClubHarness) -> None:
 
 
 @with_club
-async def test_games_of_a_tournament_count_but_always_begin_and_cannot_be_left(club: ClubHarness) -> None:
-    number = plan(club, rounds=1)
-    ann, bob = Player(club, "Ann", idle=True), Player(club, "Bob", idle=True)
+async def test_tournament_games_ignore_the_game_limit_and_cannot_be_aborted(club: ClubHarness) -> None:
+    number = create_test_tournament(club, rounds=1)
+    ann, bob = RandomClient(club, "Ann", idle=True), RandomClient(club, "Bob", idle=True)
     for player in (ann, bob):
         await club.server.tournaments.join(player, number)
     for _ in range(server.MAX_GAMES):
         await club.start_game(ann, bob, SMALL)
-    begin(club, number)
-    await until(club, number, number_of_round=1)
+    start_tournament(club, number)
+    await wait_for_state(club, number, number_of_round=1)
     await club.wait_until(lambda: len(club.server.live_games) > server.MAX_GAMES)
-    (game,) = (state.number for state in played(club) if state.tournament)
+    (game,) = (state.number for state in load_games(club) if state.tournament)
     with refused("tournament_game"):
         await club.server.abort(ann, game)
     await club.server.abort(ann, game - 1)
     with refused("too_many_games"):
         await club.server.lobby.seek(ann, SMALL)
     await club.server.resign(bob, game)
-    check(club, await until(club, number))
+    check_results(club, await wait_for_state(club, number))
     assert (await club.server.watch(ann, game))["tournament"] == number
 
 
 # ---- storage ---------------------------------------------------------------------------------------------------------
 @with_club
-async def test_books_that_fail_only_delay_it(club: ClubHarness) -> None:
-    number = plan(club, rounds=2)
-    players = [Player(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
+async def test_a_failing_database_only_delays_a_tournament(club: ClubHarness) -> None:
+    number = create_test_tournament(club, rounds=2)
+    players = [RandomClient(club, name) for name in ("Ann", "Bob", "Eve", "Dan")]
     for player in players:
         await club.server.tournaments.join(player, number)
-    write, chance = club.store.submit, random.Random(1)
+    write, rng = club.store.submit, random.Random(1)
     patch = pytest.MonkeyPatch()
     patch.setattr(organiser, "CHECK_SECONDS", 0.05)
     patch.setattr(server, "HEARTBEAT_SECONDS", 0.05)  # how often the database is tried again
@@ -410,11 +416,11 @@ async def test_books_that_fail_only_delay_it(club: ClubHarness) -> None:
         raise StorageError("the disk is full")
 
     start_now(club.store, number)
-    patch.setattr(club.store, "submit", lambda act: write(fail if chance.random() < 0.3 else act))
+    patch.setattr(club.store, "submit", lambda act: write(fail if rng.random() < 0.3 else act))
 
-    tournament = await until(club, number)
+    tournament = await wait_for_state(club, number)
     patch.undo()
-    check(club, tournament)
+    check_results(club, tournament)
     assert len(tournament.fixtures) == 4
 
 
@@ -422,48 +428,48 @@ async def test_books_that_fail_only_delay_it(club: ClubHarness) -> None:
 def test_a_restart_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, system: str, count: int) -> None:
     """The club stops without a shutdown, as if killed, and starts again."""
     people, clock = dict[str, Account](), ManualClock()
-    chance, open_games = random.Random(3), list[int]()
+    rng, open_games = random.Random(3), list[int]()
 
     async def live(moves: int) -> bool:
         club = await ClubHarness(tmp_path / "club.sqlite", clock).open()
         first, club.accounts, number = not people, people, 1
         names = ("Ann", "Bob", "Eve", "Dan", "Kim", "Max", *(("Zoe", "Jan") if system == SWISS else ()))
-        players = [Player(club, name) for name in names]
+        players = [RandomClient(club, name) for name in names]
         if first:
-            plan(club, system=system, rounds=4 if system == SWISS else 0)
+            create_test_tournament(club, system=system, rounds=4 if system == SWISS else 0)
             for player in players:
                 await club.server.tournaments.join(player, number)
-            begin(club, number)
+            start_tournament(club, number)
         while club.server.counts["moves"] < moves and not any(
-            player.heard[-1].get("state") == "ended" for player in players
+            player.received[-1].get("state") == "ended" for player in players
         ):
             club.news.clear()
             await asyncio.wait_for(club.news.wait(), PATIENCE)
         for task in (*club.server._tasks, *(task for player in players for task in player.tasks)):
             task.cancel()
-        tournament = look(club, number)
+        tournament = load_tournament(club, number)
         open_games.append(sum(fixture.game is not None and not fixture.decided for fixture in tournament.fixtures))
         if tournament.state == "ended":
-            check(club, tournament)
-            assert len(played(club)) == count
+            check_results(club, tournament)
+            assert len(load_games(club)) == count
         club.store.close()
         return tournament.state == "ended"
 
     lives = 1
-    while not asyncio.run(live(chance.randint(1, 40))):
+    while not asyncio.run(live(rng.randint(1, 40))):
         lives += 1
     assert lives > 5 and sum(number > 0 for number in open_games) > 2, "some ended within a round"
 
 
 @with_club
 async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
-    number = plan(club, rounds=1)
-    ann, bob = Player(club, "Ann", idle=True), Player(club, "Bob", idle=True)
+    number = create_test_tournament(club, rounds=1)
+    ann, bob = RandomClient(club, "Ann", idle=True), RandomClient(club, "Bob", idle=True)
     for player in (ann, bob):
         await club.server.tournaments.join(player, number)
     club.server.disconnect(bob)
-    begin(club, number)
-    tournament = await until(club, number, number_of_round=1)
+    start_tournament(club, number)
+    tournament = await wait_for_state(club, number, number_of_round=1)
     (fixture,) = tournament.fixtures
     club.server.connect(bob)
     await club.wait_until(lambda: club.server.live_games)
@@ -476,8 +482,8 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
         await club.server.store.write(
             partial(tournament_store.begin_round, tournament=replace(tournament, round=0), pairs=[(1, 2)])
         )
-    assert len(club.server.live_games) == len(played(club)) == len(look(club, number).fixtures) == 1
-    assert not look(club, number).is_round_over
+    assert len(club.server.live_games) == len(load_games(club)) == len(load_tournament(club, number).fixtures) == 1
+    assert not load_tournament(club, number).is_round_over
     restored = club.store.read(load_live_games)
     assert [state.tournament for state in restored] == [number]
 
@@ -485,7 +491,7 @@ async def test_a_pairing_is_played_and_decided_once(club: ClubHarness) -> None:
 @pytest.mark.slow
 def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
-    store, chance = ClubStore(file), random.Random(2)
+    store, rng = ClubStore(file), random.Random(2)
     tokens = [token_of(store, f"bot{number}") for number in range(6)]
     words = ("Cup", SWISS, GameTerms(Game.OTHELLO6, Clock(60.0)), 3, time.time() + 1000, 60.0)
     store.submit(lambda connection: tournament_store.create_tournament(connection, *words)).result()
@@ -501,10 +507,10 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
     club.store = store
 
     def tournament() -> ClubTournament:
-        return look(club, 1)
+        return load_tournament(club, 1)
 
     def moves() -> int:
-        return sum(len(state.moves) for state in played(club))
+        return sum(len(state.moves) for state in load_games(club))
 
     async def play() -> None:
         server, address = serve(0)
@@ -513,7 +519,7 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
         await wait_until_async(lambda: len(tournament().entrants) == 6)
         start_now(store, 1)
         for _ in range(5):
-            target = moves() + chance.randint(5, 30)
+            target = moves() + rng.randint(5, 30)
             await wait_until_async(lambda: moves() >= target)  # noqa: B023 (called in this round)
             server.kill()
             server.wait()
@@ -526,8 +532,8 @@ def test_a_server_that_is_killed_resumes_in_the_middle_of_a_round(tmp_path: Path
         await asyncio.gather(*tasks, return_exceptions=True)
 
     asyncio.run(play())
-    check(club, tournament())
-    assert len(played(club)) == 9 and not any(state.reason for state in played(club))
+    check_results(club, tournament())
+    assert len(load_games(club)) == 9 and not any(state.reason for state in load_games(club))
     store.close()
 
 
@@ -588,7 +594,7 @@ def test_bots_play_a_tournament_on_a_server(tmp_path: Path) -> None:
     assert lines[1].split()[1] == end["standings"][0]["name"]
 
 
-def test_people_enter_on_the_channel(tmp_path: Path) -> None:
+def test_users_enter_by_websocket(tmp_path: Path) -> None:
     file = tmp_path / "club.sqlite"
     with serving(file) as address, ClubHttpClient(base_url=address) as ann:
         sign_up(ann, "Ann")

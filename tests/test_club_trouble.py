@@ -60,20 +60,20 @@ async def go_through(club: ClubHarness, begin: Callable[[], Any], end: Callable[
 
 
 @pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
-def test_a_database_that_is_killed_costs_nobody_anything() -> None:
+def test_a_killed_database_loses_nothing() -> None:
     server = Postgres()
     try:
-        place = new_database(str(server.folder), "club")
+        database = new_database(str(server.folder), "club")
 
         async def play() -> None:
-            await go_through(await ClubHarness(place).open(), server.kill, server.start)
+            await go_through(await ClubHarness(database).open(), server.kill, server.start)
 
         asyncio.run(asyncio.wait_for(play(), 2 * PATIENCE))
     finally:
         server.remove()
 
 
-def test_a_full_disk_costs_nobody_anything(tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     async def play() -> None:
         club = await ClubHarness(tmp_path / "club.sqlite").open()
         most = 0
@@ -97,10 +97,10 @@ def test_a_full_disk_costs_nobody_anything(tmp_path: Path) -> None:
 
 # ---- databases of older versions -------------------------------------------------------------------------------------
 def restore(file: Path, folder: Path) -> Path:
-    place = folder / "books.sqlite"
-    with sqlite3.connect(place) as connection:
+    database = folder / "books.sqlite"
+    with sqlite3.connect(database) as connection:
         connection.executescript(file.read_text())
-    return place
+    return database
 
 
 def columns(inspected: Any) -> dict[str, set[str]]:
@@ -108,11 +108,11 @@ def columns(inspected: Any) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("file", sorted(DATABASES.glob("club-[0-9]*.sql")), ids=lambda file: file.stem)
-def test_clubs_of_every_version_go_on(file: Path, tmp_path: Path) -> None:
-    place = restore(file, tmp_path)
+def test_clubs_of_every_version_are_resumed(file: Path, tmp_path: Path) -> None:
+    database = restore(file, tmp_path)
 
     async def play() -> None:
-        club = await ClubHarness(place).open()
+        club = await ClubHarness(database).open()
         assert columns(inspect(club.store.engine)) == {
             table.name: set(table.columns.keys()) for table in (STATE, *CLUB.tables.sorted_tables)
         }, "what is new in the tables needs a migration in club/schema.py"
@@ -142,9 +142,9 @@ def test_archives_of_every_version_are_read(file: Path, tmp_path: Path) -> None:
     archive.close()
 
 
-def test_books_of_a_newer_version_are_refused(tmp_path: Path) -> None:
-    place = restore(DATABASES / "club-0.1.0.sql", tmp_path)
-    with sqlite3.connect(place) as connection:
+def test_databases_of_a_newer_version_are_refused(tmp_path: Path) -> None:
+    database = restore(DATABASES / "club-0.1.0.sql", tmp_path)
+    with sqlite3.connect(database) as connection:
         connection.execute("UPDATE state SET steps = 99")
     with pytest.raises(ConfigError, match="made by a newer Awello"):
-        ClubStore(place)
+        ClubStore(database)

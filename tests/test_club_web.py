@@ -64,7 +64,7 @@ def test_another_site_cannot_act(visit: Any) -> None:
             channel.receive()
 
 
-def test_programs_and_tokens(visit: Any) -> None:
+def test_bots_and_tokens(visit: Any) -> None:
     client = visit()
     assert client.post("/api/club/bots", json={"name": "bot"}).status_code == 401
     sign_up(client, "Ann")
@@ -82,7 +82,7 @@ def test_programs_and_tokens(visit: Any) -> None:
         assert visit().get("/api/club/session", headers={"authorization": f"Bearer {forged}"}).status_code == 401
 
 
-def test_a_game_on_the_channel(visit: Any) -> None:
+def test_a_game_by_websocket(visit: Any) -> None:
     ann, bob, eyes = visit(), visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
@@ -109,7 +109,7 @@ def test_a_game_on_the_channel(visit: Any) -> None:
         assert rows == [], "provisional ratings are not on the ladder"
 
 
-def test_who_watches_the_server_finds_numbers(visit: Any) -> None:
+def test_metrics(visit: Any) -> None:
     ann = visit()
     sign_up(ann, "Ann")
     with ann.connect() as channel:
@@ -119,7 +119,7 @@ def test_who_watches_the_server_finds_numbers(visit: Any) -> None:
         assert all(line.startswith("#") or len(line.split()) == 2 for line in lines)
 
 
-def test_it_answers_to_the_names_it_was_given(tmp_path: Path) -> None:
+def test_only_configured_host_names_are_served(tmp_path: Path) -> None:
     with (
         serving(tmp_path / "club.sqlite", names=["club.example.org"]) as address,
         ClubHttpClient(base_url=address) as client,
@@ -138,7 +138,7 @@ def play_out(number: int, first: Any, second: Any) -> None:
             first.wait_for("game")
 
 
-def test_who_is_here_and_offers_that_leave_with_them(visit: Any) -> None:
+def test_offers_are_withdrawn_when_their_author_disconnects(visit: Any) -> None:
     ann, bob = visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
@@ -153,7 +153,7 @@ def test_who_is_here_and_offers_that_leave_with_them(visit: Any) -> None:
         assert first.request("accept", number=number)["code"] == "offer_gone"
 
 
-def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> None:
+def test_profiles_and_exported_games(visit: Any, frozen_limits: None) -> None:
     ann, bob, eyes = visit(), visit(), visit()
     sign_up(ann, "Ann")
     sign_up(bob, "Bob")
@@ -211,7 +211,7 @@ def test_profiles_and_games_to_take_home(visit: Any, frozen_limits: None) -> Non
     assert [eyes.get("/api/club/players/ann/games").status_code for _ in range(5)][-1] == 429
 
 
-def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
+def test_invalid_messages_are_answered_and_finally_close_the_connection(visit: Any) -> None:
     ann = visit()
     sign_up(ann, "Ann")
     with ann.connect() as channel:
@@ -230,7 +230,7 @@ def test_wrong_messages_are_answered_and_at_last_end_it(visit: Any) -> None:
                 channel.receive()
 
 
-def test_without_a_club_everything_is_as_before() -> None:
+def test_without_a_club() -> None:
     with serving(None) as address, ClubHttpClient(base_url=address) as client:
         login = {"name": "Ann", "password": PASSWORD}
         asked = ["leaderboard", "session", "bots", "players/ann", "players/ann/games"]

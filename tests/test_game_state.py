@@ -95,7 +95,7 @@ def test_a_restart_gains_no_lag_compensation(tmp_path: Path) -> None:
 
 
 # ---- draw offers ----------------------------------------------------------------------------------------------------
-def test_an_offer_that_stands_is_not_made_again() -> None:
+def test_a_repeated_draw_offer_changes_nothing() -> None:
     game = begin(Game.ABAPA).offer_draw(ANN)
     assert game.offer_draw(ANN) is game, "nothing to write or send"
     none = begin(Game.ABAPA)
@@ -117,10 +117,10 @@ def test_a_side_offers_a_draw_every_few_plies(who: int) -> None:
 # ---- long games -----------------------------------------------------------------------------------------------------
 def quiet_moves(game: Game, count: int) -> list[str]:
     """Moves of Awalé without captures and repeated positions, as many as possible."""
-    chance, position, names = random.Random(1), Position.start(game), list[str]()
+    rng, position, names = random.Random(1), Position.start(game), list[str]()
     while len(names) < count:
         after = [(chosen, position.after(chosen)) for chosen in position.legal_moves()]
-        going = [(next_.own + next_.opp >> 48, chance.random(), chosen) for chosen, next_ in after if not next_.over]
+        going = [(next_.own + next_.opp >> 48, rng.random(), chosen) for chosen, next_ in after if not next_.over]
         names.append(position.format_move(min(going)[2]))
         position = position.after(min(going)[2])
     return names
@@ -141,16 +141,16 @@ def test_a_game_of_awale_ends_at_the_move_limit(game: Game) -> None:
     assert LineRequest.model_validate({"game": str(game), "moves": names}).record().moves == played.moves
 
 
-def test_who_has_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_side_with_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As after a repetition: each side keeps its row."""
     monkeypatch.setattr(game_state, "MAX_PLIES", 14)
     seen, store = set(), ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
         store.submit(partial(create_account, name=name, hashed="none")).result()
     for seed in range(150):
-        chance, played = random.Random(seed), begin(Game.ABAPA)
+        rng, played = random.Random(seed), begin(Game.ABAPA)
         while not played.over:
-            played = move(played, 1.0, name=played.position.format_move(chance.choice(played.position.legal_moves())))
+            played = move(played, 1.0, name=played.position.format_move(rng.choice(played.position.legal_moves())))
         words = played.position.first, played.position.second
         first, second = (sum(word.to_bytes(8, "little")) for word in words)  # the pits and the captured seeds
         winner = None if first == second else int(second > first)
@@ -167,7 +167,7 @@ def test_who_has_more_seeds_wins_at_the_move_limit(monkeypatch: pytest.MonkeyPat
     } == {each for each, _ in seen}
 
 
-def test_a_long_game_goes_on_after_a_restart(tmp_path: Path) -> None:
+def test_a_long_game_is_resumed_after_a_restart(tmp_path: Path) -> None:
     store = ClubStore(tmp_path / "club.sqlite")
     for name in ("Ann", "Bob"):
         store.submit(partial(create_account, name=name, hashed="none")).result()
@@ -183,7 +183,7 @@ def test_a_long_game_goes_on_after_a_restart(tmp_path: Path) -> None:
 
 
 # ---- first moves and claims ------------------------------------------------------------------------------------------
-def test_each_side_makes_its_first_move_in_time_or_there_is_no_game() -> None:
+def test_a_missed_first_move_aborts_the_game() -> None:
     game = begin()
     assert (
         game.deadline == pytest.approx(game_state.FIRST_MOVE_SECONDS + lag.MAX_LAG_COMPENSATION)
@@ -206,7 +206,7 @@ def test_in_a_tournament_the_clock_alone_decides() -> None:
     assert not game.flag(59.0).over and game.flag(60.1).reason == game_state.TIMED_OUT
 
 
-def test_a_game_that_was_left_is_won_or_drawn() -> None:
+def test_a_claim_wins_or_draws_the_game() -> None:
     game = move(begin(Game.ABAPA), 1.0)
     with refused("claim_before_start"):
         game.claim(ANN)
@@ -218,7 +218,7 @@ def test_a_game_that_was_left_is_won_or_drawn() -> None:
         move(move(begin(), 1.0), 1.0).claim(ANN, draw=True)
 
 
-def test_a_long_game_is_played_on_over_the_channel(tmp_path: Path) -> None:
+def test_a_long_game_is_continued_by_websocket(tmp_path: Path) -> None:
     """Beyond ply 1000 no move could be sent, and the player to move lost on time."""
     store, tokens = ClubStore(tmp_path / "club.sqlite"), []
     owner = store.submit(partial(create_account, name="Ann", hashed="none")).result().number

@@ -47,7 +47,7 @@ def mirrored(position: Position) -> Position:
     return parse_position(f"{''.join(rows)} {side}", position.game)
 
 
-def test_positions_of_running_rated_games_are_known(game: Game) -> None:
+def test_positions_of_rated_games_in_progress_are_indexed(game: Game) -> None:
     index, whole = RatedPositions(), random_record(game, 3)
     plies = min(len(whole.moves) - 2, MIN_PLY + 2)
     if plies < MIN_PLY:
@@ -85,7 +85,7 @@ def test_captured_seeds_do_not_hide_a_position() -> None:
         assert Position(now.game, position.own + (1 << 48), position.opp, position.side) in index
 
 
-def test_the_position_before_a_forced_pass_is_known() -> None:
+def test_the_position_before_a_forced_pass_is_indexed() -> None:
     """After each move, as the club updates the index."""
     seen = 0
     for seed in range(40):
@@ -103,7 +103,7 @@ def test_the_position_before_a_forced_pass_is_known() -> None:
     assert seen > 5
 
 
-def test_openings_and_friendly_games_are_free() -> None:
+def test_openings_and_unrated_games_are_not_indexed() -> None:
     index, whole = RatedPositions(), random_record(Game.OTHELLO, 3)
     opening = table_after(Record(whole.start, whole.moves[: MIN_PLY - 1]), 1)
     friendly = table_after(Record(whole.start, whole.moves[: MIN_PLY + 4]), 2, rated=False)
@@ -140,7 +140,7 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
 
 
 @pytest.mark.parametrize("path", ["choose", "analyse", "review", "tree"])
-def test_a_running_rated_game_is_not_analysed(club: tuple[str, list[str]], path: str) -> None:
+def test_a_rated_game_in_progress_is_not_analysed(club: tuple[str, list[str]], path: str) -> None:
     address, moves = club
     fields: dict[str, Any] = {"choose": {"player": "greedy"}, "tree": {"search": "alphabeta@1"}}.get(path, {})
     with ClubHttpClient(base_url=address) as client:
@@ -155,7 +155,7 @@ def test_a_running_rated_game_is_not_analysed(club: tuple[str, list[str]], path:
 
 
 @pytest.mark.parametrize("request_type", ["choose", "analyse", "review"])
-def test_a_running_rated_game_is_not_analysed_live(club: tuple[str, list[str]], request_type: str) -> None:
+def test_a_rated_game_in_progress_is_not_analysed_by_websocket(club: tuple[str, list[str]], request_type: str) -> None:
     address, moves = club
     with connect(address.replace("http", "ws") + "api/live") as channel:
         fields = {"player": "greedy"} if request_type == "choose" else {}

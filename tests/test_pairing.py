@@ -58,11 +58,11 @@ def test_no_pairs_are_cheaper(half: int, most: int, data: st.DataObject) -> None
 
 def test_few_different_costs() -> None:
     """They create many odd cycles of equal pairs, where an inexact search fails."""
-    chance = random.Random(4)
+    rng = random.Random(4)
     for number in range(300):
-        size = 2 * chance.randint(4, 6)
+        size = 2 * rng.randint(4, 6)
         near = {(a, b): abs(a % 5 - b % 5) ** 2 for a, b in combinations(range(size), 2)}
-        check_pairs(size, {pair: cost + chance.randrange(1 + number % 4) for pair, cost in near.items()})
+        check_pairs(size, {pair: cost + rng.randrange(1 + number % 4) for pair, cost in near.items()})
 
 
 # ---- round robin ----------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def test_four_and_three_in_a_circle() -> None:
 
 @pytest.mark.parametrize("size", range(2, 24))
 @pytest.mark.parametrize("twice", [False, True])
-def test_everybody_meets_everybody(size: int, twice: bool) -> None:
+def test_all_players_meet(size: int, twice: bool) -> None:
     players = list(range(100, 100 + size))
     rounds = pair_round_robin(players, twice)
     assert len(rounds) == count_rounds_without_repeats(size) * (1 + twice)
@@ -108,7 +108,7 @@ def test_those_with_equal_points_meet() -> None:
     assert pair_swiss_round([A, B, C, D, E, F], played) == [(F, A), (B, C), (D, E)]
 
 
-def test_who_had_a_bye_has_no_second_one() -> None:
+def test_no_player_has_a_second_bye() -> None:
     players = [A, B, C]
     played = [Pairing(A, B, (1, 0)), Pairing(C, None, (1, 0))]
     assert pair_swiss_round(players, played) == [(C, A), (B, None)]
@@ -116,7 +116,7 @@ def test_who_had_a_bye_has_no_second_one() -> None:
     assert pair_swiss_round(players, played) == [(B, C), (A, None)], "even if it is for who leads"
 
 
-def test_who_did_not_come_had_no_side() -> None:
+def test_a_forfeit_has_no_sides() -> None:
     played = [Pairing(A, B, (1, 0), forfeit=True)]
     assert build_histories([A, B], played)[A].sides == [] and build_histories([A, B], played)[A].points == 1
     assert pair_swiss_round([A, B], played) == [(A, B)], "and if they must meet again, they do"
@@ -153,7 +153,7 @@ def faults(pairs: Sequence[tuple[int | None, int | None]], played: Sequence[Pair
     return int(found[0]), int(found[1]), found[2], found[3]
 
 
-def play(pairs: Sequence[Pair], chance: random.Random) -> list[Pairing]:
+def play(pairs: Sequence[Pair], rng: random.Random) -> list[Pairing]:
     """Random results; players with low numbers win more often."""
     found = []
     for first, second in pairs:
@@ -161,26 +161,26 @@ def play(pairs: Sequence[Pair], chance: random.Random) -> list[Pairing]:
             found.append(Pairing(first, None, (1.0, 0.0)))
             continue
         better = RESULTS[0] if first < second else RESULTS[2]
-        found.append(Pairing(first, second, better if chance.random() < 0.5 else chance.choice(RESULTS)))
+        found.append(Pairing(first, second, better if rng.random() < 0.5 else rng.choice(RESULTS)))
     return found
 
 
 @given(st.integers(2, 8), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
 def test_no_other_pairs_have_fewer_faults(size: int, seed: int) -> None:
-    players, chance, played = list(range(size)), random.Random(seed), list[Pairing]()
+    players, rng, played = list(range(size)), random.Random(seed), list[Pairing]()
     for _ in range(count_rounds_without_repeats(size)):
         pairs = pair_swiss_round(players, played)
         assert sorted(who for pair in pairs for who in pair if who is not None) == players
         slots = (*players, None) if size % 2 else tuple(players)
         assert faults(pairs, played) == min(faults(way, played) for way in all_ways(slots))
-        played += play(pairs, chance)
+        played += play(pairs, rng)
 
 
 @given(st.integers(4, 24), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_half_as_many_rounds_as_players_are_never_a_trouble(size: int, seed: int) -> None:
-    players, chance, played = list(range(size)), random.Random(seed), list[Pairing]()
+def test_half_as_many_rounds_as_players_need_no_repeated_pairing(size: int, seed: int) -> None:
+    players, rng, played = list(range(size)), random.Random(seed), list[Pairing]()
     for number in range(size // 2):
         pairs = pair_swiss_round(players, played)
         points = {player: past.points for player, past in build_histories(players, played).items()}
@@ -189,17 +189,17 @@ def test_half_as_many_rounds_as_players_are_never_a_trouble(size: int, seed: int
             left = {points[player] for player in players if player not in rested}
             bye = next(first for first, second in pairs if second is None)
             assert bye not in rested and (points[bye] == min(left) or number > 1)
-        played += play(pairs, chance)
+        played += play(pairs, rng)
         assert all(abs(past.side_balance) <= 2 for past in build_histories(players, played).values())
     met = Counter(frozenset((each.first, each.second)) for each in played)
     assert max(met.values()) == 1
 
 
-def test_sixty_four_are_paired_at_once() -> None:
-    players, chance, played = list(range(64)), random.Random(2), list[Pairing]()
+def test_pairing_sixty_four_players_is_fast() -> None:
+    players, rng, played = list(range(64)), random.Random(2), list[Pairing]()
     begun = time.process_time()
     for _ in range(9):
-        played += play(pair_swiss_round(players, played), chance)
+        played += play(pair_swiss_round(players, played), rng)
     assert (time.process_time() - begun) / 9 < 0.5
     assert len({frozenset((each.first, each.second)) for each in played}) == 9 * 32
     assert max(abs(past.side_balance) for past in build_histories(players, played).values()) == 1
@@ -225,7 +225,7 @@ def test_standings_by_hand() -> None:
     ]
 
 
-def test_equals_share_a_place_and_byes_are_points_without_an_opponent() -> None:
+def test_equal_players_share_a_rank_and_byes_count_a_point() -> None:
     assert [row.rank for row in compute_standings([A, B, C], [])] == [1, 1, 1]
     played = [Pairing(A, B, (0.5, 0.5)), Pairing(C, None, (1, 0))]
     rows = compute_standings([A, B, C], played)
