@@ -151,7 +151,7 @@ def test_messages_without_an_account_are_charged_to_their_network(
             assert channel.request("lobby")["type"] == "done"
 
 
-class FakeConnection:
+class FakeClub:
     """A fake WebSocket: the messages to and from a bot."""
 
     def __init__(self, *messages: dict[str, Any]) -> None:
@@ -166,7 +166,7 @@ class FakeConnection:
     async def send(self, text: str) -> None:
         self.sent.put_nowait(json.loads(text))
 
-    def __aiter__(self) -> "FakeConnection":
+    def __aiter__(self) -> "FakeClub":
         return self
 
     async def __anext__(self) -> str:
@@ -191,14 +191,14 @@ STATE = {
 
 
 def busy(code: str, number: int) -> dict[str, Any]:
-    return {"id": number, "type": "error", "code": code, "message": "later", "data": {}}
+    return {"id": number, "type": "error", "code": code, "message": "later", "params": {}}
 
 
 def test_a_bot_sends_a_refused_move_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "RESEND_SECONDS", 0.01)
 
     async def play() -> None:
-        club = FakeConnection({"type": "welcome", "name": "rex"}, STATE)
+        club = FakeClub({"type": "welcome", "name": "rex"}, STATE)
         bot = ClubBot("http://127.0.0.1", "token", "random", log=lambda line: None)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         first = await club.sent.get()
@@ -220,7 +220,7 @@ def test_the_example_client_sends_a_refused_move_again() -> None:
     spec.loader.exec_module(client)
 
     async def play() -> None:
-        club = FakeConnection({"type": "welcome", "name": "rex"}, STATE | {"legal": ["f5"]})
+        club = FakeClub({"type": "welcome", "name": "rex"}, STATE | {"legal": ["f5"]})
         listening = asyncio.create_task(client.play(club))
         first = await club.sent.get()
         club.deliver(busy("often", first["id"]))
@@ -234,7 +234,7 @@ def test_a_bot_claims_the_win_when_its_opponent_has_left() -> None:
     log = list[str]()
 
     async def play() -> None:
-        club = FakeConnection({"type": "welcome", "name": "max"}, STATE)
+        club = FakeClub({"type": "welcome", "name": "max"}, STATE)
         bot = ClubBot("http://127.0.0.1", "token", "random", log=log.append)
         listening = asyncio.create_task(bot._listen(club))  # type: ignore[arg-type]
         gone = {"type": "opponent", "game": 1, "name": "rex", "online": False, "claim_in": 0.0}

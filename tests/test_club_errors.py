@@ -18,7 +18,7 @@ COMMANDS_ONLY = {
     "tournament_name_taken",
     "unknown_system",
 }
-ELSEWHERE = {"rated_position"}  # not only in the club: its text is `problem.rated_position`
+ELSEWHERE = {"rated_game"}  # not only in the club: its text is `problem.rated_game`
 
 
 def raised(file: Path) -> list[tuple[str, set[str]]]:
@@ -26,7 +26,7 @@ def raised(file: Path) -> list[tuple[str, set[str]]]:
     errors = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            place = {"ClubError": 0, "Refusal": 1}.get(node.func.id)
+            place = {"ClubError": 0, "Refusal": 1, "ApiError": 1}.get(node.func.id)
             code = node.args[place] if place is not None and len(node.args) > place else None
             if isinstance(code, ast.Constant) and (file.parent.name == "club" or file.name in ON_CLUB_PAGES):
                 errors.append((str(code.value), {str(keyword.arg) for keyword in node.keywords}))

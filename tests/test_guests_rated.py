@@ -146,10 +146,10 @@ def test_a_rated_game_in_progress_is_not_analysed(club: tuple[str, list[str]], p
     with ClubHttpClient(base_url=address) as client:
         for asked in (moves, moves[:-1], [*moves, MOVES[9]]):
             answer = client.post(f"/api/{path}", json={"moves": asked, **fields})
-            assert (answer.status_code, answer.json()["code"]) == (403, "rated_position"), asked
+            assert (answer.status_code, answer.json()["code"]) == (403, "rated_game"), asked
         if path == "review":
             later = client.post("/api/review", json={"moves": MOVES})
-            assert later.json()["code"] == "rated_position", "the game goes on in it"
+            assert later.json()["code"] == "rated_game", "the game goes on in it"
         if path == "tree":
             assert client.post("/api/tree", json={"moves": moves[:4], **fields}).status_code == 200
 
@@ -161,7 +161,7 @@ def test_a_rated_game_in_progress_is_not_analysed_by_websocket(club: tuple[str, 
         fields = {"player": "greedy"} if request_type == "choose" else {}
         channel.send(json.dumps({"id": 1, "type": request_type, "moves": moves, **fields}))
         answer = json.loads(channel.recv(timeout=20))
-    assert (answer["type"], answer["code"]) == ("error", "rated_position")
+    assert (answer["type"], answer["code"]) == ("error", "rated_game")
     assert answer["message"] == "analysis is off for positions of rated games in progress"
 
 

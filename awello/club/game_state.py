@@ -25,11 +25,11 @@ Value = TypeVar("Value")
 
 
 class ClubError(AwelloError):
-    """A refused request: `code` identifies the message, and `data` holds the values in it."""
+    """A refused request: `code` identifies the message, and `params` holds the values in it."""
 
-    def __init__(self, code: str, message: str, **data: str | int | float) -> None:
+    def __init__(self, code: str, message: str, **params: str | int | float) -> None:
         super().__init__(message)
-        self.code, self.data = code, data
+        self.code, self.params = code, params
 
 
 @dataclass(frozen=True)

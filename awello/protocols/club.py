@@ -151,7 +151,7 @@ class ClubBot:
         self.log(f"the club refused: {answer['message']}")
         if answer["id"] == self.seeking:
             self.seeking = 0
-            self._schedule(self._seek, delay=max(SEEK_RETRY_SECONDS, 60.0 * answer["data"].get("minutes", 0)))
+            self._schedule(self._seek, delay=max(SEEK_RETRY_SECONDS, 60.0 * answer["params"].get("minutes", 0)))
         elif request and answer["code"] in BUSY_CODES:
             self._schedule(self._send, request, self.socket, delay=RESEND_SECONDS)
 

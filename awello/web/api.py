@@ -33,7 +33,7 @@ class ErrorJson(BaseModel):
 
     code: str
     message: str
-    data: dict[str, str | int | float] = Field(description="The values in the message")
+    params: dict[str, str | int | float] = Field(description="The values in the message")
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {

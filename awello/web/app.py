@@ -143,8 +143,8 @@ def _add_club(app: FastAPI, costs: RateLimits) -> None:
 def answer_problems(app: FastAPI) -> None:
     """Whatever goes wrong, the answer is a code for programs and one line for people."""
 
-    def answer(status: int, code: str, message: str, data: Mapping[str, Any]) -> JSONResponse:
-        return JSONResponse({"code": code, "message": message, "data": data}, status)
+    def answer(status: int, code: str, message: str, params: Mapping[str, Any]) -> JSONResponse:
+        return JSONResponse({"code": code, "message": message, "params": params}, status)
 
     @app.exception_handler(AwelloError)
     @app.exception_handler(RequestValidationError)
@@ -152,7 +152,7 @@ def answer_problems(app: FastAPI) -> None:
     async def refused(request: Request, error: AwelloError | RequestValidationError | HTTPException) -> JSONResponse:
         code, message = describe_error(error)
         invalid = 422 if isinstance(error, RequestValidationError) else CLUB_STATUS.get(code, 400)
-        return answer(getattr(error, "status_code", invalid), code, message, getattr(error, "data", {}))
+        return answer(getattr(error, "status_code", invalid), code, message, getattr(error, "params", {}))
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:

@@ -144,7 +144,7 @@ async def _refuse(socket: WebSocket, refusal: Refusal) -> None:
     await socket.accept()
     with suppress(*GONE):
         await socket.send_text(
-            json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail, "data": refusal.data})
+            json.dumps({"type": "refused", "code": refusal.code, "message": refusal.detail, "params": refusal.params})
         )
         await socket.close(TRY_AGAIN if refusal.status_code == 503 else POLICY_VIOLATION, refusal.detail)
 

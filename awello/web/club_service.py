@@ -83,7 +83,7 @@ class ClubService:
             return
         rated = self._server.rated_positions
         if rated.contains_any(record) if whole else record.final in rated:
-            raise Refusal(403, "rated_position", "analysis is off for positions of rated games in progress")
+            raise Refusal(403, "rated_game", "analysis is off for positions of rated games in progress")
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run a query on the database."""

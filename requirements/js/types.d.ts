@@ -49,7 +49,7 @@ interface GameMemory {
 }
 interface RecentGame extends GameMemory { label: string; when: number }
 interface Kept { moves: string; number?: number; problem?: string; tags?: Record<string, string> }
-interface Problem { code?: string; message?: string; data?: Record<string, any> }
+interface Problem { code?: string; message?: string; params?: Record<string, any> }
 // ---- messages of the server
 interface Rules {
   name: string; family: Family; unit: string; points: number; start: string; inaccuracy: number;

@@ -63,8 +63,8 @@ export const sideWords = (variant, side) => t(`side.${GAMES[variant].family}.${s
 /** What a game did to a rating, such as "1500 → 1612 (+112)". @param {ClubPlayerState} given */
 export const changeWords = ({ rating, after }) => `${rating} → ${after} (${signed((after ?? rating) - rating)})`;
 
-/** What an error says, with the name of the game in the person's language. @param {Record<string, any>} [data] */
-const clubValues = (data = {}) => (data.variant ? { ...data, variant: t(`game.${data.variant}`) } : data);
+/** What an error says, with the name of the game in the person's language. @param {Record<string, any>} [params] */
+const clubValues = (params = {}) => (params.variant ? { ...params, variant: t(`game.${params.variant}`) } : params);
 
 /**
  * What went wrong: in the person's language where the club's code is known.
@@ -73,5 +73,5 @@ const clubValues = (data = {}) => (data.variant ? { ...data, variant: t(`game.${
  */
 export function clubProblem(error, values = {}) {
   const key = `club.error.${error.code}`;
-  return key in LANGUAGES.en ? t(key, { message: error.message, ...clubValues(error.data), ...values }) : problemWords(error);
+  return key in LANGUAGES.en ? t(key, { message: error.message, ...clubValues(error.params), ...values }) : problemWords(error);
 }

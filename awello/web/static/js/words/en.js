@@ -301,7 +301,7 @@ export default {
   "problem.noarchive": "This server has no archive.",
   "problem.often": "Too much at once: wait a little.",
   "problem.owner": "Only the browser that started this contest can stop, resume or delete it.",
-  "problem.rated_position": "Analysis is off for positions of rated games in progress.",
+  "problem.rated_game": "Analysis is off for positions of rated games in progress.",
   "problem.guests": "Others can reach this server, so it takes no files. Its owner can: awello games import FILE",
   "problem.many": "These are too many for a file: filter them. ({message})",
 

@@ -301,7 +301,7 @@ export default {
   "problem.noarchive": "Ce serveur n’a pas d’archives.",
   "problem.often": "C’est trop à la fois : attendez un peu.",
   "problem.owner": "Seul le navigateur qui a lancé cette rencontre peut l’arrêter, la reprendre ou la supprimer.",
-  "problem.rated_position": "L’analyse est désactivée pour les positions des parties classées en cours.",
+  "problem.rated_game": "L’analyse est désactivée pour les positions des parties classées en cours.",
   "problem.guests": "D’autres ont accès à ce serveur, il n’accepte donc pas de fichiers. Son propriétaire peut : awello games import FICHIER",
   "problem.many": "Cela fait trop de parties pour un fichier : filtrez-les. ({message})",
 
