@@ -1,9 +1,9 @@
-"""How the club stands many games at once: bots play random moves on a server of its own.
+"""Measure the club under load: bots play random moves on a server started for it.
 
     python benchmarks/club.py [--games 200] [--minutes 10] [--pause 1.0] [--club postgresql://USER@HOST/NAME]
 
-Every move that was acknowledged must be in the books at the end.  What happens when the server is killed, its database
-is, or its disk is full, is seen by `benchmarks/club_trouble.py`.
+Every acknowledged move must be stored at the end.  `benchmarks/club_trouble.py` kills the server or its database, or
+fills its disk.
 """
 
 import argparse
@@ -33,23 +33,25 @@ from awello.club.schema import games
 from awello.club.store import ClubStore
 from awello.club.stored_games import game_state_of, load_heartbeat
 
-MIN_BOTS, GAMES_PER_BOT = 20, 20  # at least so many bots, and more for many games
-MAX_OPEN_CHALLENGES = 100  # challenges that wait for their games
+MIN_BOTS, GAMES_PER_BOT = 20, 20  # more bots for many games
+MAX_OPEN_CHALLENGES = 100  # challenges without a game yet
 
 
 class BenchmarkBot:
-    """A bot that plays random moves, a little later than it could, and counts what comes back."""
+    """A bot that plays random moves after a short pause, and measures the responses."""
 
     def __init__(self, name: str, token: str, pause: float, seed: int) -> None:
         self.name, self.token, self.pause, self.rng = name, token, pause, random.Random(seed)
         self.waits: list[float] = []
-        self.acknowledged: dict[int, int] = {}  # the plies of each game that were acknowledged
+        self.acknowledged: dict[int, int] = {}  # plies by game
         self.sent: dict[int, tuple[float, int]] = {}
         self.refusals: Counter[str] = Counter()
-        self.states: dict[int, tuple[float, dict[str, Any]]] = {}  # each game as it was last told, and when
-        self.repeated_states: dict[int, tuple[float, dict[str, Any]]] = {}  # and as it was told without a move
+        self.states: dict[int, tuple[float, dict[str, Any]]] = {}  # time and latest state, by game
+        self.repeated_states: dict[
+            int, tuple[float, dict[str, Any]]
+        ] = {}  # time and latest state sent again without a move, by game
         self.ready, self.ended = asyncio.Event(), False
-        self.challenges: set[int] = set()  # requests that have led neither to a game nor to a refusal
+        self.challenges: set[int] = set()  # ids of open challenge requests
 
     async def run(self, address: str, rivals: list[str]) -> None:
         """Play until the connection ends."""
@@ -70,7 +72,7 @@ class BenchmarkBot:
         return self.number
 
     async def challenge(self) -> None:
-        """Challenge another bot, and move first."""
+        """Challenge another bot, moving first."""
         self.challenges.add(self.number + 1)
         await self.request("challenge", name=self.rng.choice(self.rivals), variant="othello", seconds=300, side=0)
 
@@ -123,7 +125,7 @@ class BenchmarkBot:
 
 
 async def start_bots(bots: list[BenchmarkBot], address: str, games: int) -> list[asyncio.Task[None]]:
-    """Let bots come in, and begin games until there are enough."""
+    """Connect bots and start games until there are enough."""
     names = [bot.name for bot in bots]
     tasks = []
     for bot in bots:
@@ -142,21 +144,21 @@ async def start_bots(bots: list[BenchmarkBot], address: str, games: int) -> list
 
 
 async def stop_bots(bots: list[BenchmarkBot], tasks: list[asyncio.Task[None]]) -> None:
-    """Let bots go."""
+    """Stop the bots."""
     for bot in bots:
         bot.ended = True
-    await asyncio.sleep(1.0)  # for the answers that are on their way
+    await asyncio.sleep(1.0)  # for pending responses
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespace, server: int) -> None:
-    """Let bots play for the time, and print how it goes."""
+    """Let bots play for the given time, and print measurements."""
     tasks = await start_bots(bots, address, options.games)
     begun, counted = time.monotonic(), [0] * len(bots)
     for bot in bots:
-        bot.waits.clear()  # of moves beside hundreds of games that began
+        bot.waits.clear()  # measured while games were starting
     while time.monotonic() - begun < 60 * options.minutes:
         await asyncio.sleep(min(30.0, 60 * options.minutes / 4))
         waits = [wait for bot, seen in zip(bots, counted, strict=True) for wait in bot.waits[seen:]]
@@ -192,7 +194,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--pause", type=float, default=1.0, help="seconds before a move, on average")
-    parser.add_argument("--club", default="", help="the books, if not a file that is thrown away")
+    parser.add_argument("--club", default="", help="the database; default: a temporary file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         database = options.club or str(Path(folder) / "club.sqlite")
@@ -208,7 +210,7 @@ def main() -> None:
 
 
 def serve(database: str, *options: str) -> tuple[subprocess.Popen[str], str]:
-    """A server that is ready, and the address of its channel."""
+    """Start a server; return its process and WebSocket URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -223,7 +225,7 @@ def serve(database: str, *options: str) -> tuple[subprocess.Popen[str], str]:
 
 
 def load_games(database: str) -> tuple[dict[int, GameState], float]:
-    """The games in the books, each replayed by the rules, and when the club was last known to be open."""
+    """The stored games, each replayed by the rules, and the last heartbeat."""
     store = ClubStore(database)
     states = store.read(lambda connection: [game_state_of(row) for row in connection.execute(games.select())])
     stopped = store.read(load_heartbeat)
@@ -232,7 +234,7 @@ def load_games(database: str) -> tuple[dict[int, GameState], float]:
 
 
 def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[BenchmarkBot]:
-    """New bots."""
+    """Create bots."""
     store = ClubStore(database)
     bots = []
     for number in range(count):
@@ -246,7 +248,7 @@ def create_bots(database: str, pause: float, count: int = MIN_BOTS) -> list[Benc
 
 
 def report(states: dict[int, GameState], bots: list[BenchmarkBot]) -> None:
-    """Compare what was acknowledged with what is in the books."""
+    """Compare the acknowledged moves with the stored ones."""
     lost = sum(len(states[game].moves) < ply for bot in bots for game, ply in bot.acknowledged.items())
     waits = [wait for bot in bots for wait in bot.waits]
     late = statistics.quantiles(waits, n=100)[94]

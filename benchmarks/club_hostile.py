@@ -1,11 +1,11 @@
-"""How games go on while others mean harm: bots play, and the server is attacked in one way after the other.
+"""Measure the club during attacks: bots play while the server is attacked in one way after the other.
 
     python benchmarks/club_hostile.py [--games 200] [--seconds 30] [--only lines,trees]
 
-Prints how long moves took until they were acknowledged, and the server's memory, before and during each attack; what an
-ordinary guest at another address waited for (median and longest) and what was refused to them; and how long a wrong
-log-in takes for a name that exists and for one that does not.  The attacks of guests are in `benchmarks/guests.py`.
-Each attack is tested for its effect in `tests/test_hostile.py` and `tests/test_guests*.py`.
+Prints the time until moves were acknowledged and the server's memory, before and during each attack; the waiting times
+(median and longest) and refusals of an ordinary guest at another address; and the time of a failed login for names that
+exist and names that do not.  The attacks of guests are in `benchmarks/guests.py`.  The effect of each attack is tested
+in `tests/test_hostile.py` and `tests/test_guests*.py`.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 CONNECTIONS, SLOW, FLOODS = 10_000, 400, 20
 NAMES = 30
-RIGHT, WRONG = "correct horse", "guess guess"  # of accounts that live as long as the benchmark
+RIGHT, WRONG = "correct horse", "guess guess"  # of accounts created for the benchmark
 POST = b"POST /api/club/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
 
@@ -39,7 +39,7 @@ async def no_attack(address: str, seconds: float) -> str:
 
 
 async def open_connections(address: str, seconds: float) -> str:
-    """Ten thousand connections that say no_attack, again and again."""
+    """Ten thousand idle connections, again and again."""
     until, opened, held = time.monotonic() + seconds, 0, 0
     while time.monotonic() < until:
         writers = []
@@ -55,7 +55,7 @@ async def open_connections(address: str, seconds: float) -> str:
 
 
 async def send_slowly(address: str, seconds: float) -> str:
-    """Slow senders, of headers and of bodies, who come again when they are thrown out."""
+    """Slow senders of headers and bodies, who reconnect when they are cut off."""
     sent = 0
 
     async def one(first: bytes) -> None:
@@ -77,7 +77,7 @@ async def send_slowly(address: str, seconds: float) -> str:
 
 
 async def flood_messages(address: str, seconds: float) -> str:
-    """Messages as fast as they are taken, huge ones among them, by watchers who come again."""
+    """Messages as fast as possible, huge ones among them, on watching connections that reconnect."""
     sent = 0
 
     async def one(number: int) -> None:
@@ -96,12 +96,12 @@ async def flood_messages(address: str, seconds: float) -> str:
 
 
 async def guess_passwords(address: str, seconds: float) -> str:
-    """Passwords and tokens, as fast as they are answered."""
+    """Passwords and tokens as fast as possible."""
     statuses: list[int] = []
     host, port = host_and_port(address)
 
     async def one(number: int) -> None:
-        headers = {"x-forwarded-for": "203.0.113.7"}  # from elsewhere, through a web server
+        headers = {"x-forwarded-for": "203.0.113.7"}  # another network, through a reverse proxy
         async with httpx.AsyncClient(base_url=f"http://{host}:{port}", headers=headers, timeout=60) as client:
             while True:
                 with suppress(httpx.TransportError):
@@ -126,7 +126,7 @@ EVERY_ATTACK: dict[str, Attack] = {
 
 
 def run_attack(name: str, address: str, seconds: float) -> str:
-    """Attack from a process of its own; what came of it."""
+    """Run an attack in a process of its own; return its result."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     long_game()  # takes a while
@@ -134,11 +134,11 @@ def run_attack(name: str, address: str, seconds: float) -> str:
 
 
 async def compare_logins(address: str) -> str:
-    """How long a wrong password takes for names that exist, and for names that do not."""
+    """Compare the time of a failed login for names that exist and names that do not."""
     host, port = host_and_port(address)
     times: dict[bool, list[float]] = {True: [], False: []}
     async with httpx.AsyncClient(base_url=f"http://{host}:{port}", timeout=60) as client:
-        for number in range(NAMES):  # each from an address of its own, since one may not try so often
+        for number in range(NAMES):  # each from its own address, because of the rate limit
             headers = {"x-forwarded-for": f"10.0.{number}.1"}
             login = {"name": f"real{number}", "password": RIGHT}
             (await client.post("/api/club/accounts", json=login, headers=headers)).raise_for_status()
@@ -151,18 +151,18 @@ async def compare_logins(address: str) -> str:
                 times[real].append(1000 * (time.perf_counter() - started))
     there, not_there = (f"{statistics.median(times[real]):.1f} ms" for real in (True, False))
     return (
-        f"a wrong log-in takes {there} for a name that exists, {not_there} for one that does not (medians of {NAMES})"
+        f"a failed login takes {there} for a name that exists, {not_there} for one that does not (medians of {NAMES})"
     )
 
 
 def cpu_seconds(process: int) -> float:
-    """The seconds that a process has worked."""
+    """The CPU time that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespace, server: int) -> None:
-    """Let bots play while the attacks follow each other."""
+    """Let bots play during one attack after the other."""
     print(await compare_logins(address), flush=True)
     tasks = await start_bots(bots, address, options.games)
     await asyncio.sleep(3.0)
@@ -184,18 +184,18 @@ async def play(bots: list[BenchmarkBot], address: str, options: argparse.Namespa
         )
         await asyncio.sleep(1.0)
     playing = sum(len(bot.playing) for bot in bots) // 2
-    print(f"{playing} games go on, {sum(not task.done() for task in tasks)} of {len(tasks)} bots are here")
+    print(f"{playing} games in progress, {sum(not task.done() for task in tasks)} of {len(tasks)} bots connected")
     visiting.cancel()
     await stop_bots(bots, tasks)
 
 
 def main() -> None:
-    """Attack, and print what came of it."""
+    """Run the attacks and print measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--pause", type=float, default=1.0, help="seconds before a move, on average")
-    parser.add_argument("--only", default="", help="the attacks to run, by name, with commas")
+    parser.add_argument("--only", default="", help="attacks to run, separated by commas")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         database = str(Path(folder) / "club.sqlite")

@@ -1,12 +1,12 @@
-"""What becomes of games when the club's server is killed, its database is, or its disk is full.
+"""Test the club when its server or its database is killed, or its disk is full.
 
     python benchmarks/club_trouble.py server [--times 50] [--games 200]
     python benchmarks/club_trouble.py database [--times 50]   # a PostgreSQL server of its own, killed and started again
     python benchmarks/club_trouble.py disk [--times 50]       # a small disk of its own, filled and emptied; by root
 
-Programs play random moves.  After each time the books are compared with what the bots were told: every move that
-was acknowledged must be there, every game must be one that the rules allow, and the clocks must be right within a
-second.  The exit status says whether they were.
+Bots play random moves.  After each failure the stored games are compared with what the bots received: every
+acknowledged move must be stored, every game must be legal, and the clocks must be right within a second.  The exit
+status tells whether they were.
 """
 
 import argparse
@@ -33,14 +33,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from database import Postgres, new_database
 
 DISK = 16  # MiB
-PATIENCE = 60.0  # seconds until games must go on
+PATIENCE = 60.0  # until games must continue
 
 StatesByGame = dict[int, tuple[float, dict[str, Any]]]
 
 
 @dataclass
 class Failure:
-    """Something that happens to the books while the server runs."""
+    """A failure of the database while the server runs."""
 
     database: str
     begin: Callable[[], object]
@@ -48,14 +48,14 @@ class Failure:
 
 
 def kill_database(stack: ExitStack) -> Failure:
-    """A database that is killed."""
+    """Kill the database."""
     server = Postgres()
     stack.callback(server.remove)
     return Failure(new_database(str(server.folder), "club"), server.kill, server.start)
 
 
 def fill_disk(stack: ExitStack) -> Failure:
-    """A disk that is full."""
+    """Fill the disk."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", f"size={DISK}m", "tmpfs", str(folder)], check=True)
     stack.callback(subprocess.run, ["/bin/umount", "--lazy", str(folder)], check=True)
@@ -74,7 +74,7 @@ def fill_disk(stack: ExitStack) -> Failure:
 
 # ---- the server is killed --------------------------------------------------------------------------------------------
 def kill_server(database: str, bots: list[BenchmarkBot], options: argparse.Namespace) -> bool:
-    """Kill the server again and again; whether all was well."""
+    """Kill the server repeatedly; return whether nothing was lost."""
     worst, wrong = 0.0, 0
     for number in range(1, options.times + 1):
         server, address = serve(database)
@@ -96,7 +96,7 @@ def kill_server(database: str, bots: list[BenchmarkBot], options: argparse.Names
 
 
 async def play_and_kill(bots: list[BenchmarkBot], address: str, server: subprocess.Popen[str], games: int) -> float:
-    """Let bots play for a moment, and kill the server; when that was."""
+    """Let bots play for a short time and kill the server; return the time of the kill."""
     tasks = await start_bots(bots, address, games)
     await asyncio.sleep(random.uniform(0.2, 3.0))
     server.send_signal(signal.SIGKILL)
@@ -107,7 +107,7 @@ async def play_and_kill(bots: list[BenchmarkBot], address: str, server: subproce
 
 
 def max_clock_error(states: dict[int, GameState], bots: list[BenchmarkBot], moment: float, stopped: float) -> float:
-    """By how much a clock in the books differs at most from what bots were told before a moment."""
+    """The largest difference between a stored clock and the one sent to bots before the kill."""
     worst = 0.0
     for bot in bots:
         for game, (told, message) in bot.states.items():
@@ -118,11 +118,11 @@ def max_clock_error(states: dict[int, GameState], bots: list[BenchmarkBot], mome
     return worst
 
 
-# ---- something happens to the books ----------------------------------------------------------------------------------
+# ---- failures of the database ----------------------------------------------------------------------------------------
 async def play_with_failures(
     failure: Failure, bots: list[BenchmarkBot], address: str, options: argparse.Namespace
 ) -> bool:
-    """Let something happen again and again while the server runs; whether all was well."""
+    """Let the database fail repeatedly while the server runs; return whether nothing was lost."""
     tasks = await start_bots(bots, address, options.games)
     worst, wrong, compared = 0.0, 0, 0
     for number in range(1, options.times + 1):
@@ -143,13 +143,13 @@ async def play_with_failures(
         await asyncio.sleep(0.5)
         found = clock_errors(told, bots, begun, stopped)
         worst, compared = max([worst, *found]), compared + len(found)
-        known = known_plies(bots)  # while the books are read the games go on
+        known = known_plies(bots)  # while the games are loaded, play continues
         states, _ = await asyncio.to_thread(load_games, failure.database)
         wrong += count_errors(states, known)
         moves = sum(len(bot.waits) for bot in bots)
         print(
             f"time {number}: {len(found)} games, {moves:,d} moves acknowledged, {count_refusals(bots):,d} refused with "
-            f"a reason, {wrong} wrong, clocks within {worst:.2f} s, after {back - begun:.1f} s they went on",
+            f"a reason, {wrong} wrong, clocks within {worst:.2f} s, resumed after {back - begun:.1f} s",
             flush=True,
         )
     await stop_bots(bots, tasks)
@@ -158,19 +158,19 @@ async def play_with_failures(
 
 
 def count_refusals(bots: list[BenchmarkBot]) -> int:
-    """How often bots were told that nothing can be written."""
+    """The number of refusals because of the database."""
     return sum(bot.refusals["storage"] for bot in bots)
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something."""
+    """Wait for a condition."""
     async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.02)
 
 
 def clock_errors(told: StatesByGame, bots: list[BenchmarkBot], begun: float, stopped: float) -> list[float]:
-    """By how much clocks differ from what they were when nothing could be written any more.
+    """The differences between clocks after a failure and when the database failed.
 
     That was at some moment between two: what the clock says now must be right for one of them.
     """
@@ -186,13 +186,13 @@ def clock_errors(told: StatesByGame, bots: list[BenchmarkBot], begun: float, sto
 
 
 def known_plies(bots: list[BenchmarkBot]) -> list[tuple[int, int]]:
-    """Games, and how many moves of them were acknowledged or told."""
+    """Games, and the number of moves known to the bots."""
     acknowledged = [entry for bot in bots for entry in bot.acknowledged.items()]
     return acknowledged + [(game, state["ply"]) for bot in bots for game, (_, state) in bot.states.items()]
 
 
 def count_errors(states: dict[int, GameState], known: list[tuple[int, int]]) -> int:
-    """How often a game lacks a move that is known, or is none that the rules allow."""
+    """The number of missing or illegal moves."""
     wrong = sum(len(states[game].moves) < ply for game, ply in known)
     for state in states.values():
         position = Position.start(state.game)
@@ -204,7 +204,7 @@ def count_errors(states: dict[int, GameState], known: list[tuple[int, int]]) -> 
 
 
 def main() -> None:
-    """Let it happen, and print what came of it."""
+    """Run the failures and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["server", "database", "disk"])
     parser.add_argument("--times", type=int, default=50)

@@ -25,41 +25,41 @@ from awello import Game, Position
 
 HOSTILE, ORDINARY, SCHOOL = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 NAME = "club.example.org"
-PAUSE = 2.0  # seconds between two things that an ordinary guest does, on average
+PAUSE = 2.0  # average seconds between two actions of an ordinary guest
 GONE = (OSError, ConnectionClosed, InvalidHandshake, TimeoutError, httpx.TransportError)
 
 Attack = Callable[[str, float], Coroutine[Any, Any, str]]
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """Where a channel is."""
+    """The host and port of a URL."""
     parts = urlsplit(address)
     return parts.hostname or "", parts.port or 0
 
 
 def http_client(address: str, source: str) -> httpx.AsyncClient:
-    """A client that comes from an address."""
+    """An HTTP client with a source address."""
     host, port = host_and_port(address)
     transport = httpx.AsyncHTTPTransport(local_address=source, limits=httpx.Limits(max_connections=None))
     return httpx.AsyncClient(base_url=f"http://{host}:{port}", transport=transport, timeout=60)
 
 
 def channel(address: str, source: str, **headers: str) -> Any:
-    """A live channel from an address."""
+    """A WebSocket connection with a source address."""
     host, port = host_and_port(address)
     where = f"ws://{host}:{port}/api/live"
     return connect(where, local_addr=(source, 0), additional_headers=headers, ping_interval=None)
 
 
 async def run_for(attackers: list[Awaitable[None]], seconds: float) -> None:
-    """Let them do for a while."""
+    """Run attackers for a while."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await asyncio.gather(*attackers)
 
 
 async def repeat_forever(act: Callable[[], Awaitable[None]]) -> None:
-    """Do something for ever, whatever comes of it."""
+    """Repeat an action forever, ignoring errors."""
     while True:
         with suppress(*GONE):
             await act()
@@ -68,7 +68,7 @@ async def repeat_forever(act: Callable[[], Awaitable[None]]) -> None:
 
 @cache
 def long_game() -> dict[str, Any]:
-    """A game of Awalé with as many moves as may be sent, or nearly."""
+    """A game of Awalé of nearly the largest length allowed."""
     best: list[str] = []
     for seed in range(200):
         rng, position, names = random.Random(seed), Position.start(Game.ROMEIN), list[str]()
@@ -87,7 +87,7 @@ MIDGAME = {"moves": ["f5", "d6", "c3", "d3", "c4"]}
 
 # ---- ordinary guests ------------------------------------------------------------------------------------------------
 class Guest:
-    """Somebody who plays and analyses, and notes how long everything takes and what is refused."""
+    """A guest who plays and analyses, and records waiting times and refusals."""
 
     def __init__(self, address: str, source: str = ORDINARY, seed: int = 0) -> None:
         self.address, self.source, self.rng = address, source, random.Random(seed)
@@ -95,7 +95,7 @@ class Guest:
         self.refused: Counter[str] = Counter()
 
     async def run(self) -> None:
-        """Use the page like anybody, for ever."""
+        """Use the page until cancelled."""
         await asyncio.sleep(PAUSE * self.rng.random())
         async with http_client(self.address, self.source) as client:
             while True:
@@ -129,7 +129,7 @@ class Guest:
                     return
 
     def report(self) -> str:
-        """The median and longest wait for each thing, and what was refused; then begin anew."""
+        """The median and longest wait per action, and what was refused; then reset."""
         waits = [f"{kind} {statistics.median(each):.2f}/{max(each):.2f} s" for kind, each in self.waits.items() if each]
         said = f"{', '.join(waits)}, refused {dict(self.refused) or 0}"
         self.waits.clear()
@@ -138,7 +138,7 @@ class Guest:
 
 
 async def school_class(address: str, seconds: float) -> str:
-    """Thirty people behind one address, who play and analyse: no attack."""
+    """Thirty people behind one address who play and analyse: no attack."""
     people = [Guest(address, SCHOOL, seed) for seed in range(30)]
     await run_for([person.run() for person in people], seconds)
     everybody = Guest(address)
@@ -151,7 +151,7 @@ async def school_class(address: str, seconds: float) -> str:
 
 # ---- attacks --------------------------------------------------------------------------------------------------------
 async def queue_reviews(address: str, seconds: float) -> str:
-    """26 channels with 8 reviews each, asked for again when they are refused."""
+    """26 connections with 8 reviews each, requested again when refused."""
     codes: Counter[str] = Counter()
 
     async def attack_once() -> None:
@@ -176,7 +176,7 @@ def _post(path: str, fields: dict[str, Any]) -> bytes:
 
 
 async def close_reviews(address: str, seconds: float) -> str:
-    """Reviews whose clients disconnect at once."""
+    """Reviews whose clients disconnect immediately."""
     sent, asked = count(), _post("/api/review", {"seconds": 10, **long_game()})
 
     async def attack_once() -> None:
@@ -191,7 +191,7 @@ async def close_reviews(address: str, seconds: float) -> str:
 
 
 def flood_with(method: str, path: str, fields: Callable[[], dict[str, Any]] | None = None, at_once: int = 16) -> Attack:
-    """One kind of request over connections that are kept, as fast as it is answered."""
+    """One kind of request over persistent connections, as fast as possible."""
 
     async def attack(address: str, seconds: float) -> str:
         statuses: Counter[int] = Counter()
@@ -209,7 +209,7 @@ def flood_with(method: str, path: str, fields: Callable[[], dict[str, Any]] | No
 
 
 async def analyse_long_games(address: str, seconds: float) -> str:
-    """Analyses of the longest game on 8 channels, each taking the place of the one before."""
+    """Analyses of the longest game on 8 connections, each replacing the previous one."""
     sent = count()
 
     async def attack_once() -> None:
@@ -239,7 +239,7 @@ def _contest() -> dict[str, Any]:
 
 
 async def never_read(address: str, seconds: float) -> str:
-    """60 connections that ask for large answers and read none of them, and come again when they are cut off."""
+    """60 connections that request large responses and read none, and reconnect when cut off."""
     cut, asked = count(), _post("/api/tree", {**MIDGAME, "search": "minimax@4"})
     asked += _post("/api/line", long_game()) * 5
 
@@ -263,7 +263,7 @@ async def never_read(address: str, seconds: float) -> str:
 
 
 async def open_channels(address: str, seconds: float) -> str:
-    """700 channels from one /64, through the web server on this machine."""
+    """700 connections from one /64, through a reverse proxy on this machine."""
     held, refused = 0, 0
     async with AsyncExitStack() as stack:
         for number in range(700):
