@@ -172,7 +172,7 @@ async def until(condition: Callable[[], bool]) -> None:
 def clock_errors(told: StatesByGame, bots: list[BenchmarkBot], begun: float, stopped: float) -> list[float]:
     """The differences between clocks after a failure and when the database failed.
 
-    That was at some moment between two: what the clock says now must be right for one of them.
+    It failed at some time between two; the clock must be right for one of them.
     """
     found = []
     for game, (_, after) in {game: entry for bot in bots for game, entry in bot.repeated_states.items()}.items():
