@@ -599,7 +599,7 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
     with serving(file) as address, ClubHttpClient(base_url=address) as ann:
         sign_up(ann, "Ann")
         words = ("club", "tournament", str(file), "Cup", "--kind", "round-robin")
-        assert "as many as it takes" in awello(*words, "--at", "1h", "--rounds", "3").stderr
+        assert "a round robin needs no number of rounds" in awello(*words, "--at", "1h", "--rounds", "3").stderr
         made = awello(*words, "--at", "2099-01-01T18:00+00:00", "--casual", "--json")
         assert json.loads(made.stdout)["starts"] == 4070973600.0 and not json.loads(made.stdout)["rated"]
         with ann.connect() as channel:
@@ -611,7 +611,7 @@ def test_users_enter_by_websocket(tmp_path: Path) -> None:
             assert channel.request("join", tournament=7)["code"] == "unknown_tournament"
             assert channel.request("join", tournament=[7])["code"] == "message"
             assert awello("club", "cancel", str(file), "1").stdout == "Cup is cancelled\n"
-            assert channel.request("join", tournament="Cup")["code"] == "tournament_started"
+            assert channel.request("join", tournament="Cup")["code"] == "tournament_cancelled"
         assert "is over already" in awello("club", "cancel", str(file), "1").stderr
         assert awello("club", "audit", str(file)).stdout.count("tournament 1 cancelled") == 1
         assert "there is no tournament 9" in awello("club", "cancel", str(file), "9").stderr

@@ -286,7 +286,7 @@ def test_odd_messages_are_answered_in_a_line(house: House) -> None:
     for text in odd:
         with house.eve.connect() as channel:
             channel.socket.send(text)
-            channel.socket.send('{"id": "end", "type": "lobby", "tell": false}')
+            channel.socket.send('{"id": "end", "type": "lobby", "subscribe": false}')
             while (answer := channel.receive()).get("id") != "end":
                 assert "id" not in answer or "\n" not in answer.get("message", "")
             assert answer["type"] == "done"
@@ -296,7 +296,7 @@ def test_odd_messages_are_answered_in_a_line(house: House) -> None:
 def test_floods_end_the_connection(house: House, frozen_limits: None) -> None:
     with house.eve.connect() as channel, pytest.raises(ConnectionClosed):
         for _ in range(400):
-            channel.socket.send('{"id": 1, "type": "lobby", "tell": false}')
+            channel.socket.send('{"id": 1, "type": "lobby", "subscribe": false}')
         for _ in range(1000):
             channel.receive()
     house.play_on()
