@@ -140,5 +140,5 @@ def test_chat_by_websocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
                 second.request("say", game=number, text="bye")["type"] == "done"
                 and first.wait_for("chat")["by"] == "rex"
             )
-    with sqlite3.connect(tmp_path / "club.sqlite") as books:
-        assert not [line for line in books.iterdump() if "pond" in line]
+    with sqlite3.connect(tmp_path / "club.sqlite") as database:
+        assert not [line for line in database.iterdump() if "pond" in line]

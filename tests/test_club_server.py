@@ -174,7 +174,7 @@ async def test_a_game_is_played_broadcast_and_archived(club: ClubHarness) -> Non
         await club.server.resign(ann, number)
     assert (await club.server.watch(ann, number))["over"]
     club.server.ended.clear()
-    assert (await club.server.watch(ann, number))["moves"] == end["moves"], "from the books"
+    assert (await club.server.watch(ann, number))["moves"] == end["moves"], "from the database"
     with refused("unknown_game"):
         await club.server.watch(ann, 77)
 

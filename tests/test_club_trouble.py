@@ -97,7 +97,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
 
 # ---- databases of older versions -------------------------------------------------------------------------------------
 def restore(file: Path, folder: Path) -> Path:
-    database = folder / "books.sqlite"
+    database = folder / "old.sqlite"
     with sqlite3.connect(database) as connection:
         connection.executescript(file.read_text())
     return database
