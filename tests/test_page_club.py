@@ -157,8 +157,8 @@ def test_two_play_and_one_watches(browser: Browser, club: str, tmp_path: Path) -
         bob.click("#club-view-ladder")
         bob.select_option("#ladder-kind", "othello4")
         expect(bob.locator("#ladder-status")).to_contain_text("No established ratings yet")
-        with sqlite3.connect(tmp_path / "club.sqlite") as books:  # as after many games
-            books.execute("UPDATE ratings SET deviation = 100")
+        with sqlite3.connect(tmp_path / "club.sqlite") as database:  # as after many games
+            database.execute("UPDATE ratings SET deviation = 100")
         bob.click("#club-view-ladder")
         expect(bob.locator("#ladder tbody tr")).to_have_count(2)
         bob.locator("#ladder button", has_text="Ann").click()
